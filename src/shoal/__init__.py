@@ -1,0 +1,63 @@
+"""shoal: how a language model behaves off its training distribution, and how far that diagnosis can be trusted.
+
+    >>> import shoal
+    >>> result = shoal.audit("behaviour", "predictions:example", suite="sentiment")
+    >>> result.measures.by("capability")[0].name
+    'pass rate'
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from .errors import ShoalError
+    from .models import load_model
+    from .protocols.behaviour.suite import Suite, case, read_suite, write_suite
+    from .records import Answers, Case, Measure, Measures, Outcome, Result
+    from .runs.here import audit
+
+_HOMES = {
+    "ShoalError": "errors",
+    "load_model": "models",
+    "Suite": "protocols.behaviour.suite",
+    "case": "protocols.behaviour.suite",
+    "read_suite": "protocols.behaviour.suite",
+    "write_suite": "protocols.behaviour.suite",
+    "Answers": "records",
+    "Case": "records",
+    "Measure": "records",
+    "Measures": "records",
+    "Outcome": "records",
+    "Result": "records",
+    "audit": "runs.here",
+}
+"""Where each public name lives; loaded when first used, so that `import shoal` stays quick."""
+
+__all__ = [
+    "Answers",
+    "Case",
+    "Measure",
+    "Measures",
+    "Outcome",
+    "Result",
+    "ShoalError",
+    "Suite",
+    "__version__",
+    "audit",
+    "case",
+    "load_model",
+    "read_suite",
+    "write_suite",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'shoal' has no attribute {name!r}")
+    return getattr(import_module(f".{_HOMES[name]}", __name__), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

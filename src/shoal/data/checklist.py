@@ -1,0 +1,132 @@
+"""The three released CheckList suites (Ribeiro et al. 2020) as JSON Lines, with their rules attached by name.
+
+The released files hold rules as compiled Python, which is never run. MFT and INV tests follow their type's
+default; EXPECTATIONS names the others (`protocols/tables/suite_functionalities.csv`).
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from ..files import first_bytes, read_json_lines
+from . import Glimpse, SuiteRows, is_pickle
+from .pickles import read_suite_pickle, rows
+
+Row = dict[str, Any]
+
+HEADERS: dict[str, Row] = {
+    "sentiment": {"suite": "SENT", "task": "sentiment", "label_names": ["negative", "neutral", "positive"]},
+    "qqp": {"suite": "PARA", "task": "paraphrase", "label_names": ["different", "duplicate"]},
+    "squad": {"suite": "READ", "task": "reading comprehension"},
+}
+
+TELLING = {"sentiment": "intensifiers", "qqp": "Testing implications", "squad": "Former / Latter"}
+"""A test that stands in one released suite only."""
+
+FIELDS = {"sentiment": ("text",), "qqp": ("question1", "question2"), "squad": ("context", "question")}
+
+LESS_SURE: Row = {"rule": "conf_of_original_pred_not_higher", "tolerance": 0.1, "filter": "original pred is neutral"}
+NOT_NEGATIVE: Row = {"rule": "pred_not_0"}
+NO_LONGER_DUPLICATE: Row = {"rule": "pred_equals_0", "filter": "original pred is not duplicate"}
+STRIPPED: Row = {"rule": "string_equal_after_edge_strip"}
+SAME_ANSWER: Row = {"rule": "exact_string_equal_to_original_answer"}
+SUBSTITUTED: Row = {"rule": "answer_equals_original_answer_after_same_substitution"}
+
+EXPECTATIONS: dict[str, Row] = {
+    # SENT
+    "intensifiers": {
+        "rule": "conf_of_original_pred_not_lower",
+        "tolerance": 0.1,
+        "filter": "original pred is neutral",
+    },
+    "reducers": LESS_SURE,
+    '"used to" should reduce': LESS_SURE,
+    "add positive phrases": {"rule": "positive_shift >= -tol", "tolerance": 0.1},
+    "add negative phrases": {"rule": "positive_shift <= tol", "tolerance": 0.1},
+    "simple negations: not negative": NOT_NEGATIVE,
+    "simple negations: I thought x was negative, but it was not (should be neutral or positive)": NOT_NEGATIVE,
+    "Hard: Negation of negative with neutral stuff in the middle (should be positive or neutral)": NOT_NEGATIVE,
+    "Q & A: no": {"rule": "pred_equals_label_except_label1_means_not_0"},
+    # PARA
+    "(q, paraphrase(q))": {"rule": "pred_equals_1", "aggregate": "all"},
+    "Change first name in one of the questions": NO_LONGER_DUPLICATE,
+    "Change first and last name in one of the questions": NO_LONGER_DUPLICATE,
+    "Change location in one of the questions": NO_LONGER_DUPLICATE,
+    "Change numbers in one of the questions": NO_LONGER_DUPLICATE,
+    "Keep entitites, fill in with gibberish": {"rule": "pred_equals_0"},
+    "Testing implications": {"rule": "implication_triplet"},
+    # READ
+    "Question typo": SAME_ANSWER,
+    "Question contractions": SAME_ANSWER,
+    "Add random sentence to context": SAME_ANSWER,
+    "Change name everywhere": SUBSTITUTED,
+    "Change location everywhere": SUBSTITUTED,
+}
+
+EXACT_ANSWERS = {
+    "A is COMP than B. Who is more / less COMP?",
+    "Intensifiers (very, super, extremely) and reducers (somewhat, kinda, etc)?",
+    "size, shape, age, color",
+    "A is COMP than B. Who is antonym(COMP)? B",
+    "A is more X than B. Who is more antonym(X)? B. Who is less X? B. Who is more X? A. Who is less antonym(X)? A.",
+}
+
+DIRECTIONS = {
+    "intensifiers": "not_less_conf",
+    "reducers": "not_more_conf",
+    '"used to" should reduce': "not_more_conf",
+    "add positive phrases": "not_less_2",
+    "add negative phrases": "not_less_0",
+}
+
+
+def fits(look: Glimpse) -> bool:
+    """Whether a file that begins so is a released suite."""
+    return is_pickle(look.start) or {"test", "test_id", "grouped", "examples"} <= look.first_object.keys()
+
+
+def read(path: Path) -> SuiteRows:
+    """The rows of a released suite in our schema."""
+    if is_pickle(first_bytes(path, 512)):
+        return read_pickle(path)
+    first = next(read_json_lines(path))[1]
+    return as_suite(str(first.get("suite")), read_json_lines(path))
+
+
+def read_pickle(path: Path) -> SuiteRows:
+    """A released suite from its pickle; which of the three it is, its tests tell."""
+    released = read_suite_pickle(path)
+    tests = {test.name for test in released.tests}
+    name = next((name for name, test in TELLING.items() if test in tests), path.name.split(".")[0])
+    found = as_suite(name, enumerate(rows(released, name), start=1))
+    unknown = [test.name for test in released.tests if test.test_type == "DIR" and test.name not in EXPECTATIONS]
+    return SuiteRows(found.header, found.rows, [f"the rule of {test!r}: it was compiled code" for test in unknown])
+
+
+def as_suite(name: str, lines: Iterator[tuple[int, Row]]) -> SuiteRows:
+    """Released rows under the released name ("sentiment", "qqp", "squad") as a suite with rules and labels."""
+    fields = FIELDS.get(name, ("text",))
+    return SuiteRows(HEADERS.get(name, {"suite": name}), (_case(number, row, fields) for number, row in lines))
+
+
+def _case(number: int, row: Row, fields: tuple[str, ...]) -> tuple[int, Row]:
+    name = row["test"]
+    case = {
+        "functionality": name,
+        "capability": row["capability"],
+        "type": row["type"],
+        "case_id": row["case_id"],
+        "examples": [dict(zip(fields, _texts(example), strict=True)) for example in row["examples"]],
+        "labels": row["label"],
+        "expect": EXPECTATIONS.get(name),
+        "direction": DIRECTIONS.get(name),
+    }
+    if fields == FIELDS["squad"] and case["expect"] is None:
+        case["expect"] = {"rule": "exact_string_equal"} if name in EXACT_ANSWERS else STRIPPED
+    if row.get("meta"):
+        case["meta"] = row["meta"]
+    return number, case
+
+
+def _texts(example: str | list[str]) -> tuple[str, ...]:
+    return (example,) if isinstance(example, str) else tuple(example)

@@ -1,0 +1,39 @@
+"""Our own suite file: JSON Lines, one case per line, with an optional first line about the whole.
+
+    {"suite": "toy", "task": "sentiment", "label_names": ["negative", "positive"], "version": "1"}
+    {"functionality": "negated praise", "capability": "negation", "type": "MFT", "case_id": "1",
+     "examples": [{"text": "The film was not great."}], "labels": "negative"}
+"""
+
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from ..files import read_json_lines
+from . import Glimpse, SuiteRows
+
+
+def fits(look: Glimpse) -> bool:
+    """Whether a file that begins so is a suite file."""
+    return "functionality" in look.first_object or "label_names" in look.first_object or "task" in look.first_object
+
+
+def read(path: Path) -> SuiteRows:
+    """The header and the rows of a suite file."""
+    lines = read_json_lines(path)
+    first = next(lines, None)
+    if first is None:
+        return SuiteRows({}, iter(()))
+    header = first[1]
+    if "functionality" in header or "examples" in header:
+        return SuiteRows({"suite": header.get("suite", path.name.split(".")[0])}, _renamed(chain([first], lines)))
+    return SuiteRows(header, _renamed(lines))
+
+
+def _renamed(lines: Iterator[tuple[int, dict[str, Any]]]) -> Iterator[tuple[int, dict[str, Any]]]:
+    """`class` is what the specification calls a capability."""
+    for number, row in lines:
+        if "class" in row and "capability" not in row:
+            row["capability"] = row.pop("class")
+        yield number, row

@@ -1,0 +1,73 @@
+"""What users meet when something is wrong that they can mend.
+
+ShoalError
+├── PlanError     a plan or a setting says something that cannot be done
+├── DataError     a file does not hold what it should
+├── ModelError    a model cannot be loaded, or cannot answer what was asked
+├── StoreError    results cannot be written or read
+└── MissingExtra  an optional library is needed and not installed
+
+Anything else that escapes is a bug and keeps its traceback.
+"""
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+class ShoalError(Exception):
+    """Something the user can fix; the message says how."""
+
+    def __init__(self, problem: str, *, why: str = "", fix: str = "") -> None:
+        lines = [problem]
+        lines += [f"  why: {why}"] if why else []
+        lines += [f"  try: {fix}"] if fix else []
+        super().__init__("\n".join(lines))
+
+
+class PlanError(ShoalError):
+    """A plan or a setting says something that cannot be done."""
+
+
+class DataError(ShoalError):
+    """A file does not hold what it should."""
+
+
+class ModelError(ShoalError):
+    """A model cannot be loaded, or cannot answer what was asked."""
+
+
+class StoreError(ShoalError):
+    """Results cannot be written or read."""
+
+
+class MissingExtra(ShoalError):  # noqa: N818 (named for what the user sees: a missing extra)
+    """An optional library is needed and not installed."""
+
+    def __init__(self, library: str, *, extra: str, needed_for: str) -> None:
+        super().__init__(
+            f"{library} is not installed", why=f"needed for {needed_for}", fix=f'pip install "shoal[{extra}]"'
+        )
+
+
+def nearest(word: str, known: "Iterable[str]") -> str:
+    """The known word most like this one, quoted for a `try:` line; empty when none is close.
+
+    >>> nearest("per_lable", ["data", "per_label"])
+    '"per_label"'
+    """
+    close = get_close_matches(word, list(known), n=1)
+    return f'"{close[0]}"' if close else ""
+
+
+def some(words: "Iterable[object]", limit: int = 5) -> str:
+    """The first few words of a list for a message, and how many more there are.
+
+    >>> some(range(12))
+    '0, 1, 2, 3, 4 and 7 more'
+    """
+    shown = [str(word) for word in words]
+    more = len(shown) - limit
+    return ", ".join(shown[:limit]) + (f" and {more:,} more" if more > 0 else "")

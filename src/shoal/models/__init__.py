@@ -1,0 +1,58 @@
+"""Text in, numbers out: everything that can be asked, behind one string.
+
+    hf:DIR_OR_ID               a Transformers model; the scheme may be left out
+    python:package.module:name anything callable that you can import
+    predictions:FILE           answers already computed
+    tiny:NAME                  a small model that ships with shoal
+
+What else a model needs stands behind the spec: `predictions:FILE?format=softmax&labels=negative,positive`.
+"""
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+from urllib.parse import parse_qsl
+
+from ..errors import ModelError, nearest
+
+SCHEMES: dict[str, str] = {
+    "predictions": "stored",
+}
+"""Scheme to the module that loads it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSpec:
+    """A model string, taken apart."""
+
+    scheme: str
+    name: str
+    options: dict[str, str]
+
+
+def parse_spec(spec: str) -> ModelSpec:
+    """Scheme, name and options of a model string.
+
+    >>> parse_spec("predictions:answers.csv?label=pred_a")
+    ModelSpec(scheme='predictions', name='answers.csv', options={'label': 'pred_a'})
+    """
+    head, _, query = spec.partition("?")
+    scheme, colon, name = head.partition(":")
+    if not colon:
+        scheme, name = "hf", head
+    if not name:
+        raise ModelError(f"model {spec!r} names no model", fix="predictions:FILE, hf:DIR, python:module:name or tiny:NAME")
+    pairs = parse_qsl(query, keep_blank_values=True, strict_parsing=False)
+    return ModelSpec(scheme, name, dict(pairs))
+
+
+def load_model(spec: str) -> Any:
+    """The model that a spec names, ready to be asked."""
+    parsed = parse_spec(spec)
+    if parsed.scheme not in SCHEMES:
+        raise ModelError(
+            f"model {spec!r}: {parsed.scheme!r} models cannot be loaded by this version",
+            why=f"it knows {', '.join(f'{scheme}:' for scheme in SCHEMES)}",
+            fix=nearest(parsed.scheme, SCHEMES) or "store the model's answers in a file and give predictions:FILE",
+        )
+    return import_module(f".{SCHEMES[parsed.scheme]}", __name__).load(parsed)

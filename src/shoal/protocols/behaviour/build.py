@@ -1,0 +1,228 @@
+"""Settings to cases: which suite, with which defects mended, and which part of it.
+
+The split follows BELUGA (`protocols/01-beluga.md` 1.2): 50/25/25 by case inside each functionality.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from importlib import import_module
+from itertools import groupby
+from pathlib import Path
+
+import numpy as np
+
+from ...errors import DataError, PlanError, nearest
+from ...files import read_table
+from ...records import Case, Label
+from .rules import Expect
+from .settings import SPLITS, Settings
+from .suite import Suite, read_suite
+from .suites import SUITES
+
+
+def load_suite(name: str) -> Suite:
+    """A suite by the name of one that ships with the package, or by its file."""
+    if name in SUITES:
+        suite: Suite = import_module(f"{__package__}.suites.{SUITES[name]}").suite
+        return suite
+    path = Path(name)
+    if not path.exists():
+        raise DataError(
+            f"suite {name!r} is neither a file nor one that ships with shoal",
+            why=f"shipped: {', '.join(SUITES)}",
+            fix=nearest(name, SUITES) or "shoal list suites",
+        )
+    return read_suite(path)
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltSuite:
+    """The cases that the settings choose, and the suite they come from."""
+
+    suite: Suite
+    cases: list[Case]
+
+    @property
+    def whole(self) -> list[Case]:
+        """Every case of the suite, chosen or not."""
+        return self.suite.cases
+
+    @property
+    def labels(self) -> tuple[str, ...] | None:
+        """The suite's label names."""
+        return self.suite.labels
+
+
+def build(settings: Settings) -> BuiltSuite:
+    """The suite with its known defects mended, and the part of it that the settings choose."""
+    suite = load_suite(settings.suite)
+    cases = EDITS[settings.resolved("edits")](suite.cases)
+    if settings.split:
+        cases = choose_split(cases, settings.split, by_content=settings.resolved("split_by") == "content")
+    if settings.limit and settings.limit < len(cases):
+        rng = np.random.default_rng(settings.seed)
+        chosen = np.sort(rng.choice(len(cases), settings.limit, replace=False))
+        cases = [cases[position] for position in chosen]
+    if not cases:
+        raise DataError(f"suite {suite.name!r} has no case in split {settings.split!r}")
+    return BuiltSuite(suite, cases)
+
+
+# Suite edits (01 section 1.2, 02 section 2.10)
+
+Mend = Callable[[Case], Case]
+
+
+def with_label(label: Label) -> Mend:
+    """Give every example this label."""
+    return lambda case: replace(case, labels=(label,) * len(case.examples))
+
+
+def with_rule(rule: str, test_type: str | None = None, aggregate: str | None = None) -> Mend:
+    """Judge by another rule, perhaps as another test type."""
+
+    def mend(case: Case) -> Case:
+        expect: Expect = case.meta["expect"]
+        changed = replace(expect, rule=rule, **({"aggregate": aggregate} if aggregate else {}))
+        groups = {**case.groups, "test type": test_type} if test_type else case.groups
+        return replace(case, groups=groups, meta={**case.meta, "expect": changed})
+
+    return mend
+
+
+def accept_not_negative(case: Case) -> Case:
+    """Label 1 of "Q & A: no" means: anything but negative."""
+    assert case.labels is not None
+    labels = tuple("not_0" if label == 1 else label for label in case.labels)
+    return with_rule("pred_equals_label")(replace(case, labels=labels))
+
+
+BELUGA_EDITS: dict[str, list[Mend]] = {"Order does matter for asymmetric relations": [with_label(0)]}
+
+REPAIRS: dict[str, list[Mend]] = {
+    **BELUGA_EDITS,
+    "(question, f(question)) where f(question) replaces synonyms?": [
+        with_label(1),
+        with_rule("pred_equals_label", test_type="MFT", aggregate="all"),
+    ],
+    "Testing implications": [with_rule("implication")],
+    "Q & A: no": [accept_not_negative],
+}
+"""By functionality: these names stand in the released suites only."""
+
+
+def mend_cases(cases: Iterable[Case], mends: dict[str, list[Mend]]) -> list[Case]:
+    """The cases, those of the named functionalities mended."""
+    mended = []
+    for case in cases:
+        for mend in mends.get(case.groups["functionality"], ()):
+            case = mend(case)
+        mended.append(case)
+    return mended
+
+
+def repaired(cases: Iterable[Case]) -> list[Case]:
+    """The repairs of decision D5: labels, rules, and every case only once."""
+    mended = mend_cases(cases, REPAIRS)
+    normalise = with_rule("squad_normalise")
+    mended = [
+        normalise(case) if case.meta["expect"].rule == "string_equal_after_edge_strip" else case for case in mended
+    ]
+    return without_duplicates(mended)
+
+
+def without_duplicates(cases: Iterable[Case]) -> list[Case]:
+    """The first of every set of cases with the same examples and labels in one functionality."""
+    seen: dict[tuple[object, ...], Case] = {}
+    for case in cases:
+        seen.setdefault((case.groups["functionality"], case.examples, case.labels), case)
+    return list(seen.values())
+
+
+EDITS: dict[str, Callable[[Sequence[Case]], list[Case]]] = {
+    "none": list,
+    "beluga": lambda cases: mend_cases(cases, BELUGA_EDITS),
+    "repaired": repaired,
+}
+
+
+# Splits
+
+
+def choose_split(cases: Sequence[Case], split: str, *, by_content: bool) -> list[Case]:
+    """The cases of one part: "train", "validation" or "test", by rule, or the part that a file gives each case."""
+    if split in SPLITS:
+        part = split_cases(cases, by_content=by_content)
+        return [case for case in cases if part[case.id] == split]
+    name, _, wanted = split.rpartition(":")
+    path, wanted = (Path(name), wanted) if wanted in SPLITS else (Path(split), "test")
+    if not path.exists():
+        raise PlanError(
+            f"split {split!r} is neither {', '.join(SPLITS)} nor a file",
+            fix=nearest(split, SPLITS) or "split=test, split=FILE, or split=FILE:train",
+        )
+    part = read_split(path)
+    missing = [case.id for case in cases if case.id not in part]
+    if missing:
+        raise DataError(f"{path}: {len(missing):,} cases have no split, the first is {missing[0]!r}")
+    return [case for case in cases if part[case.id] == wanted]
+
+
+def read_split(path: Path) -> dict[str, str]:
+    """Case id to split, from a table with columns functionality, case_id, split."""
+    columns, rows = read_table(path)
+    if not {"functionality", "case_id", "split"} <= set(columns):
+        raise DataError(f"{path}, line 1: columns functionality, case_id and split are needed", why=f"found: {columns}")
+    part = {}
+    for number, row in rows:
+        if row["split"] not in SPLITS:
+            raise DataError(f"{path}, line {number}: split {row['split']!r} is not one of {', '.join(SPLITS)}")
+        part[f"{row['functionality']}/{row['case_id']}"] = row["split"]
+    return part
+
+
+def split_cases(cases: Sequence[Case], *, by_content: bool) -> dict[str, str]:
+    """Case id to train, validation or test.
+
+    By id, as BELUGA does, copies of one case can land on both sides (23.6 % of PARA's test cases do). By content,
+    cases that read the same go to the same side.
+    """
+    parts: dict[str, str] = {}
+    for _, group in groupby(sorted(cases, key=_functionality), key=_functionality):
+        units: dict[object, list[Case]] = {}
+        for case in sorted(group, key=_id_order):
+            units.setdefault(_content(case) if by_content else case.id, []).append(case)
+        positions = half_half(len(units))
+        for unit, split in zip(units.values(), positions, strict=True):
+            parts.update((case.id, split) for case in unit)
+    return parts
+
+
+def half_half(n: int, seed: int = 123) -> list[str]:
+    """The split of each of n units: half to train, then half and half, as scikit-learn draws it (01 section 1.2).
+
+    >>> [i for i, split in enumerate(half_half(13)) if split == "test"]
+    [0, 5, 7, 10]
+    """
+    order = np.random.RandomState(seed).permutation(n)
+    held = order[: math.ceil(n / 2)]
+    again = np.random.RandomState(seed).permutation(len(held))
+    splits = ["train"] * n
+    for rank, position in enumerate(held[again]):
+        splits[position] = "test" if rank < math.ceil(len(held) / 2) else "validation"
+    return splits
+
+
+def _functionality(case: Case) -> str:
+    return case.groups["functionality"]
+
+
+def _id_order(case: Case) -> tuple[int, int, str]:
+    number = case.id.removeprefix(_functionality(case) + "/")
+    return (0, int(number), "") if number.isdigit() else (1, 0, number)
+
+
+def _content(case: Case) -> object:
+    """What a case says, but for letter case and spacing."""
+    return tuple(" ".join(text.casefold().split()) for example in case.examples for text in example)

@@ -1,0 +1,288 @@
+"""Small changes to a text, for suites: typos, contractions, names, places, numbers, punctuation, negation, additions.
+
+Pure functions. What is random takes a numpy Generator; what may find nothing to change gives back an empty list,
+None, or the text as it was, and says which. English only, by short lists and patterns: a text they do not know is
+left alone rather than guessed at.
+"""
+
+import re
+import string
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from numpy.random import Generator
+
+WOMEN = (
+    "Amina", "Astrid", "Beatriz", "Chiara", "Divya", "Elena", "Fatima", "Greta", "Hana", "Ingrid", "Joanna",
+    "Keiko", "Leila", "Marta", "Naomi", "Olga", "Priya", "Rosa", "Sofia", "Yasmin",
+)  # fmt: skip
+MEN = (
+    "Ahmed", "Bruno", "Carlos", "Dmitri", "Emil", "Felix", "Goran", "Hiroshi", "Ivan", "Jonas", "Kofi", "Lars",
+    "Mateo", "Nikhil", "Omar", "Pavel", "Rafael", "Samir", "Tomas", "Viktor",
+)  # fmt: skip
+CITIES = (
+    "Athens", "Bergen", "Bogota", "Cairo", "Dakar", "Dublin", "Geneva", "Hanoi", "Kyoto", "Lagos", "Lima",
+    "Lisbon", "Madrid", "Mumbai", "Nairobi", "Oslo", "Prague", "Quito", "Riga", "Seoul", "Tunis", "Vienna",
+)  # fmt: skip
+COUNTRIES = (
+    "Bolivia", "Brazil", "Canada", "Chile", "Denmark", "Egypt", "Finland", "Ghana", "Greece", "India", "Ireland",
+    "Japan", "Kenya", "Mexico", "Morocco", "Nepal", "Norway", "Peru", "Poland", "Portugal", "Vietnam",
+)  # fmt: skip
+
+
+# Typos
+
+
+def swap_letters(text: str, rng: Generator, times: int = 1) -> str:
+    """A typo: two neighbouring letters change places, as often as asked; the text itself if no two differ.
+
+    >>> import numpy as np
+    >>> swap_letters("The soup was cold.", np.random.default_rng(3))
+    'The soup was codl.'
+    """
+    letters = list(text)
+    for _ in range(times):
+        places = [
+            i for i, (a, b) in enumerate(zip(letters, letters[1:], strict=False))
+            if a.isalpha() and b.isalpha() and a != b
+        ]  # fmt: skip
+        if places:
+            i = places[rng.integers(len(places))]
+            letters[i], letters[i + 1] = letters[i + 1], letters[i]
+    return "".join(letters)
+
+
+# Contractions
+
+CONTRACTIONS = {
+    **{f"{verb} not": f"{verb}n't" for verb in (
+        "are", "could", "did", "do", "does", "had", "has", "have", "is", "must", "should", "was", "were", "would",
+    )},
+    "cannot": "can't",
+    "will not": "won't",
+    **{f"{who} is": f"{who}'s" for who in ("he", "it", "she", "that", "there", "what", "where", "who")},
+    **{f"{who} are": f"{who}'re" for who in ("they", "we", "you")},
+    **{f"{who} will": f"{who}'ll" for who in ("he", "it", "she", "they", "we", "you")},
+    **{f"{who} have": f"{who}'ve" for who in ("they", "we", "you")},
+    "I am": "I'm",
+    "I will": "I'll",
+    "I have": "I've",
+}  # fmt: skip
+"""Full form to short form. "'d" is left out: it may be "had" or "would"; so is "let's"."""
+
+
+def contract(text: str) -> str:
+    """Every full form made short.
+
+    >>> contract("It is late and we do not know why.")
+    "It's late and we don't know why."
+    """
+    return _replaced(text, CONTRACTIONS)
+
+
+def expand(text: str) -> str:
+    """Every short form written out.
+
+    >>> expand("It's late and we don't know why.")
+    'It is late and we do not know why.'
+    """
+    return _replaced(text.replace("’", "'"), {short: full for full, short in CONTRACTIONS.items()})
+
+
+def _replaced(text: str, table: dict[str, str]) -> str:
+    """Whole words of the table replaced, from left to right; a capital at the front stays."""
+    forms = table | {_capital(old): _capital(new) for old, new in table.items()}
+    pattern = "|".join(map(re.escape, sorted(forms, key=len, reverse=True)))
+    return re.sub(rf"(?<![\w'])(?:{pattern})(?![\w'])", lambda found: forms[found[0]], text)
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+# Names, places, numbers
+
+
+class Change(NamedTuple):
+    """A changed text, and what was put in the place of what."""
+
+    text: str
+    old: str
+    new: str
+
+
+def change_word(text: str, old: str, new: str) -> str:
+    """Every whole-word `old` replaced.
+
+    >>> change_word("Rosa's friend, not Rosalind", "Rosa", "Hana")
+    "Hana's friend, not Rosalind"
+    """
+    return re.sub(rf"\b{re.escape(old)}\b", lambda _: new, text)
+
+
+def change_names(text: str, rng: Generator, n: int = 3) -> list[Change]:
+    """Up to n texts in which the first known first name is another of the same kind; none if there is no such name.
+
+    >>> import numpy as np
+    >>> [change.text for change in change_names("Marta called Ivan.", np.random.default_rng(0), 2)]
+    ['Beatriz called Ivan.', 'Joanna called Ivan.']
+    """
+    return _change_first(text, (WOMEN, MEN), rng, n)
+
+
+def change_places(text: str, rng: Generator, n: int = 3) -> list[Change]:
+    """Up to n texts in which the first known city is another city, or the first known country another country.
+
+    >>> import numpy as np
+    >>> [change.text for change in change_places("The train to Oslo.", np.random.default_rng(0), 2)]
+    ['The train to Lima.', 'The train to Seoul.']
+    """
+    return _change_first(text, (CITIES, COUNTRIES), rng, n)
+
+
+def _change_first(text: str, kinds: Sequence[Sequence[str]], rng: Generator, n: int) -> list[Change]:
+    for word in re.findall(r"\w+", text):
+        for kind in kinds:
+            if word in kind:
+                others = [other for other in kind if other != word and other not in text]
+                drawn = rng.permutation(len(others))[:n]
+                return [Change(change_word(text, word, others[i]), word, others[i]) for i in drawn]
+    return []
+
+
+def change_numbers(text: str, rng: Generator, n: int = 3) -> list[Change]:
+    """Up to n texts in which the first whole number is another, at most a fifth (and one) away.
+
+    Decimals, prices in cents and numbers glued to letters are left alone.
+
+    >>> import numpy as np
+    >>> [change.text for change in change_numbers("We waited 30 minutes.", np.random.default_rng(0), 2)]
+    ['We waited 26 minutes.', 'We waited 25 minutes.']
+    """
+    found = re.search(r"(?<![\w.,:/-])\d{1,9}(?![\w%:/-]|[.,]\d)", text)
+    if not found:
+        return []
+    number = int(found[0])
+    room = number // 5 + 1
+    others = [str(other) for other in range(max(0, number - room), number + room + 1) if other != number]
+    drawn = [others[i] for i in rng.permutation(len(others))[:n]]
+    return [Change(text[: found.start()] + new + text[found.end() :], found[0], new) for new in drawn]
+
+
+# Punctuation and case
+
+
+def strip_punctuation(text: str) -> str:
+    """The text without the punctuation at its end.
+
+    >>> strip_punctuation("So good, really!!")
+    'So good, really'
+    """
+    return text.rstrip(string.punctuation + string.whitespace + "…")
+
+
+def vary_punctuation(text: str) -> list[str]:
+    """The text with no end mark, a full stop, and an exclamation mark, as far as these differ from it.
+
+    >>> vary_punctuation("The view is great.")
+    ['The view is great', 'The view is great!']
+    """
+    bare = strip_punctuation(text)
+    return [variant for variant in (bare, f"{bare}.", f"{bare}!") if bare and variant != text]
+
+
+# Negation
+
+SIMPLE = re.compile(
+    r"(?P<before>[A-Z][\w' ]*?) (?P<verb>is|are|was|were|can|could|should|will|would) (?P<after>[\w' ]+[.!]?)"
+)
+UNSAFE = re.compile(
+    r"\b(?:all|although|always|and|any|because|both|but|each|ever|every\w*|few|hardly|how|if|is|just|many|more|most|"
+    r"never|no|nobody|none|not|nothing|only|or|rarely|so|some\w*|still|than|that|though|too|was|were|what|when|where|"
+    r"which|while|who|whose|why|yet)\b|n't\b",
+    re.IGNORECASE,
+)  # fmt: skip
+
+
+def negate(text: str) -> str | None:
+    """A simple sentence with "not" after its verb; None where that might not be its opposite.
+
+    Simple is: one clause, one form of "be" or a modal, no question, no quantifier, no other negation.
+
+    >>> negate("The room was clean.")
+    'The room was not clean.'
+    >>> negate("Some rooms were clean.") is None
+    True
+    """
+    found = SIMPLE.fullmatch(text)
+    if not found or UNSAFE.search(found["before"]) or UNSAFE.search(found["after"]):
+        return None
+    return f"{found['before']} {found['verb']} not {found['after']}"
+
+
+# Additions
+
+
+def add_before(text: str, phrase: str) -> str:
+    """The text after a phrase that leads into it; its first letter is lowered if it is a common first word.
+
+    >>> add_before("The food was fine.", "Honestly,")
+    'Honestly, the food was fine.'
+    """
+    first = text.split(" ", 1)[0]
+    lowered = (
+        text[:1].lower() + text[1:]
+        if first in OPENERS and not phrase.endswith((".", "!", "?"))
+        else text
+    )
+    return f"{phrase} {lowered}"
+
+
+OPENERS = frozenset(
+    "A An And At But Every For He Her His How In It Its My Of On Our She That The Their There These They This Those "
+    "To We What When Where Which Who Why With You Your".split()
+)
+
+
+def add_after(text: str, phrase: str) -> str:
+    """The text with a phrase behind it, a full stop between where there is no end mark.
+
+    >>> add_after("The food was fine", "See you soon!")
+    'The food was fine. See you soon!'
+    """
+    return f"{text}{'' if text.endswith(tuple('.!?…')) else '.'} {phrase}"
+
+
+def random_handle(rng: Generator) -> str:
+    """A made-up user name.
+
+    >>> import numpy as np
+    >>> random_handle(np.random.default_rng(0))
+    '@wqnhi'
+    """
+    return "@" + _letters(rng, 5)
+
+
+def random_link(rng: Generator) -> str:
+    """A made-up address; `.example` belongs to nobody.
+
+    >>> import numpy as np
+    >>> random_link(np.random.default_rng(0))
+    'https://wqnhi.example/bbae'
+    """
+    return f"https://{_letters(rng, 5)}.example/{_letters(rng, 4)}"
+
+
+def _letters(rng: Generator, n: int) -> str:
+    return "".join(string.ascii_lowercase[i] for i in rng.integers(26, size=n))
+
+
+def add_noise(text: str, rng: Generator) -> Iterator[str]:
+    """The text with a handle in front, and with a link behind.
+
+    >>> import numpy as np
+    >>> list(add_noise("Nice view.", np.random.default_rng(0)))
+    ['@wqnhi Nice view.', 'Nice view. https://bbaev.example/qxnp']
+    """
+    yield f"{random_handle(rng)} {text}"
+    yield f"{text} {random_link(rng)}"

@@ -1,0 +1,542 @@
+"""Every expectation rule: from the predictions of a case's examples to pass, fail or not applicable.
+
+CheckList's semantics (`protocols/02-checklist-suites.md` 2.3 and 2.4). A rule looks at all cases of one
+functionality at once and gives one value per example:
+
+    above 0   pass
+    0, less   fail, and the further below the worse
+    NaN       does not apply
+
+`aggregate` makes one outcome per case of them. To add a rule: write the function and add a line to RULES.
+
+Comparisons with a tolerance allow `slack` on top (1e-9 by default), so that a case which sits on the line does not
+flip between machines; slack 0 gives CheckList's own comparisons bit by bit.
+"""
+
+import re
+import string
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import DataError, nearest
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+Aggregate = Literal["all", "all_except_first"]
+
+NO_LABEL = np.iinfo(np.int64).min
+
+
+@dataclass(frozen=True, slots=True)
+class Expect:
+    """Which rule a functionality is judged by, and its parameters."""
+
+    rule: str
+    tolerance: float = 0.0
+    aggregate: Aggregate = "all"
+    na_if: str = ""
+    """When a case does not apply, for example "original pred is neutral"; several are joined by ";"."""
+    parts: tuple["Expect", ...] = ()
+    """The rules that "and" and "or" put together."""
+
+    @property
+    def needs_labels(self) -> bool:
+        """Whether cases without labels cannot be judged."""
+        return self.rule in NEED_LABELS or any(part.needs_labels for part in self.parts)
+
+    @classmethod
+    def parse(cls, row: Mapping[str, Any], default: "Expect | None", where: str) -> "Expect":
+        """The `expect` object of a suite file; `default` is what the test type expects."""
+        unknown = sorted(set(row) - {"rule", "tolerance", "aggregate", "filter", "rules"})
+        if unknown:
+            raise DataError(
+                f"{where}: expect: unknown key {unknown[0]!r}", why="known: rule, tolerance, aggregate, filter, rules"
+            )
+        base = default or cls("", 0.1, "all_except_first")
+        rule = str(row.get("rule") or base.rule)
+        # The published table writes one rule with its aggregation behind it.
+        rule = rule.removesuffix(" (all examples incl. first)")
+        tolerance = row.get("tolerance")
+        if not isinstance(tolerance, int | float | None) or (tolerance is not None and not 0 <= tolerance <= 2):
+            raise DataError(f"{where}: expect: tolerance must be a number from 0 to 2, found {tolerance!r}")
+        aggregate = row.get("aggregate") or base.aggregate
+        if aggregate not in ("all", "all_except_first"):
+            raise DataError(f"{where}: expect: aggregate {aggregate!r} is not one of all, all_except_first")
+        parts = tuple(cls.parse(part, default, where) for part in row.get("rules") or ())
+        return cls(
+            rule,
+            base.tolerance if tolerance is None else float(tolerance),
+            aggregate,
+            str(row.get("filter") or ""),
+            parts,
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        """The `expect` object of a suite file."""
+        row = {"rule": self.rule, "tolerance": self.tolerance, "aggregate": self.aggregate, "filter": self.na_if}
+        return {k: v for k, v in row.items() if v != ""} | (
+            {"rules": [part.as_json() for part in self.parts]} if self.parts else {}
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """The answers to all examples of one functionality, case after case."""
+
+    labels: tuple[str, ...]
+    starts: Integers  # (cases,) row of each case's first example
+    predictions: Integers  # (examples,)
+    probabilities: Floats | None  # (examples, labels)
+    confidences: Floats | None  # (examples,) of the prediction, where there are no probabilities
+    expected: Integers  # (examples,) label, -1 - label for "anything but", NO_LABEL where there is none
+    texts: Sequence[str] = ()  # (examples,) answers to reading comprehension
+    expected_texts: Sequence[str] = ()  # (examples,) right answers
+    substitutions: Sequence[tuple[str, str] | None] = ()  # (examples,) what was put in the place of what
+
+    @property
+    def sizes(self) -> Integers:
+        """How many examples each case has."""
+        return np.diff(self.starts, append=len(self.predictions))
+
+    @property
+    def original(self) -> Integers:
+        """For each example, the row of its case's first example."""
+        return np.repeat(self.starts, self.sizes)
+
+    @property
+    def confidence(self) -> Floats:
+        """Of each prediction, NaN where the model gave none."""
+        if self.probabilities is not None:
+            return self.probabilities[np.arange(len(self.predictions)), self.predictions]
+        return np.full(len(self.predictions), np.nan) if self.confidences is None else self.confidences
+
+    def probability_of(self, label: Integers | int) -> Floats:
+        """The probability of a label in each example; needs probabilities."""
+        assert self.probabilities is not None
+        return self.probabilities[np.arange(len(self.predictions)), label]
+
+
+Rule = Callable[[Block, Expect, float], Floats]
+
+
+# Equality (2.4 `eq`)
+
+
+def equals(block: Block, expected: Integers) -> Floats:
+    """True where the prediction is as expected, else minus how far the expected label is from certain."""
+    unlike = expected < 0  # "anything but" label -1 - expected
+    label = np.where(unlike, -1 - expected, expected)
+    right = (block.predictions == label) != unlike
+    if block.probabilities is not None:
+        probability = np.nan_to_num(block.probability_of(label), nan=0.0)
+        badness = np.where(unlike, probability, 1 - probability)
+    else:
+        badness = 1 + np.nan_to_num(block.confidence, nan=0.0)
+    return np.where(right, 1.0, -badness)
+
+
+def pred_equals_label(block: Block, expect: Expect, slack: float) -> Floats:
+    """The prediction is the example's label."""
+    return equals(block, block.expected)
+
+
+def label_1_means_not_0(block: Block, expect: Expect, slack: float) -> Floats:
+    """As the label says, except that label 1 accepts anything but 0 (SENT "Q & A: no")."""
+    return equals(block, np.where(block.expected == 1, -1, block.expected))
+
+
+def pred_equals(block: Block, expect: Expect, slack: float) -> Floats:
+    """The prediction is the label in the rule's name: pred_equals_0."""
+    label = label_index(expect.rule.removeprefix("pred_equals_"), block.labels)
+    return equals(block, np.full(len(block.predictions), label))
+
+
+def pred_not(block: Block, expect: Expect, slack: float) -> Floats:
+    """The prediction is anything but the label in the rule's name: pred_not_0."""
+    label = label_index(expect.rule.removeprefix("pred_not_"), block.labels)
+    return equals(block, np.full(len(block.predictions), -1 - label))
+
+
+# Invariance (2.4 `inv`)
+
+
+def same_prediction(block: Block, expect: Expect, slack: float) -> Floats:
+    """Same prediction as the original, or its probability moved by at most the tolerance.
+
+    BELUGA's eq. 1 asks for the same prediction; its code, through CheckList, adds the tolerance, and the printed
+    numbers include it. We follow the code; tolerance 0 gives eq. 1.
+    """
+    original = block.original
+    same = block.predictions == block.predictions[original]
+    if block.probabilities is not None:
+        before = block.predictions[original]
+        change = np.abs(block.probability_of(before) - block.probabilities[original, before])
+    else:
+        change = block.confidence + block.confidence[original]
+    change = np.nan_to_num(change, nan=1.0)  # no confidence given: only the prediction can speak
+    return np.where(same | (change <= expect.tolerance + slack), 1.0, -change)
+
+
+# Direction (2.4 `monotonic`, and sentiment's positive shift)
+
+
+def confidence_change(block: Block, word: str) -> tuple[Floats, Floats]:
+    """Confidence in a label (or in the original prediction) before, and by how much it changed."""
+    original = block.original
+    if block.probabilities is not None:
+        label = block.predictions[original] if word == "original_pred" else label_index(word, block.labels)
+        after, before = block.probability_of(label), block.probability_of(label)[original]
+        return before, after - before
+    if word != "original_pred":
+        return np.full(len(original), np.nan), np.full(len(original), np.nan)
+    before = block.confidence[original]
+    same = block.predictions == block.predictions[original]
+    return before, np.where(same, block.confidence - before, -(block.confidence + before))
+
+
+def confidence_not_lower(block: Block, expect: Expect, slack: float) -> Floats:
+    """Confidence does not fall by more than the tolerance; not applicable where it could not."""
+    before, change = confidence_change(block, expect.rule.removeprefix("conf_of_").removesuffix("_not_lower"))
+    room = change + expect.tolerance
+    value = np.where(room >= -slack, 1.0, room)
+    return np.where((before <= expect.tolerance + slack) | np.isnan(change), np.nan, value)
+
+
+def confidence_not_higher(block: Block, expect: Expect, slack: float) -> Floats:
+    """Confidence does not rise by more than the tolerance; not applicable where it could not."""
+    before, change = confidence_change(block, expect.rule.removeprefix("conf_of_").removesuffix("_not_higher"))
+    excess = change - expect.tolerance
+    value = np.where(excess <= slack, 1.0, -excess)
+    return np.where((before >= 1 - expect.tolerance - slack) | np.isnan(change), np.nan, value)
+
+
+def positive_shift(probabilities: Floats, original: Integers) -> Floats:
+    """How far probability moved from the first label (negative) to the last (positive).
+
+    >>> p = np.array([[0.3, 0.0, 0.7], [0.0, 0.76, 0.24]])
+    >>> positive_shift(p, np.array([0, 0])).round(2).tolist()
+    [0.0, -0.16]
+    """
+    before = probabilities[original]
+    shift: Floats = (before[:, 0] - probabilities[:, 0]) + (probabilities[:, -1] - before[:, -1])
+    return shift
+
+
+def shift_not_down(block: Block, expect: Expect, slack: float) -> Floats:
+    """The positive shift is at least minus the tolerance ("goes up")."""
+    if block.probabilities is None:
+        return np.full(len(block.predictions), np.nan)
+    room = positive_shift(block.probabilities, block.original) + expect.tolerance
+    return np.where(room >= -slack, 1.0, room)
+
+
+def shift_not_up(block: Block, expect: Expect, slack: float) -> Floats:
+    """The positive shift is at most the tolerance ("goes down")."""
+    if block.probabilities is None:
+        return np.full(len(block.predictions), np.nan)
+    excess = positive_shift(block.probabilities, block.original) - expect.tolerance
+    return np.where(excess <= slack, 1.0, -excess)
+
+
+def directional_error(direction: str, before: Floats, after: Floats) -> Floats:
+    """How far a prediction moved the wrong way, from 0 to 1 (BELUGA, eq. 6), row by row.
+
+    >>> directional_error("not_more_conf", np.array([[0.3, 0.7]]), np.array([[0.1, 0.9]])).round(2).tolist()
+    [0.2]
+    """
+    rows = np.arange(len(before))
+    top = before.argmax(axis=1)
+    wrong_way = {
+        "not_less_2": after[:, 0] - before[:, 0],
+        "not_less_0": after[:, -1] - before[:, -1],
+        "not_more_conf": after[rows, top] - before[rows, top],
+        "not_less_conf": before[rows, top] - after[rows, top],
+    }
+    return np.maximum(0.0, wrong_way[direction])
+
+
+def paper_direction(block: Block, expect: Expect, slack: float) -> Floats:
+    """BELUGA's own DIR test: the directional error, on the model's raw probabilities, is nil."""
+    if block.probabilities is None:
+        return np.full(len(block.predictions), np.nan)
+    direction = expect.rule.removeprefix("direction ")
+    error = directional_error(direction, block.probabilities[block.original], block.probabilities)
+    return np.where(error <= expect.tolerance + slack, 1.0, -error)
+
+
+# Implication (PARA "Testing implications")
+
+
+def implication(block: Block, expect: Expect, slack: float) -> Floats:
+    """With a=b and a=c, b=c; with just one of them, not b=c; else nothing follows (repaired, 2.10)."""
+    first, second, third = _triplets(block)
+    follows = np.where(first & second, third, np.where(first != second, ~third, True))
+    applies = first | second
+    return _whole_case(block, np.where(applies, np.where(follows, 1.0, -1.0), np.nan))
+
+
+def implication_as_released(block: Block, expect: Expect, slack: float) -> Floats:
+    """The released rule, slip included: (0,1) always fails and (1,0) never applies."""
+    first, second, third = _triplets(block)
+    value = np.where(first & second, np.where(third, 1.0, -1.0), np.where(~first & second, -1.0, np.nan))
+    return _whole_case(block, value)
+
+
+def _triplets(block: Block) -> tuple[Bools, Bools, Bools]:
+    if len(block.sizes) and set(block.sizes.tolist()) != {3}:
+        raise DataError("an implication case needs three examples: (a, b), (a, c), (b, c)")
+    duplicate = block.predictions.reshape(-1, 3) == 1
+    return duplicate[:, 0], duplicate[:, 1], duplicate[:, 2]
+
+
+def _whole_case(block: Block, values: Floats) -> Floats:
+    return np.repeat(values, block.sizes)
+
+
+# Reading comprehension (2.4, SQuAD string rules): predictions are texts
+
+
+def exact_answer(block: Block, expect: Expect, slack: float) -> Floats:
+    """The answer is the right one, letter by letter."""
+    return _agreement(block.texts, block.expected_texts)
+
+
+def stripped_answer(block: Block, expect: Expect, slack: float) -> Floats:
+    """Equal after CheckList's edge strip, which also eats letters: "teacher" becomes "cher"."""
+    return _agreement(map(edge_strip, block.texts), map(edge_strip, block.expected_texts))
+
+
+def normalised_answer(block: Block, expect: Expect, slack: float) -> Floats:
+    """Equal after SQuAD's own normalisation (the repair of the edge strip, 2.10)."""
+    return _agreement(map(squad_normalise, block.texts), map(squad_normalise, block.expected_texts))
+
+
+def same_answer(block: Block, expect: Expect, slack: float) -> Floats:
+    """The same answer as to the original, letter by letter."""
+    return _agreement(block.texts, [block.texts[row] for row in block.original])
+
+
+def same_answer_substituted(block: Block, expect: Expect, slack: float) -> Floats:
+    """The original's answer after the substitution that made the variant."""
+    first = (block.texts[row] for row in block.original)
+    wanted = [
+        swap_words(answer, *swap) if swap else answer
+        for answer, swap in zip(first, block.substitutions, strict=True)
+    ]
+    return _agreement(block.texts, wanted)
+
+
+def _agreement(given: Iterable[str], wanted: Iterable[str]) -> Floats:
+    return np.array([1.0 if a == b else -1.0 for a, b in zip(given, wanted, strict=True)])
+
+
+def edge_strip(answer: str) -> str:
+    """CheckList's way to drop leading articles and a full stop.
+
+    >>> edge_strip("the teacher."), edge_strip("Anna")
+    ('cher', 'Anna')
+    """
+    return answer.lstrip("[]a,then i ").rstrip(".")
+
+
+def squad_normalise(answer: str) -> str:
+    """Lower case, without punctuation and articles, single spaces.
+
+    >>> squad_normalise("The  teacher, Anna.")
+    'teacher anna'
+    """
+    plain = "".join(letter for letter in answer.lower() if letter not in PUNCTUATION)
+    return " ".join(word for word in plain.split() if word not in ("a", "an", "the"))
+
+
+def swap_words(text: str, old: str, new: str) -> str:
+    """Every whole-word `old` replaced.
+
+    >>> swap_words("Luther's wife, not Lutheran", "Luther", "James")
+    "James's wife, not Lutheran"
+    """
+    return re.sub(rf"\b{re.escape(old)}\b", lambda _: new, text)
+
+
+PUNCTUATION = frozenset(string.punctuation)
+
+
+# Combining
+
+
+def both(block: Block, expect: Expect, slack: float) -> Floats:
+    """Every part holds: the least of their values, those that do not apply left out."""
+    return np.fmin.reduce([values_of(block, part, slack) for part in expect.parts])
+
+
+def either(block: Block, expect: Expect, slack: float) -> Floats:
+    """Some part holds: the greatest of their values, those that do not apply left out."""
+    return np.fmax.reduce([values_of(block, part, slack) for part in expect.parts])
+
+
+# Tables
+
+RULES: dict[str, Rule] = {
+    "pred_equals_label": pred_equals_label,
+    "pred_equals_label_except_label1_means_not_0": label_1_means_not_0,
+    "same_pred_or_conf_change_within_tol": same_prediction,
+    "positive_shift >= -tol": shift_not_down,
+    "positive_shift <= tol": shift_not_up,
+    "implication_triplet": implication_as_released,
+    "implication": implication,
+    "exact_string_equal": exact_answer,
+    "string_equal_after_edge_strip": stripped_answer,
+    "squad_normalise": normalised_answer,
+    "exact_string_equal_to_original_answer": same_answer,
+    "answer_equals_original_answer_after_same_substitution": same_answer_substituted,
+    "and": both,
+    "or": either,
+}
+
+PATTERNS: dict[str, Rule] = {
+    r"pred_equals_(?P<label>.+)": pred_equals,
+    r"pred_not_(?P<label>.+)": pred_not,
+    r"conf_of_(?P<label>.+)_not_lower": confidence_not_lower,
+    r"conf_of_(?P<label>.+)_not_higher": confidence_not_higher,
+    r"direction (not_less_0|not_less_2|not_less_conf|not_more_conf)": paper_direction,
+}
+"""Rules whose name carries a label, by name or number, or a direction."""
+
+RIGHT_ANSWERS = {"exact_string_equal", "string_equal_after_edge_strip", "squad_normalise"}
+SPAN_RULES = RIGHT_ANSWERS | {
+    "exact_string_equal_to_original_answer",
+    "answer_equals_original_answer_after_same_substitution",
+}
+NEED_LABELS = RIGHT_ANSWERS | {"pred_equals_label", "pred_equals_label_except_label1_means_not_0"}
+
+DIRECTIONS = {
+    "not more confident": ("conf_of_original_pred_not_higher", "not_more_conf"),
+    "not less confident": ("conf_of_original_pred_not_lower", "not_less_conf"),
+    "not more negative": ("positive_shift >= -tol", "not_less_2"),
+    "not more positive": ("positive_shift <= tol", "not_less_0"),
+}
+"""Directional expectations in plain words: the rule that tests each, and the name BELUGA trains it under."""
+
+
+def find_rule(name: str) -> Rule | None:
+    """The rule of this name."""
+    if name in RULES:
+        return RULES[name]
+    return next((rule for pattern, rule in PATTERNS.items() if re.fullmatch(pattern, name)), None)
+
+
+def values_of(block: Block, expect: Expect, slack: float) -> Floats:
+    """What the rule says of each example, cases that do not apply left out."""
+    rule = find_rule(expect.rule)
+    assert rule is not None, expect.rule
+    values = rule(block, expect, slack)
+    for condition in conditions(expect):
+        outside = np.repeat(not_applicable(block, condition, slack), block.sizes)
+        values = np.where(outside, np.nan, values)
+    return values
+
+
+# Slices (2.4): when a whole case does not apply
+
+CONDITION = re.compile(
+    r"(?P<which>original|any|any later) (?:(?P<what>pred|conf)(?: is (?P<negation>not )?| (?P<sign><=|>=) |"
+    r" (?=neutral$))(?P<value>.+)|pred differs)"
+)
+
+
+def not_applicable(block: Block, condition: str, slack: float) -> Bools:
+    """Which cases a condition takes out, such as "original pred is neutral" or "any later pred differs"."""
+    found = CONDITION.fullmatch(condition)
+    assert found is not None, condition
+    if found["what"] is None:
+        met = block.predictions != block.predictions[block.original]
+    elif found["what"] == "pred":
+        met = (block.predictions == label_index(found["value"], block.labels)) != bool(found["negation"])
+    elif found["sign"] == "<=":
+        met = block.confidence <= float(found["value"]) + slack
+    else:
+        met = block.confidence >= float(found["value"]) - slack
+    first = np.arange(len(met)) == block.original
+    looked_at = {"original": first, "any": np.full(len(met), True), "any later": ~first}[found["which"]]
+    if not len(block.starts):
+        return np.zeros(0, dtype=bool)
+    return np.logical_or.reduceat(met & looked_at, block.starts)
+
+
+def label_index(word: str, labels: Sequence[str]) -> int:
+    """A label's position, by its name or its number."""
+    if word in labels:
+        return list(labels).index(word)
+    if word == "neutral" and len(labels) == 3:
+        return 1
+    if not word.isdigit():
+        raise DataError(f"label {word!r} is not one of {', '.join(labels)}", fix=nearest(word, labels))
+    return int(word)
+
+
+def check_expect(expect: Expect, labels: Sequence[str] | None, where: str) -> None:
+    """Stop at a rule, label or condition that is not known, where it was written."""
+    if find_rule(expect.rule) is None:
+        raise DataError(
+            f"{where}: rule {expect.rule!r} is not known",
+            why="known: " + ", ".join([*RULES, "pred_equals_LABEL, pred_not_LABEL, conf_of_LABEL_not_lower"]),
+            fix=nearest(expect.rule, [*RULES, *(rule for rule, _ in DIRECTIONS.values())]),
+        )
+    if expect.rule in ("and", "or") and len(expect.parts) < 2:
+        raise DataError(f"{where}: rule {expect.rule!r} needs two or more rules under \"rules\"")
+    for condition in conditions(expect):
+        if not CONDITION.fullmatch(condition):
+            raise DataError(
+                f"{where}: filter {condition!r} is not understood",
+                fix='such as "original pred is neutral", "original conf >= 0.9", "any later pred differs"',
+            )
+    for word in labels_named(expect) if labels else ():
+        label_index(word, labels or ())
+    for part in expect.parts:
+        check_expect(part, labels, where)
+
+
+def labels_named(expect: Expect) -> list[str]:
+    """The labels that a rule's own name and its conditions speak of."""
+    in_rule = [re.fullmatch(pattern, expect.rule) for pattern in PATTERNS if expect.rule not in RULES]
+    words = [found["label"] for found in in_rule if found and "label" in found.groupdict()]
+    in_filter = [CONDITION.fullmatch(condition) for condition in conditions(expect)]
+    words += [found["value"] for found in in_filter if found and found["what"] == "pred"]
+    return [word for word in words if word != "original_pred"]
+
+
+def conditions(expect: Expect) -> list[str]:
+    """The separate conditions under which a case does not apply."""
+    return [condition for condition in map(str.strip, expect.na_if.split(";")) if condition]
+
+
+# From examples to cases (2.3)
+
+
+def aggregate(values: Floats, starts: Integers, how: Aggregate) -> tuple[Bools, Bools, Floats]:
+    """Which cases pass, which apply at all, and each case's worst value (NaN where nothing was left to judge).
+
+    Values that do not apply are dropped first, and only then the first of the rest under "all_except_first".
+    Nothing left after that is a pass: a case of one example cannot change (CheckList's vacuous truth).
+
+    >>> passed, applies, _ = aggregate(np.array([-0.2, 1, 1, np.nan, np.nan]), np.array([0, 3]), "all_except_first")
+    >>> passed.tolist(), applies.tolist()
+    ([True, True], [True, False])
+    """
+    if not len(starts):
+        return np.zeros(0, dtype=bool), np.zeros(0, dtype=bool), np.zeros(0)
+    judged = ~np.isnan(values)
+    applies = np.logical_or.reduceat(judged, starts)
+    if how == "all_except_first":
+        so_far = np.cumsum(judged)
+        before = so_far[starts] - judged[starts]
+        rank = so_far - np.repeat(before, np.diff(starts, append=len(values)))
+        judged &= rank > 1
+    failed = np.logical_or.reduceat(judged & (values <= 0), starts)
+    worst = np.fmin.reduceat(np.where(judged, values, np.nan), starts)
+    return ~failed, applies, worst

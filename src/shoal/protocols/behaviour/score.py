@@ -1,0 +1,292 @@
+"""Answers to outcomes and measures: pass rates, the suite score, G (`protocols/01-beluga.md` 1.5).
+
+Pure: nothing here asks a model, reads a file or keeps state. All cases of one functionality are judged at once.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ...errors import DataError
+from ...records import Answers, Case, Label, Measure, Outcome
+from ...stats.intervals import percentile_interval, wilson
+from ...stats.resampling import (
+    ClusterTable,
+    cluster_table,
+    degrees_of_freedom,
+    macro_mean,
+    macro_mean_replicates,
+)
+from .rules import NO_LABEL, SPAN_RULES, Block, Bools, Expect, Floats, Integers, aggregate, label_index, values_of
+from .settings import Settings
+
+FEW_CASES = 20
+"""Below this a rate says little; the measure's note says so."""
+
+
+def generalization_score(suite_score: float, iid_score: float) -> float:
+    """Harmonic mean of suite score and i.i.d. score (BELUGA, eq. 8).
+
+    Low when either is low: a model that passes the suite but forgot the task gets little.
+
+    >>> round(generalization_score(suite_score=0.90, iid_score=0.0382), 4)
+    0.0733
+    """
+    total = suite_score + iid_score
+    return 2 * suite_score * iid_score / total if total else 0.0
+
+
+def score(
+    settings: Settings, cases: Sequence[Case], answers: Answers
+) -> tuple[list[Outcome], list[Measure]]:
+    """An outcome for every case, and the measures of the whole."""
+    outcomes = judge(settings, cases, answers)
+    directional = any(case.groups["test type"] == "DIR" for case in cases)
+    return outcomes, measure(settings, cases, outcomes, answers.note if directional else "")
+
+
+# Outcomes
+
+
+def judge(settings: Settings, cases: Sequence[Case], answers: Answers) -> list[Outcome]:
+    """Pass, fail, not applicable or error, for each case."""
+    sizes = np.fromiter((len(case.examples) for case in cases), np.int64, len(cases))
+    starts = np.cumsum(sizes) - sizes
+    if sizes.sum() != len(answers.predictions):
+        raise DataError(f"{len(answers.predictions):,} answers for {sizes.sum():,} examples")
+    raw, shown = answers, with_neutral_band(answers, cases, settings.resolved("band"))
+    if settings.profile == "reference" and shown.probabilities is None and shown.confidences is None:
+        # CheckList gives a bare prediction confidence 1.
+        shown = replace(shown, confidences=np.ones(len(shown.predictions)))
+
+    outcomes: list[Outcome] = [None] * len(cases)  # type: ignore[list-item]
+    wrong = _cases_with_errors(answers, starts)
+    for members in by_functionality(cases).values():
+        expect = as_set(cases[members[0]], settings)
+        source = raw if expect.rule.startswith("direction ") else shown
+        block = _block(source, cases, members, starts[members], sizes[members], expect)
+        values = values_of(block, expect, settings.resolved("slack"))
+        passed, applies, worst = aggregate(values, block.starts, expect.aggregate)
+        for position, ok, applied, value in zip(
+            members.tolist(), passed.tolist(), applies.tolist(), worst.tolist(), strict=True
+        ):
+            outcomes[position] = Outcome(
+                cases[position].id, ok if applied else None, value if applied and value == value else None
+            )
+    for position, message in wrong.items():
+        outcomes[position] = Outcome(cases[position].id, None, None, message)
+    return outcomes
+
+
+def by_functionality(cases: Sequence[Case]) -> dict[str, Integers]:
+    """The positions of each functionality's cases, in the order they came."""
+    found: dict[str, list[int]] = {}
+    for position, case in enumerate(cases):
+        found.setdefault(case.groups["functionality"], []).append(position)
+    return {name: np.array(positions) for name, positions in found.items()}
+
+
+def as_set(case: Case, settings: Settings) -> Expect:
+    """The case's expectation, with what the settings say about tolerance and directional tests."""
+    expect: Expect = case.meta["expect"]
+    tolerance = settings.resolved("tolerance")
+    direction = case.meta.get("direction")
+    if settings.resolved("directional") == "paper" and direction and direction != "label":
+        return Expect(f"direction {direction}", tolerance or 0.0, expect.aggregate)
+    return expect if tolerance is None else _with_tolerance(expect, tolerance)
+
+
+def _with_tolerance(expect: Expect, tolerance: float) -> Expect:
+    return replace(
+        expect, tolerance=tolerance, parts=tuple(_with_tolerance(part, tolerance) for part in expect.parts)
+    )
+
+
+def _cases_with_errors(answers: Answers, starts: Integers) -> dict[int, str]:
+    """Which cases hold an example that the model could not answer, and what it said."""
+    rows = sorted(answers.errors, reverse=True)  # the first of a case's errors is kept
+    owners = np.searchsorted(starts, rows, side="right") - 1
+    return {int(case): answers.errors[row] for case, row in zip(owners, rows, strict=True)}
+
+
+def _block(
+    answers: Answers, cases: Sequence[Case], members: Integers, starts: Integers, sizes: Integers, expect: Expect
+) -> Block:
+    own_starts = np.cumsum(sizes) - sizes
+    rows = np.repeat(starts - own_starts, sizes) + np.arange(sizes.sum())
+    reading = expect.rule in SPAN_RULES
+    if reading and not answers.texts:
+        raise DataError(f"rule {expect.rule!r} needs answers in words, the answers are labels")
+    return Block(
+        labels=answers.labels,
+        starts=own_starts,
+        predictions=answers.predictions[rows],
+        probabilities=None if answers.probabilities is None else answers.probabilities[rows],
+        confidences=None if answers.confidences is None else answers.confidences[rows],
+        expected=np.zeros(0, np.int64) if reading else _expected(cases, members, sizes, answers.labels),
+        texts=[answers.texts[row] for row in rows] if reading else (),
+        expected_texts=[str(label) for at in members for label in cases[at].labels or ()] if reading else (),
+        substitutions=[swap for at in members for swap in _substitutions(cases[at])] if reading else (),
+    )
+
+
+def _expected(cases: Sequence[Case], members: Integers, sizes: Integers, labels: tuple[str, ...]) -> Integers:
+    codes: dict[Label, int] = {}
+    expected = np.full(sizes.sum(), NO_LABEL)
+    row = 0
+    for position, size in zip(members.tolist(), sizes.tolist(), strict=True):
+        for offset, label in enumerate(cases[position].labels or ()):
+            if label not in codes:
+                codes[label] = _label_code(label, labels)
+            expected[row + offset] = codes[label]
+        row += size
+    return expected
+
+
+def _label_code(label: Label, labels: tuple[str, ...]) -> int:
+    """A label as an index; "not_X", anything but X, as -1 - X."""
+    word = str(label)
+    if word.startswith("not_") and word not in labels:
+        return -1 - label_index(word.removeprefix("not_"), labels)
+    return label_index(word, labels)
+
+
+def _substitutions(case: Case) -> Iterator[tuple[str, str] | None]:
+    """What was put in the place of what in each example, where the suite says."""
+    details = case.meta.get("details")
+    each = details if isinstance(details, list) and len(details) == len(case.examples) else [None] * len(case.examples)
+    for swap in each:
+        yield (str(swap[0]), str(swap[1])) if isinstance(swap, list | tuple) and len(swap) == 2 else None
+
+
+# The neutral band (01 section 1.5)
+
+
+def neutral_band(positive: Floats, edges: str = "inclusive") -> tuple[Floats, Integers]:
+    """Three-way vectors and labels (negative, neutral, positive) from a two-class model's positive probability.
+
+    Between 1/3 and 2/3 the model is called neutral. "inclusive" takes the edges in, as the paper says; "strict" is
+    the reference code, in which 2/3 itself belongs nowhere: (0, 0, 0), label 0.
+
+    >>> vectors, labels = neutral_band(np.array([0.2, 0.4, 0.5, 0.7]))
+    >>> vectors.round(2).tolist(), labels.tolist()
+    ([[0.8, 0.0, 0.2], [0.3, 0.7, 0.0], [0.0, 1.0, 0.0], [0.3, 0.0, 0.7]], [0, 1, 1, 2])
+    """
+    r = positive
+    noise = 1e-12 if edges == "inclusive" else 0.0  # 1/3 and 2/3 have no exact double
+    negative, certain = r < 1 / 3 - noise, r > 2 / 3 + noise
+    if edges == "strict":
+        negative |= r == 1 / 3
+        nowhere = r == 2 / 3
+    else:
+        nowhere = np.zeros(len(r), dtype=bool)
+    neutral = ~(negative | certain | nowhere)
+    q = 1 - 3 * np.abs(r - 0.5)
+    low, high = neutral & (r < 0.5), neutral & (r >= 0.5)
+    sided = negative | certain
+    vectors = np.stack(
+        [np.where(sided, 1 - r, np.where(low, 1 - q, 0.0)), np.where(neutral, q, 0.0),
+         np.where(sided, r, np.where(high, 1 - q, 0.0))], axis=1
+    )  # fmt: skip
+    return vectors, np.where(certain, 2, np.where(neutral, 1, 0))
+
+
+def with_neutral_band(answers: Answers, cases: Sequence[Case], edges: str) -> Answers:
+    """The answers as the suite's labels ask for: a two-class sentiment model gets a neutral band."""
+    suite_labels = cases[0].meta.get("labels") if cases else None
+    if not suite_labels or len(suite_labels) != 3 or len(answers.labels) != 2 or answers.probabilities is None:
+        return answers
+    vectors, labels = neutral_band(answers.probabilities[:, 1], edges)
+    return replace(answers, labels=tuple(suite_labels), predictions=labels, probabilities=vectors)
+
+
+# Measures
+
+
+def measure(
+    settings: Settings, cases: Sequence[Case], outcomes: Sequence[Outcome], note: str = ""
+) -> list[Measure]:
+    """Pass rates by functionality, capability and test type, and the suite score."""
+    tallies = {name: _Tally(cases, outcomes, members) for name, members in by_functionality(cases).items()}
+    rows = [tally.measure() for tally in tallies.values()]
+    for group in ("capability", "test type"):
+        for value in dict.fromkeys(tally.groups[group] for tally in tallies.values()):
+            members = [tally for tally in tallies.values() if tally.groups[group] == value]
+            rows.append(_mean("pass rate", members, {group: value}, settings))
+    whole = _mean("suite score", list(tallies.values()), {}, settings)
+    return [*rows, replace(whole, note="; ".join(filter(None, [whole.note, note])))]
+
+
+class _Tally:
+    """One functionality's outcomes, counted."""
+
+    def __init__(self, cases: Sequence[Case], outcomes: Sequence[Outcome], members: Integers) -> None:
+        self.groups: Mapping[str, str] = cases[members[0]].groups
+        own = [outcomes[position] for position in members]
+        passed = np.array([np.nan if outcome.passed is None else float(outcome.passed) for outcome in own])
+        self.n = int((~np.isnan(passed)).sum())
+        self.passes = int(np.nansum(passed))
+        self.errors = sum(bool(outcome.error) for outcome in own)
+        self.na = len(own) - self.n - self.errors
+        clusters = [cases[position].cluster for position in members]
+        self.table: ClusterTable = cluster_table(passed, _cluster_codes(clusters))
+        self.clusters = len(set(clusters)) if all(clusters) else len(own)
+
+    def measure(self) -> Measure:
+        return Measure(
+            "pass rate",
+            self.passes / self.n if self.n else None,
+            self.n,
+            dict(self.groups),
+            wilson(self.passes, self.n) if self.n else None,
+            "wilson" if self.n else "",
+            self.na,
+            self.errors,
+            self._note(),
+        )
+
+    def _note(self) -> str:
+        if not self.n:
+            return "no applicable case" if self.na else "the model answered no case"
+        notes = [f"few cases ({self.n})"] if self.n < FEW_CASES else []
+        if self.clusters < self.n:
+            notes.append(f"{self.clusters} templates: the interval takes their {self.n} cases as independent")
+        return "; ".join(notes)
+
+
+def _cluster_codes(clusters: list[str]) -> Integers | None:
+    """Clusters as numbers; None where every case is its own. A case without one stands alone."""
+    if not any(clusters):
+        return None
+    codes: dict[Any, int] = {}
+    return np.array([codes.setdefault(name or position, len(codes)) for position, name in enumerate(clusters)])
+
+
+def _mean(name: str, tallies: Sequence[_Tally], groups: Mapping[str, str], settings: Settings) -> Measure:
+    """Unweighted mean over the functionalities with a pass rate, resampled case by case inside each."""
+    known = [tally for tally in tallies if tally.n]
+    left_out = [tally.groups["functionality"] for tally in tallies if not tally.n]
+    na, errors = sum(tally.na for tally in tallies), sum(tally.errors for tally in tallies)
+    note = f"left out, no applicable case: {', '.join(left_out)}" if left_out else ""
+    if not known:
+        return Measure(name, None, 0, groups, None, "", na, errors, note)
+    interval, method = _mean_interval(known, settings)
+    value, n = macro_mean([tally.table for tally in known]), sum(tally.n for tally in known)
+    return Measure(name, value, n, groups, interval, method, na, errors, note)
+
+
+def _mean_interval(known: Sequence[_Tally], settings: Settings) -> tuple[tuple[float, float] | None, str]:
+    """Cases (or their clusters) drawn again inside each functionality; the functionalities stay.
+
+    Where every case passes, or every case fails, drawing them again says nothing and Wilson's pooled interval
+    stands in. Each mean starts from the same seed, so that neither order nor names can change it.
+    """
+    tables = [tally.table for tally in known]
+    passes, n = sum(tally.passes for tally in known), sum(tally.n for tally in known)
+    if len(known) == 1 or passes in (0, n):
+        return wilson(passes, n), "wilson"
+    replicates = macro_mean_replicates(tables, settings.resamples, np.random.default_rng(settings.seed))
+    low, high = percentile_interval(replicates, degrees=degrees_of_freedom(tables))
+    return (None, "") if np.isnan(low) else ((low, high), "cluster bootstrap")

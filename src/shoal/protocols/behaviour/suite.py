@@ -1,0 +1,331 @@
+"""A behavioural suite: functionalities, each a set of cases under one expectation.
+
+Written in Python with the decorators below, or read from a file with `read_suite`. Either way every case carries
+its groups (functionality, capability, test type) and its expectation, and is checked when it is made.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, get_args
+
+from ...data import SuiteRows, columns, read_suite_rows
+from ...errors import DataError, nearest, some
+from ...files import writing
+from ...records import Case, Example, Label, TestType
+from .rules import DIRECTIONS, SPAN_RULES, Expect, check_expect
+
+DEFAULTS = {
+    "MFT": Expect("pred_equals_label", aggregate="all"),
+    "INV": Expect("same_pred_or_conf_change_within_tol", tolerance=0.1, aggregate="all_except_first"),
+}
+"""What a test type expects unless its functionality says otherwise; DIR has no default."""
+
+FIELDS = {
+    "text": ("text",),
+    "question1": ("question1", "question2"),
+    "context": ("context", "question"),
+    "premise": ("premise", "hypothesis"),
+}
+"""The names of an example's texts in a suite file, told by the first."""
+
+
+def case(*examples: str | Example, label: Label | Sequence[Label] | None = None, **about: Any) -> Case:
+    """One case of a functionality: its examples in order, the original first; a pair of texts is a tuple.
+
+    The suite gives it id and groups. `cluster` names what was drawn independently, such as a template.
+
+    >>> case("The film was not great.", label="negative").labels
+    ('negative',)
+    """
+    texts = tuple((example,) if isinstance(example, str) else tuple(example) for example in examples)
+    cluster = str(about.pop("cluster", ""))
+    return Case("", texts, _labels(label, len(texts)), cluster=cluster, meta=about)
+
+
+def _labels(labels: Any, examples: int) -> tuple[Label, ...] | None:
+    if labels is None:
+        return None
+    return tuple(labels) if isinstance(labels, list | tuple) else (labels,) * examples
+
+
+class Suite:
+    """Behavioural tests for one task."""
+
+    def __init__(
+        self, name: str, labels: Sequence[str] | None = None, *, task: str = "", version: str = ""
+    ) -> None:
+        self.name = name
+        self.labels = tuple(labels) if labels else None
+        self.task = task
+        self.version = version
+        self.cases: list[Case] = []
+        self.descriptions: dict[str, str] = {}
+        self._headings: dict[str, tuple[Mapping[str, str], Mapping[str, Any]]] = {}
+        self._ids: set[str] = set()
+
+    def __repr__(self) -> str:
+        return f"Suite({self.name!r}, {len(self.cases):,} cases in {len(self.functionalities)} functionalities)"
+
+    @property
+    def functionalities(self) -> list[str]:
+        """Their names, in the order they came."""
+        return list(self._headings)
+
+    # Writing a suite in Python
+
+    def minimum(self, *, capability: str, expect: str = "pred_equals_label") -> "Definition":
+        """Decorate a function that yields labelled cases: each must be answered right (MFT)."""
+        return self._definition(capability, "MFT", replace(DEFAULTS["MFT"], rule=expect))
+
+    def invariance(self, *, capability: str, expect: str = "", tolerance: float = 0.1) -> "Definition":
+        """Decorate a function that yields originals with variants: the prediction must not change (INV)."""
+        default = DEFAULTS["INV"]
+        return self._definition(capability, "INV", replace(default, rule=expect or default.rule, tolerance=tolerance))
+
+    def directional(self, *, capability: str, expect: str, tolerance: float = 0.1, na_if: str = "") -> "Definition":
+        """Decorate a function that yields originals with variants: confidence may only move one way (DIR).
+
+        `expect` is one of "not more confident", "not less confident", "not more positive", "not more negative",
+        or the name of a rule. `na_if` says when a case does not apply, such as "original pred is neutral".
+        """
+        rule = DIRECTIONS.get(expect, (expect, None))[0]
+        return self._definition(capability, "DIR", Expect(rule, tolerance, "all_except_first", na_if))
+
+    def _definition(self, capability: str, test_type: TestType, expect: Expect) -> "Definition":
+        def define(function: Callable[[], Iterator[Case]]) -> Callable[[], Iterator[Case]]:
+            name = function.__name__
+            if name in self._headings:
+                raise DataError(f"{self.name}: functionality {name!r} is defined twice")
+            self.descriptions[name] = " ".join((function.__doc__ or "").split())
+            self.add_functionality(name, capability, test_type, expect, where=name)
+            for number, made in enumerate(function(), start=1):
+                self.add_case(name, str(number), made, where=f"{name}, case {number}")
+            return function
+
+        return define
+
+    # What both ways share
+
+    def add_functionality(
+        self,
+        name: str,
+        capability: str,
+        test_type: TestType,
+        expect: Expect,
+        *,
+        direction: str | None = None,
+        where: str = "",
+    ) -> None:
+        """Open a functionality; its cases share these groups and this expectation."""
+        check_expect(expect, self.labels, where or name)
+        direction = direction or next((d for r, d in DIRECTIONS.values() if r == expect.rule), None)
+        meta: dict[str, Any] = {"expect": expect}
+        meta |= {"labels": self.labels} if self.labels else {}
+        meta |= {"direction": direction} if direction else {}
+        meta |= {"reading": True} if expect.rule in SPAN_RULES else {}
+        groups = {"functionality": name, "capability": capability, "test type": test_type}
+        self._headings[name] = (groups, meta)
+
+    def add_case(self, functionality: str, case_id: str, made: Case, *, where: str = "") -> None:
+        """Put a case under its functionality, checked against the suite's labels and the rule's needs."""
+        groups, meta = self._headings[functionality]
+        identity = f"{functionality}/{case_id}"
+        if identity in self._ids:
+            raise DataError(f"{where}: case {case_id!r} of {functionality!r} is there twice")
+        self._ids.add(identity)
+        self._check(made, meta["expect"], where)
+        own = {**meta, **made.meta} if made.meta else meta
+        self.cases.append(Case(identity, made.examples, made.labels, groups, made.cluster, own))
+
+    def _check(self, made: Case, expect: Expect, where: str) -> None:
+        if not made.examples:
+            raise DataError(f"{where}: no examples")
+        if made.labels is not None and len(made.labels) != len(made.examples):
+            raise DataError(f"{where}: {len(made.labels)} labels for {len(made.examples)} examples")
+        if made.labels is None and expect.needs_labels:
+            raise DataError(
+                f"{where}: no label",
+                why=f"rule {expect.rule!r} compares with one",
+                fix="give labels, or expect another rule",
+            )
+        for label in set(made.labels or ()):
+            self._check_label(label, where)
+
+    def _check_label(self, label: Label, where: str) -> None:
+        if self.labels is None:
+            return
+        word = str(label).removeprefix("not_")
+        known = word in self.labels or (word.isdigit() and int(word) < len(self.labels))
+        if not known:
+            raise DataError(
+                f"{where}: label {label!r} is not one of {', '.join(self.labels)}",
+                fix=nearest(word, self.labels) or "give case(..., label=...) one of those labels",
+            )
+
+
+Definition = Callable[[Callable[[], Iterator[Case]]], Callable[[], Iterator[Case]]]
+
+
+def read_suite(path: Path) -> Suite:
+    """A suite from a file, in our own form or in any that `shoal import` knows."""
+    return suite_from_rows(read_suite_rows(path), path)
+
+
+def import_suite(path: Path, out: Path, named: columns.Named) -> tuple[Suite, list[str]]:
+    """Read a file of another format and write it as a suite; gives the suite and what was left behind."""
+    found = columns.read(path, named) if named.all() else read_suite_rows(path)
+    suite = suite_from_rows(found, path)
+    write_suite(suite, out)
+    return suite, found.lost
+
+
+def suite_from_rows(found: SuiteRows, path: Path) -> Suite:
+    """Check rows of the suite schema and put them together."""
+    header = found.header
+    suite = Suite(
+        str(header.get("suite") or path.name.split(".")[0]),
+        _label_names(header, path),
+        task=str(header.get("task") or ""),
+        version=str(header.get("version") or ""),
+    )
+    said: dict[str, tuple[Any, ...]] = {}
+    for number, row in found.rows:
+        where = f"{path}, line {number}"
+        name = _text(row, "functionality", where)
+        about = (row.get("capability"), row.get("type"), row.get("expect"), row.get("direction"))
+        if name not in said:
+            said[name] = about
+            _open_functionality(suite, name, row, where)
+        elif about != said[name]:
+            raise DataError(
+                f"{where}: functionality {name!r} changes its capability, type, expectation or direction",
+                why=f"earlier: {said[name]}; here: {about}",
+                fix="one functionality has one expectation: give the other cases another name",
+            )
+        examples = _examples(row, where)
+        meta = {"details": row["meta"]} if row.get("meta") else {}
+        made = Case(
+            "", examples, _labels(row.get("labels"), len(examples)), cluster=str(row.get("cluster") or ""), meta=meta
+        )
+        suite.add_case(name, _case_id(row, where), made, where=where)
+    if not suite.cases:
+        raise DataError(f"{path}: no cases", fix="check that this is the file you meant")
+    return suite
+
+
+def _label_names(header: Mapping[str, Any], path: Path) -> list[str] | None:
+    names = header.get("label_names")
+    if names is None:
+        return None
+    if not isinstance(names, list) or len(names) < 2 or not all(isinstance(name, str) for name in names):
+        raise DataError(f"{path}, line 1: label_names must be a list of two or more names, found {names!r}")
+    if len(set(names)) < len(names):
+        raise DataError(f"{path}, line 1: label_names has one name twice: {', '.join(names)}")
+    return names
+
+
+def _open_functionality(suite: Suite, name: str, row: Mapping[str, Any], where: str) -> None:
+    test_type = _text(row, "type", where)
+    if test_type not in get_args(TestType):
+        raise DataError(f"{where}: type {test_type!r} is not one of MFT, INV, DIR")
+    direction = row.get("direction")
+    expect = row.get("expect")
+    if isinstance(expect, Mapping):
+        parsed = Expect.parse(expect, default=DEFAULTS.get(test_type), where=where)
+    elif expect is not None:
+        raise DataError(f"{where}: expect must be an object with a rule, found {expect!r}")
+    elif test_type in DEFAULTS:
+        parsed = DEFAULTS[test_type]
+    else:
+        by_direction = {d: rule for rule, d in DIRECTIONS.values()}
+        if direction not in by_direction:
+            raise DataError(
+                f"{where}: functionality {name!r} is directional and says neither expect nor direction",
+                fix='"direction": one of ' + ", ".join(d for d in by_direction if d),
+            )
+        parsed = Expect(by_direction[direction], tolerance=0.1, aggregate="all_except_first")
+    capability = row.get("capability") or "other"
+    suite.add_functionality(name, str(capability), test_type, parsed, direction=direction, where=where)
+
+
+def _text(row: Mapping[str, Any], key: str, where: str) -> str:
+    value = row.get(key)
+    if not isinstance(value, str) or not value:
+        found = f"found {value!r}" if key in row else f"found only {some(row, 8)}"
+        raise DataError(f"{where}: {key!r} must be a text", why=found)
+    return value
+
+
+def _case_id(row: Mapping[str, Any], where: str) -> str:
+    value = row.get("case_id")
+    if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
+        raise DataError(f"{where}: 'case_id' must be a text or a whole number, found {value!r}")
+    return str(value)
+
+
+def _examples(row: Mapping[str, Any], where: str) -> tuple[Example, ...]:
+    examples = row.get("examples")
+    if not isinstance(examples, list) or not examples:
+        raise DataError(f"{where}: 'examples' must be a list with at least one example, found {examples!r}")
+    return tuple([_example(example, where) for example in examples])
+
+
+def _example(example: Any, where: str) -> Example:
+    if isinstance(example, Mapping):
+        fields = FIELDS.get(next(iter(example), ""), ())
+        if len(example) != len(fields) or any(field not in example for field in fields):
+            raise DataError(
+                f"{where}: an example with fields {', '.join(map(str, example)) or '(none)'}",
+                fix="text; question1, question2; context, question; or premise, hypothesis",
+            )
+        texts = tuple([example[field] for field in fields])
+    else:
+        texts = (example,) if isinstance(example, str) else tuple(example) if isinstance(example, list) else ()
+    for text in texts:
+        if not isinstance(text, str):
+            raise DataError(f"{where}: an example must hold text, found {text!r}")
+    if not texts:
+        raise DataError(f"{where}: an example must be an object of texts, found {example!r}")
+    return texts
+
+
+def write_suite(suite: Suite, path: Path, fields: Sequence[str] = ()) -> None:
+    """Write a suite file; reading it back gives the same suite."""
+    with writing(path) as stream:
+        for row in _as_rows(suite, fields):
+            stream.write(json.dumps(row, ensure_ascii=False) + "\n")
+
+
+def _as_rows(suite: Suite, fields: Sequence[str]) -> Iterable[dict[str, Any]]:
+    header = {"suite": suite.name, "task": suite.task, "label_names": suite.labels and list(suite.labels)}
+    yield {key: value for key, value in (header | {"version": suite.version}).items() if value}
+    for made in suite.cases:
+        names = fields or example_fields(suite.task, len(made.examples[0]))
+        name = made.groups["functionality"]
+        row = {
+            "functionality": name,
+            "capability": made.groups["capability"],
+            "type": made.groups["test type"],
+            "case_id": made.id.removeprefix(f"{name}/"),
+            "examples": [dict(zip(names, example, strict=True)) for example in made.examples],
+            "labels": _short(made.labels),
+            "expect": made.meta["expect"].as_json(),
+            "direction": made.meta.get("direction"),
+            "cluster": made.cluster or None,
+            "meta": made.meta.get("details"),
+        }
+        yield {key: value for key, value in row.items() if value is not None}
+
+
+def _short(labels: tuple[Label, ...] | None) -> Label | list[Label] | None:
+    if labels is None:
+        return None
+    return labels[0] if len(set(labels)) == 1 and len(set(map(type, labels))) == 1 else list(labels)
+
+
+def example_fields(task: str, texts: int) -> tuple[str, ...]:
+    """What a suite file calls the texts of an example of this task."""
+    by_task = {"reading comprehension": FIELDS["context"], "nli": FIELDS["premise"]}
+    return ("text",) if texts == 1 else by_task.get(task, FIELDS["question1"])

@@ -1,0 +1,49 @@
+"""`shoal list`: what there is, one line each, read from the tables that the code itself uses."""
+
+from ..data import FORMATS
+from ..models import SCHEMES
+from ..protocols import PROTOCOLS
+
+
+def catalogue(what: str | None) -> str:
+    """One table, or all of them with their names."""
+    tables = {
+        "protocols": PROTOCOLS,
+        "suites": _suites(),
+        "rules": _rules(),
+        "formats": FORMATS,
+        "profiles": _profiles(),
+    }
+    if what:
+        return _lines(tables[what], indent="")
+    models = ", ".join(f"{scheme}:" for scheme in SCHEMES)
+    return "\n\n".join(f"{name}\n{_lines(rows, '  ')}" for name, rows in tables.items()) + f"\n\nmodels\n  {models}"
+
+
+def _lines(rows: dict[str, str], indent: str) -> str:
+    width = max(map(len, rows))
+    return "\n".join(f"{indent}{name:<{width}}  {about}".rstrip() for name, about in rows.items())
+
+
+def _suites() -> dict[str, str]:
+    from ..protocols.behaviour.build import load_suite
+    from ..protocols.behaviour.suites import SUITES
+
+    suites = {name: load_suite(name) for name in SUITES}
+    return {
+        name: f"{len(suite.cases):,} cases in {len(suite.functionalities)} functionalities; {suite.task}"
+        for name, suite in suites.items()
+    }
+
+
+def _rules() -> dict[str, str]:
+    from ..protocols.behaviour.rules import PATTERNS, RULES
+
+    named = {pattern.replace("(?P<label>.+)", "LABEL"): rule for pattern, rule in PATTERNS.items()}
+    return {name: (rule.__doc__ or "").splitlines()[0] for name, rule in (RULES | named).items()}
+
+
+def _profiles() -> dict[str, str]:
+    from ..protocols.behaviour.settings import PROFILES
+
+    return {name: ", ".join(f"{k}={v}" for k, v in rows.items() if v is not None) for name, rows in PROFILES.items()}

@@ -1,0 +1,15 @@
+"""Numbers in, numbers out: what the protocols, comparisons and gates compute with; numpy and scipy only.
+
+    resampling     cluster bootstrap by multinomial counts; seeds and items together
+    intervals      Wilson, t, chi-square, percentile, BCa, clustered and anytime-valid intervals
+    paired         exact sign test, sign flips over clusters, randomisation of G scores
+    multiplicity   Holm, Benjamini-Hochberg, Benjamini-Yekutieli, max-T, the hierarchical gate
+    power          the smallest difference a comparison could have found, and the n it needs
+    reliability    kappa, alpha, ICC, spread over runs against its floor, equivalence
+
+Three conventions hold throughout. Outcomes are 1, 0 or NaN (not applicable); a number that cannot be
+computed is NaN or None, as the function says, never 0. Randomness is a numpy Generator passed in. The
+order of cases, clusters and functionalities changes nothing, not even the replicates drawn.
+
+Modules are imported by name (`from shoal.stats.intervals import wilson`); nothing is loaded here.
+"""

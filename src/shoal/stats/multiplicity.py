@@ -1,0 +1,128 @@
+"""Many tests at once: adjusted p values, and a gate that goes down a tree of tests (07 section 7.5).
+
+The family is all comparisons of one printed table unless the user says otherwise. A NaN among the p
+values is a test that could not be made: it stays NaN and does not count in the family.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Floats = NDArray[np.float64]
+
+
+def holm(p: ArrayLike) -> Floats:
+    """Holm's adjusted p values: the family-wise error stays below α whatever the dependence.
+
+    >>> holm([0.04, 0.001, 0.03, 0.012]).round(6).tolist()
+    [0.06, 0.004, 0.06, 0.036]
+    """
+    raw, order = _sorted(p)
+    m = len(order)
+    steps = np.minimum(1.0, (m - np.arange(m)) * raw[order])
+    return _put_back(np.maximum.accumulate(steps), order, raw)
+
+
+def benjamini_hochberg(p: ArrayLike) -> Floats:
+    """Adjusted p values that bound the expected share of false discoveries, for screening heat maps.
+
+    >>> benjamini_hochberg([0.04, 0.001, 0.03, 0.012]).round(6).tolist()
+    [0.04, 0.004, 0.04, 0.024]
+    """
+    return _step_up(p, penalty=1.0)
+
+
+def benjamini_yekutieli(p: ArrayLike) -> Floats:
+    """As `benjamini_hochberg`, under any dependence: larger by 1 + 1/2 + … + 1/m.
+
+    >>> benjamini_yekutieli([0.001, 0.012, 0.03, 0.04]).round(4).tolist()
+    [0.0083, 0.05, 0.0833, 0.0833]
+    """
+    tests = int((~np.isnan(np.asarray(p, dtype=np.float64))).sum())
+    return _step_up(p, penalty=float((1 / np.arange(1, tests + 1)).sum()))
+
+
+def max_t(observed: ArrayLike, shuffled: ArrayLike) -> Floats:
+    """Westfall-Young adjusted p values from the shuffles of a randomisation test (07 section 7.5).
+
+    `shuffled` has a row per shuffle and a column per score. Each score is studentised by its spread
+    over shuffles, so that a wide one does not drown the others; a score that never moves has p = 1.
+
+    >>> shuffled = np.array([[1, 5], [-1, -5], [1, -5], [-1, 5]])
+    >>> max_t([2, 5], shuffled).tolist()
+    [0.2, 1.0]
+    """
+    values = np.abs(np.asarray(observed, dtype=np.float64))
+    statistics = np.abs(np.asarray(shuffled, dtype=np.float64))
+    if statistics.ndim != 2 or statistics.shape[1] != len(values):
+        raise ValueError(
+            f"shuffles need a column per score; got {statistics.shape} for {len(values)} scores"
+        )
+    # Around 0, not around the mean: under the null hypothesis the differences are symmetric.
+    spread = np.sqrt((statistics**2).mean(axis=0))
+    moves = spread > 0
+    scale = np.where(moves, spread, 1.0)
+    largest = np.where(moves, statistics / scale, 0.0).max(axis=1, initial=0.0)
+    at_least = (largest[:, None] >= values / scale - 1e-9).sum(axis=0)
+    return np.where(moves, (1 + at_least) / (1 + len(statistics)), 1.0)
+
+
+def hierarchical_gate(
+    p: Mapping[str, float], parents: Mapping[str, str | None], alpha: float = 0.05
+) -> dict[str, bool | None]:
+    """Which hypotheses are rejected, going down: suite, then capabilities, then functionalities.
+
+    Siblings are adjusted by Holm among themselves. Below a parent that is not rejected nothing is
+    tested: None.
+
+    >>> tree = {"suite": None, "negation": "suite", "fairness": "suite"}
+    >>> tree |= {"not good": "negation", "names": "fairness"}
+    >>> p = {"suite": 0.01, "negation": 0.02, "fairness": 0.30, "not good": 0.04, "names": 0.001}
+    >>> hierarchical_gate(p, tree)
+    {'suite': True, 'negation': True, 'fairness': False, 'not good': True, 'names': None}
+    """
+    _check_tree(p, parents)
+    rejected: dict[str, bool | None] = dict.fromkeys(p)
+    open_parents: list[str | None] = [None]
+    while open_parents:
+        parent = open_parents.pop()
+        siblings = [name for name in p if parents[name] == parent]
+        for name, adjusted in zip(siblings, holm([p[name] for name in siblings]), strict=True):
+            rejected[name] = bool(adjusted <= alpha)  # a test that could not be made opens nothing
+            if rejected[name]:
+                open_parents.append(name)
+    return rejected
+
+
+def _check_tree(p: Mapping[str, float], parents: Mapping[str, str | None]) -> None:
+    for name in p:
+        seen: set[str] = set()
+        above: str | None = name
+        while above is not None:
+            if above in seen or above not in parents or above not in p:
+                raise ValueError(f"{name!r} does not lead up to a root: look at the parent of {above!r}")
+            seen.add(above)
+            above = parents[above]
+
+
+def _sorted(p: ArrayLike) -> tuple[Floats, NDArray[np.intp]]:
+    """The p values, and the positions of those that are defined, smallest first."""
+    raw = np.asarray(p, dtype=np.float64)
+    if raw.ndim != 1 or ((raw < 0) | (raw > 1)).any():
+        raise ValueError("p values are a list of numbers between 0 and 1")
+    order = np.argsort(raw, kind="stable")
+    return raw, order[: int((~np.isnan(raw)).sum())]
+
+
+def _step_up(p: ArrayLike, penalty: float) -> Floats:
+    raw, order = _sorted(p)
+    m = len(order)
+    steps = np.minimum(1.0, penalty * m / np.arange(1, m + 1) * raw[order])
+    return _put_back(np.minimum.accumulate(steps[::-1])[::-1], order, raw)
+
+
+def _put_back(adjusted: Floats, order: NDArray[np.intp] | Sequence[int], raw: Floats) -> Floats:
+    result = np.full(len(raw), np.nan)
+    result[order] = adjusted
+    return result

@@ -1,0 +1,478 @@
+"""Would another run give the same answer? Reliability of an item-by-run matrix (07 7.6, 05 5.7).
+
+Every matrix here has a row per item and a column per run, NaN where a run has no outcome for an item.
+Items may also be categories or models: whatever is to be told apart.
+
+    do runs agree, item by item?            fleiss_kappa, krippendorff_alpha, disagreement
+    would one more run agree?               icc, spearman_brown, runs_needed
+    does a score move more than its items?  run_spread (SD, its interval, the floor, the ratio)
+    buy seeds or items?                     variance_components
+    are two things the same?                tost, disattenuated_correlation
+    all runs together, against 0            sign_flip_over_runs
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
+
+from .intervals import Interval, mean_t_interval, sd_interval, t_quantile
+from .paired import sign_flip_test, smallest_sign_flip_p
+
+Floats = NDArray[np.float64]
+
+
+def category_counts(outcomes: ArrayLike) -> NDArray[np.int64]:
+    """How many runs gave each item each outcome: items × distinct outcomes, NaN not counted.
+
+    >>> category_counts([[1, 1, 0], [0, 0, 0]]).tolist()
+    [[1, 2], [3, 0]]
+    """
+    matrix = _matrix(outcomes)
+    categories = np.unique(matrix[~np.isnan(matrix)])
+    counts: NDArray[np.int64] = (matrix[:, :, None] == categories).sum(axis=1)
+    return counts
+
+
+def pairwise_agreement(outcomes: ArrayLike) -> float:
+    """Mean over items of the share of pairs of runs that agree, P̄; NaN if no item has two outcomes.
+
+    >>> round(pairwise_agreement([[1, 1, 1], [1, 1, 0]]), 4)
+    0.6667
+    """
+    return _mean_agreement(category_counts(outcomes))
+
+
+def fleiss_kappa(counts: ArrayLike) -> float:
+    """Agreement of runs beyond chance, from counts of items × categories (see `category_counts`).
+
+    Every item needs the same number of runs; with missing ones use `krippendorff_alpha`. NaN when all
+    outcomes are alike: there is no chance to beat.
+
+    >>> round(fleiss_kappa([[5, 0], [4, 1], [3, 2], [0, 5]]), 6)
+    0.479167
+    """
+    table = np.asarray(counts, dtype=np.float64)
+    if table.ndim != 2 or not table.size:
+        raise ValueError(f"counts are items × categories; got shape {table.shape}")
+    runs = table.sum(axis=1)
+    if (runs != runs[0]).any() or runs[0] < 2:
+        raise ValueError(
+            "every item needs the same number of runs, at least 2; else use krippendorff_alpha"
+        )
+    agreement = _mean_agreement(table)
+    by_chance = float(((table.sum(axis=0) / table.sum()) ** 2).sum())
+    return (agreement - by_chance) / (1 - by_chance) if by_chance < 1 else float("nan")
+
+
+def krippendorff_alpha(outcomes: ArrayLike, metric: Literal["nominal", "interval"] = "nominal") -> float:
+    """One minus observed over expected disagreement; items with fewer than two outcomes are left out.
+
+    Nominal for preferences, interval for differences of log-likelihood and effect sizes. NaN when all
+    outcomes are alike, or no item has two.
+
+    >>> items = [[1, 1, 1, 1, 1], [1, 1, 1, 1, 0], [1, 1, 1, 0, 0], [0, 0, 0, 0, 0]]
+    >>> round(krippendorff_alpha(items), 6)
+    0.505208
+    """
+    matrix = _matrix(outcomes)
+    matrix = matrix[(~np.isnan(matrix)).sum(axis=1) >= 2]
+    pairable = int((~np.isnan(matrix)).sum())
+    if not pairable:
+        return float("nan")
+    if metric == "nominal":
+        counts = category_counts(matrix).astype(np.float64)
+        per_item = counts.sum(axis=1)
+        # Ordered pairs that differ, within each item over (R_i - 1), and over all outcomes.
+        observed = ((per_item**2 - (counts**2).sum(axis=1)) / (per_item - 1)).sum()
+        expected = (pairable**2 - (counts.sum(axis=0) ** 2).sum()) / (pairable - 1)
+    elif metric == "interval":
+        per_item = (~np.isnan(matrix)).sum(axis=1).astype(np.float64)
+        within = np.nansum((matrix - np.nanmean(matrix, axis=1, keepdims=True)) ** 2, axis=1)
+        # The squared differences of all ordered pairs of n numbers add to 2n Σ(x - mean)².
+        observed = (2 * per_item * within / (per_item - 1)).sum()
+        expected = 2 * pairable * np.nansum((matrix - np.nanmean(matrix)) ** 2) / (pairable - 1)
+    else:
+        raise ValueError(f'a metric is "nominal" or "interval"; got {metric!r}')
+    return float(1 - observed / expected) if expected > 0 else float("nan")
+
+
+def disagreement(outcomes: ArrayLike) -> Floats:
+    """How many runs disagree with the majority, per item of 0/1 outcomes: min(k, R-k) (05 section 5.7).
+
+    NaN for an item that some run left undecided.
+
+    >>> disagreement([[1, 1, 1, 1, 1], [1, 1, 0, 0, 0], [1, 0, float("nan"), 0, 0]]).tolist()
+    [0.0, 2.0, nan]
+    """
+    matrix = _binary(outcomes)
+    passes = matrix.sum(axis=1)
+    against: Floats = np.minimum(passes, matrix.shape[1] - passes)
+    return against
+
+
+def disagreement_histogram(outcomes: ArrayLike) -> tuple[NDArray[np.int64], int]:
+    """How many items have 0, 1, … R//2 runs against the majority, and how many items are undecided.
+
+    >>> counts, undecided = disagreement_histogram([[1, 1, 1, 1, 1], [1, 1, 0, 0, 0], [0, 1, 0, 0, 0]])
+    >>> counts.tolist(), undecided
+    ([1, 1, 1], 0)
+    """
+    against = disagreement(outcomes)
+    decided = against[~np.isnan(against)].astype(np.int64)
+    runs = _matrix(outcomes).shape[1]
+    return np.bincount(decided, minlength=runs // 2 + 1), len(against) - len(decided)
+
+
+def coin_flip_histogram(runs: int) -> Floats:
+    """The shares of `disagreement_histogram` if every outcome were a coin toss.
+
+    >>> coin_flip_histogram(5).tolist()
+    [0.0625, 0.3125, 0.625]
+    """
+    passes = np.arange(runs + 1)
+    shares = np.zeros(runs // 2 + 1)
+    np.add.at(shares, np.minimum(passes, runs - passes), special.binom(runs, passes) / 2.0**runs)
+    return shares
+
+
+@dataclass(frozen=True, slots=True)
+class RunSpread:
+    """How a rate moves over runs, beside what independent flips of its items would make it move."""
+
+    scores: Floats  # (runs,)
+    mean: float
+    mean_interval: Interval
+    sd: float
+    sd_interval: Interval
+    floor_sd: float
+    ratio: float
+    """sd / floor_sd: near 1 items flip on their own, well above runs shift together. NaN if no floor."""
+
+
+def run_spread(outcomes: ArrayLike, level: float = 0.95) -> RunSpread:
+    """SD over runs of a pass rate, its interval, and the over-dispersion ratio (05 section 5.7).
+
+    The floor is sqrt(Σ v_i) / N with v_i = R/(R-1) p_i (1-p_i). Scores are fractions; NaN with a
+    single run.
+
+    >>> items = ["11111", "11110", "11000", "00000", "10101", "01000"]
+    >>> spread = run_spread([[int(outcome) for outcome in item] for item in items])
+    >>> round(spread.sd, 5), round(spread.floor_sd, 5), round(spread.ratio, 6)
+    (0.16667, 0.16667, 1.0)
+    """
+    matrix = _binary(outcomes)
+    seen = ~np.isnan(matrix)
+    if not seen.any(axis=0).all():
+        raise ValueError("every run needs an outcome for at least one item")
+    scores = np.nansum(matrix, axis=0) / seen.sum(axis=0)
+    return _spread(scores, _item_floor(matrix, seen), level)
+
+
+def score_spread(scores: ArrayLike, items: int, level: float = 0.95) -> RunSpread:
+    """As `run_spread` when only each run's rate over `items` items is known.
+
+    The floor is then the binomial sqrt(p(1-p)/N), which takes every item for as uncertain as the
+    average one. It is at or above the floor from items, so the ratio here is the cautious one.
+
+    >>> spread = score_spread([0.1, 0.2, 0.3], items=1000)
+    >>> round(spread.sd, 4), round(spread.floor_sd, 4), round(spread.ratio, 1)
+    (0.1, 0.0126, 7.9)
+    """
+    rates = np.asarray(scores, dtype=np.float64)
+    if rates.ndim != 1 or ((rates < 0) | (rates > 1)).any() or items < 1:
+        raise ValueError("a spread needs one rate between 0 and 1 per run, over at least one item")
+    mean = float(rates.mean())
+    return _spread(rates, math.sqrt(mean * (1 - mean) / items), level)
+
+
+@dataclass(frozen=True, slots=True)
+class IntraclassCorrelations:
+    """Mean squares of items × runs, and the five coefficients of Shrout & Fleiss (1979) made of them."""
+
+    items: int
+    runs: int
+    between_items: float
+    between_runs: float
+    residual: float
+    within_items: float
+
+    @property
+    def one_way(self) -> float:
+        """ICC(1,1): runs differ from item to item; also the intra-problem correlation of MERGE."""
+        return _share(
+            self.between_items - self.within_items,
+            self.between_items + (self.runs - 1) * self.within_items,
+        )
+
+    @property
+    def agreement(self) -> float:
+        """ICC(2,1): would another run give this item the same value?"""
+        return _share(
+            self.between_items - self.residual,
+            self.between_items
+            + (self.runs - 1) * self.residual
+            + self.runs * (self.between_runs - self.residual) / self.items,
+        )
+
+    @property
+    def consistency(self) -> float:
+        """ICC(3,1): would another run give the items the same order and distances?"""
+        return _share(
+            self.between_items - self.residual, self.between_items + (self.runs - 1) * self.residual
+        )
+
+    @property
+    def mean_agreement(self) -> float:
+        """ICC(2,k): the same as `agreement`, of the mean over these runs."""
+        return _share(
+            self.between_items - self.residual,
+            self.between_items + (self.between_runs - self.residual) / self.items,
+        )
+
+    @property
+    def mean_consistency(self) -> float:
+        """ICC(3,k); with categories or models as rows Eρ² = σ²_object / (σ²_object + σ²_rest / R)."""
+        return _share(self.between_items - self.residual, self.between_items)
+
+
+def icc(values: ArrayLike) -> IntraclassCorrelations:
+    """Intraclass correlations of a complete items × runs matrix (07 section 7.6).
+
+    >>> judges = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
+    >>> found = icc(judges)
+    >>> [round(r, 4) for r in (found.one_way, found.agreement, found.consistency)]
+    [0.1657, 0.2898, 0.7148]
+    """
+    matrix = _matrix(values)
+    items, runs = matrix.shape
+    if np.isnan(matrix).any() or min(items, runs) < 2:
+        raise ValueError("intraclass correlations need at least 2 items × 2 runs and no missing value")
+    grand = matrix.mean()
+    item_means, run_means = matrix.mean(axis=1), matrix.mean(axis=0)
+    between_items = runs * ((item_means - grand) ** 2).sum()
+    between_runs = items * ((run_means - grand) ** 2).sum()
+    residuals = matrix - item_means[:, None] - run_means + grand
+    residual = (residuals**2).sum()
+    return IntraclassCorrelations(
+        items=items,
+        runs=runs,
+        between_items=float(between_items / (items - 1)),
+        between_runs=float(between_runs / (runs - 1)),
+        residual=float(residual / ((items - 1) * (runs - 1))),
+        within_items=float((between_runs + residual) / (items * (runs - 1))),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class VarianceComponents:
+    """Variance of single outcomes by source, and what each leaves in the grand mean (07 section 7.3)."""
+
+    items: int
+    runs: int
+    run: float
+    item: float
+    residual: float
+
+    @property
+    def of_mean(self) -> tuple[float, float, float]:
+        """What runs, items and the rest add to the variance of the grand mean."""
+        return self.run / self.runs, self.item / self.items, self.residual / (self.runs * self.items)
+
+    @property
+    def shares_of_mean(self) -> tuple[float, float, float]:
+        """The same as shares: a large first says buy seeds, a large second items; NaN if all is 0."""
+        run, item, residual = self.of_mean
+        total = run + item + residual
+        return _share(run, total), _share(item, total), _share(residual, total)
+
+    @property
+    def shares(self) -> tuple[float, float, float]:
+        """Shares of a single outcome's variance due to runs, items and the rest; NaN if all is 0."""
+        total = self.run + self.item + self.residual
+        return _share(self.run, total), _share(self.item, total), _share(self.residual, total)
+
+
+def variance_components(values: ArrayLike) -> VarianceComponents:
+    """Variance due to runs, items and the rest of a complete items × runs matrix; negatives become 0.
+
+    >>> found = variance_components([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+    >>> found.run, found.item, found.residual
+    (0.5, 4.0, 0.0)
+    """
+    squares = icc(values)
+    return VarianceComponents(
+        items=squares.items,
+        runs=squares.runs,
+        run=max(0.0, (squares.between_runs - squares.residual) / squares.items),
+        item=max(0.0, (squares.between_items - squares.residual) / squares.runs),
+        residual=squares.residual,
+    )
+
+
+def spearman_brown(reliability: float, runs: float) -> float:
+    """Reliability of the mean of several runs, from that of one: k r / (1 + (k-1) r).
+
+    >>> [round(spearman_brown(0.479, k), 3) for k in (2, 5)]
+    [0.648, 0.821]
+    """
+    below = 1 + (runs - 1) * reliability
+    return runs * reliability / below if below > 0 else float("nan")
+
+
+def runs_needed(reliability: float, target: float) -> int | None:
+    """How many runs make the mean as reliable as `target`; None when one run has no reliability.
+
+    >>> runs_needed(0.479, 0.8), runs_needed(0.95, 0.9), runs_needed(-0.1, 0.8)
+    (5, 1, None)
+    """
+    if not 0 < target < 1:
+        raise ValueError(f"a wished reliability lies between 0 and 1; got {target}")
+    if math.isnan(reliability) or reliability <= 0:
+        return None
+    return max(1, math.ceil(target * (1 - reliability) / (reliability * (1 - target)) - 1e-9))
+
+
+@dataclass(frozen=True, slots=True)
+class Equivalence:
+    """Two one-sided tests: p of the worse, and the 1 - 2α interval that must lie inside the margin."""
+
+    difference: float
+    p: float
+    interval: Interval
+    equivalent: bool
+
+
+def tost(differences: ArrayLike, margin: float, alpha: float = 0.05) -> Equivalence:
+    """Whether a mean difference is within ±margin, by two one-sided t tests (07 section 7.18).
+
+    `differences` are of paired runs. "No significant difference" is not this claim.
+
+    >>> found = tost([0.2, -0.1, 0.3, -0.4, 0.1], margin=1.0)
+    >>> found.equivalent, round(found.p, 4)
+    (True, 0.0007)
+    """
+    sample = np.asarray(differences, dtype=np.float64)
+    n = len(sample)
+    if n < 2:
+        raise ValueError(f"equivalence needs at least two differences; got {n}")
+    error = float(sample.std(ddof=1)) / math.sqrt(n)
+    return _equivalence(float(sample.mean()), error, n - 1, margin, alpha)
+
+
+def tost_two_samples(
+    scores_a: ArrayLike, scores_b: ArrayLike, margin: float, alpha: float = 0.05
+) -> Equivalence:
+    """As `tost` for two recipes with runs of their own, by Welch's t.
+
+    >>> tost_two_samples([84.1, 84.3, 84.6], [84.2, 84.4, 84.3], margin=1.0).equivalent
+    True
+    """
+    a, b = np.asarray(scores_a, dtype=np.float64), np.asarray(scores_b, dtype=np.float64)
+    if min(len(a), len(b)) < 2:
+        raise ValueError(f"equivalence needs at least two runs of each; got {len(a)} and {len(b)}")
+    parts = np.array([a.var(ddof=1) / len(a), b.var(ddof=1) / len(b)])
+    free = np.array([len(a) - 1, len(b) - 1])
+    degrees = float(parts.sum() ** 2 / (parts**2 / free).sum()) if parts.sum() > 0 else float(free.sum())
+    return _equivalence(float(a.mean() - b.mean()), math.sqrt(parts.sum()), degrees, margin, alpha)
+
+
+def sign_flip_over_runs(
+    effect_sizes: ArrayLike, rng: Generator | None = None, shuffles: int = 10_000
+) -> tuple[float, float]:
+    """Two-sided p that the effect of all runs together is 0, and the smallest p so many runs can give.
+
+    >>> sign_flip_over_runs([0.4, 0.7, 0.1, 0.5, 0.3])
+    (0.0625, 0.0625)
+    """
+    values = np.asarray(effect_sizes, dtype=np.float64)
+    return sign_flip_test(values, rng, shuffles), smallest_sign_flip_p(int((~np.isnan(values)).sum()))
+
+
+def disattenuated_correlation(
+    x: ArrayLike, y: ArrayLike, reliability_x: float, reliability_y: float
+) -> float:
+    """Correlation of two diagnostics of one concept, were both measured without error (07 section 7.6).
+
+    r_xy / √(r_xx r_yy); sampling error can carry it beyond 1. NaN where a series is constant or a
+    reliability is not positive.
+
+    >>> round(disattenuated_correlation([1, 2, 3, 4], [2, 1, 4, 3], 0.8, 0.9), 4)
+    0.7071
+    """
+    a, b = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    if a.shape != b.shape or a.ndim != 1:
+        raise ValueError(f"both diagnostics need the same runs; got shapes {a.shape} and {b.shape}")
+    if len(a) < 2 or not min(reliability_x, reliability_y) > 0:
+        return float("nan")
+    a, b = a - a.mean(), b - b.mean()
+    correlation = _share(float(a @ b), math.sqrt(float(a @ a) * float(b @ b)))
+    return correlation / math.sqrt(reliability_x * reliability_y)
+
+
+def _matrix(values: ArrayLike) -> Floats:
+    matrix = np.asarray(values, dtype=np.float64)
+    if matrix.ndim != 2 or not matrix.size:
+        raise ValueError(f"an items × runs matrix is needed; got shape {matrix.shape}")
+    return matrix
+
+
+def _binary(outcomes: ArrayLike) -> Floats:
+    matrix = _matrix(outcomes)
+    if not (np.isnan(matrix) | (matrix == 0) | (matrix == 1)).all():
+        raise ValueError("outcomes are 1, 0 or NaN")
+    return matrix
+
+
+def _mean_agreement(counts: NDArray[np.int64] | Floats) -> float:
+    runs = counts.sum(axis=1)
+    several = runs >= 2
+    if not several.any():
+        return float("nan")
+    squares = (np.asarray(counts, np.float64) ** 2).sum(axis=1)
+    return float(((squares - runs)[several] / (runs * (runs - 1))[several]).mean())
+
+
+def _item_floor(matrix: Floats, seen: NDArray[np.bool_]) -> float:
+    """SD over runs if items flipped independently; averaged over runs that miss different items."""
+    runs = seen.sum(axis=1)
+    several = runs >= 2
+    rate = np.nansum(matrix, axis=1)[several] / runs[several]
+    variance = np.zeros(len(matrix))
+    variance[several] = runs[several] / (runs[several] - 1) * rate * (1 - rate)
+    return float(np.sqrt(((variance @ seen) / seen.sum(axis=0) ** 2).mean()))
+
+
+def _spread(scores: Floats, floor_sd: float, level: float) -> RunSpread:
+    runs = len(scores)
+    sd = float(scores.std(ddof=1)) if runs > 1 else float("nan")
+    return RunSpread(
+        scores=scores,
+        mean=float(scores.mean()),
+        mean_interval=mean_t_interval(scores, level),
+        sd=sd,
+        sd_interval=sd_interval(sd, runs, level),
+        floor_sd=floor_sd if runs > 1 else float("nan"),
+        ratio=_share(sd, floor_sd),
+    )
+
+
+def _equivalence(mean: float, error: float, degrees: float, margin: float, alpha: float) -> Equivalence:
+    if margin <= 0 or not 0 < alpha < 0.5:
+        raise ValueError(f"a margin is positive and alpha below one half; got {margin} and {alpha}")
+    if error == 0:
+        p = 0.0 if abs(mean) < margin else 1.0
+        interval = (mean, mean)
+    else:
+        p = float(special.stdtr(degrees, (abs(mean) - margin) / error))
+        reach = t_quantile(1 - 2 * alpha, degrees) * error
+        interval = (mean - reach, mean + reach)
+    return Equivalence(mean, p, interval, p < alpha)
+
+
+def _share(part: float, whole: float) -> float:
+    return part / whole if whole > 0 else float("nan")

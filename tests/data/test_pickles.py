@@ -1,0 +1,927 @@
+"""Released pickles give the rows of their JSON Lines; hostile ones run nothing, and stay small and quick."""
+
+import gzip
+import json
+import os
+import pickle
+import pickletools
+import random
+import resource
+import signal
+import struct
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from shoal.data.pickles import PickledFunction, PickledSuite, read_suite_pickle, rows
+from shoal.errors import DataError
+
+HERE = Path(__file__)
+DATA = Path(os.environ.get("SHOAL_DATA") or HERE.parents[2].parent / "shared" / "data") / "checklist"
+needs_data = pytest.mark.skipif(
+    not DATA.is_dir(), reason=f"no released suites in {DATA}; set SHOAL_DATA"
+)
+MEMORY = 500_000_000
+
+# Opcodes, written out by hand: the same that the released files are made of.
+
+NONE = pickle.NONE
+
+
+def text(value: str) -> bytes:
+    return pickle.BINUNICODE + struct.pack("<I", len(value.encode())) + value.encode()
+
+
+def data(value: bytes) -> bytes:
+    return pickle.BINBYTES + struct.pack("<I", len(value)) + value
+
+
+def number(value: int) -> bytes:
+    return pickle.BININT + struct.pack("<i", value)
+
+
+def sequence(*items: bytes) -> bytes:
+    return pickle.EMPTY_LIST + pickle.MARK + b"".join(items) + pickle.APPENDS
+
+
+def group(*items: bytes) -> bytes:
+    return pickle.MARK + b"".join(items) + pickle.TUPLE
+
+
+def entries(**items: bytes) -> bytes:
+    return pickle.MARK + b"".join(text(key) + value for key, value in items.items()) + pickle.SETITEMS
+
+
+def record(**items: bytes) -> bytes:
+    return pickle.EMPTY_DICT + entries(**items)
+
+
+def named(module: str, name: str) -> bytes:
+    return pickle.GLOBAL + f"{module}\n{name}\n".encode()
+
+
+def called(function: bytes, *arguments: bytes) -> bytes:
+    return function + group(*arguments) + pickle.REDUCE
+
+
+def dill(name: str, *arguments: bytes) -> bytes:
+    return called(named("dill._dill", name), *arguments)
+
+
+def new(module: str, name: str, state: bytes = b"") -> bytes:
+    return (
+        named(module, name)
+        + pickle.EMPTY_TUPLE
+        + pickle.NEWOBJ
+        + (state + pickle.BUILD if state else b"")
+    )
+
+
+def whole(value: bytes) -> bytes:
+    return pickle.PROTO + b"\x03" + value + pickle.STOP
+
+
+NUMPY = "numpy.core._multiarray_umath"
+
+
+def dtype(name: str, order: str = "<") -> bytes:
+    state = group(number(3), text(order), NONE, NONE, NONE, number(-1), number(-1), number(0))
+    return called(named("numpy", "dtype"), text(name), number(0), number(1)) + state + pickle.BUILD
+
+
+def array(kind: bytes, shape: bytes, content: bytes, of: bytes = named("numpy", "ndarray")) -> bytes:
+    make = dill("_get_attr", dill("_import_module", text(NUMPY)), text("_reconstruct"))
+    state = group(number(1), shape, kind, pickle.NEWFALSE, content)
+    return called(make, of, group(number(0)), data(b"b")) + state + pickle.BUILD
+
+
+def integers(*values: int) -> bytes:
+    return array(dtype("i8"), group(number(len(values))), data(struct.pack(f"<{len(values)}q", *values)))
+
+
+def scalar(kind: bytes, content: bytes) -> bytes:
+    return called(
+        dill("_get_attr", dill("_import_module", text(NUMPY)), text("scalar")), kind, data(content)
+    )
+
+
+def function(name: str, closure: dict[str, bytes], constants: bytes = group(NONE, number(1))) -> bytes:
+    free = group(*(text(key) for key in closure))
+    code = called(
+        dill("_load_type", text("CodeType")),
+        *(number(1), number(0), number(2), number(7), number(19), data(b"t\x00S\x00"), constants),
+        *(group(text("np")), group(text("x")), text("expect.py"), text(name), number(53), data(b"\0\1")),
+        *(free, pickle.EMPTY_TUPLE),
+    )
+    cells = group(*(dill("_create_cell", value) for value in closure.values()))
+    globals_ = record(
+        np=dill("_import_module", text("numpy")), len=dill("_get_attr", text("builtins"), text("len"))
+    )
+    return dill("_create_function", code, globals_, text(name), NONE, cells, pickle.EMPTY_DICT, NONE)
+
+
+def a_test(kind: str = "MFT", **state: bytes) -> bytes:
+    usual = {
+        "data": sequence(text("good"), text("bad")),
+        "labels": NONE,
+        "meta": NONE,
+        "agg_fn": text("all"),
+    }
+    return new("checklist.test_types", kind, record(**usual | state))
+
+
+def suite(info: bytes = pickle.EMPTY_DICT, ranges: bytes = pickle.EMPTY_DICT, **tests: bytes) -> bytes:
+    ordered = named("collections", "OrderedDict") + pickle.EMPTY_TUPLE + pickle.REDUCE + entries(**tests)
+    return new("checklist.test_suite", "TestSuite", record(tests=ordered, info=info, test_ranges=ranges))
+
+
+def small_suite() -> bytes:
+    """A little of everything that the released files hold."""
+    pair = group(text("Ann is tall."), text("Who is tall?"))
+    invariance = function(
+        "expect", {"fn": function("expect_fn", {"tolerance": pickle.BINFLOAT + struct.pack(">d", 0.1)})}
+    )
+    munch = new("munch", "Munch") + entries(p1=text("x")) + record(p1=text("x")) + pickle.BUILD
+    told = called(named("collections", "defaultdict"), function("<lambda>", {})) + entries(
+        capability=text("Negation"), type=text("INV"), description=text("From the table.")
+    )
+    return whole(
+        suite(
+            info=called(named("collections", "defaultdict"), function("<lambda>", {}))
+            + entries(second=told),
+            ranges=record(first=group(number(0), number(2)), second=group(number(2), number(6))),
+            first=a_test(
+                data=sequence(
+                    text("good"), scalar(dtype("U4"), "fine".encode("utf-32-le")), text("bäd 🙂")
+                ),
+                labels=number(2),
+                capability=text("Vocabulary"),
+                description=text(""),
+                run_idxs=integers(2, 0),
+                result_indexes=integers(2, 0),
+                expect=function("expect", {"val": NONE}),
+            ),
+            second=a_test(
+                "INV",
+                data=sequence(sequence(pair, pair), sequence(pair, pair)),
+                meta=sequence(
+                    sequence(pickle.EMPTY_DICT, group(text("a"), text("b"))), sequence(NONE, munch)
+                ),
+                labels=sequence(
+                    sequence(text("Ann"), text("Ann")), sequence(text("Bo"), pickle.NEWTRUE)
+                ),
+                run_idxs=NONE,
+                agg_fn=text("all_except_first"),
+                expect=invariance,
+            ),
+        )
+    )
+
+
+def memoised(content: bytes) -> bytes:
+    """The same pickle with a memo entry for each text, and repeated texts taken from there, as dill writes it."""
+    pieces: list[bytes] = []
+    known: dict[str, int] = {}
+    steps = list(pickletools.genops(content))
+    ends = [at for _, _, at in steps[1:]] + [len(content)]
+    for (opcode, value, start), end in zip(steps, ends, strict=True):
+        assert start is not None and end is not None
+        if opcode.name == "BINUNICODE" and value in known:
+            pieces.append(pickle.LONG_BINGET + struct.pack("<I", known[value]))
+            continue
+        pieces.append(content[start:end])
+        if opcode.name == "BINUNICODE":
+            pieces.append(pickle.LONG_BINPUT + struct.pack("<I", len(known)))
+            known[value] = len(known)
+    return b"".join(pieces)
+
+
+def tar_member(name: str, content: bytes, kind: bytes = b"0", size: bytes = b"") -> bytes:
+    header = bytearray(512)
+    header[: len(name)] = name.encode()
+    header[124:136] = size or f"{len(content):011o}\0".encode()
+    header[148:156] = b" " * 8
+    header[156:157] = kind
+    header[257:263] = b"ustar\0"
+    header[148:156] = f"{sum(header):06o}\0 ".encode()
+    return bytes(header) + content + b"\0" * (-len(content) % 512)
+
+
+def tar(*members: bytes) -> bytes:
+    return b"".join(members) + b"\0" * 1024
+
+
+def read(folder: Path, content: bytes) -> PickledSuite:
+    path = folder / "suite.pkl"
+    path.write_bytes(content)
+    return read_suite_pickle(path)
+
+
+def problem(folder: Path, content: bytes) -> str:
+    with pytest.raises(DataError) as caught:
+        read(folder, content)
+    return str(caught.value)
+
+
+# What is recovered
+
+
+@needs_data
+@pytest.mark.parametrize(
+    ("name", "cases", "examples"), [("sentiment", 86_420, 178_578), ("squad", 13_311, 71_293)]
+)
+def test_a_released_file_gives_the_rows_of_the_json_lines_beside_it(name, cases, examples):
+    suite = read_suite_pickle(DATA / f"{name}_suite.tar.gz")
+    seen = shown = 0
+    with gzip.open(DATA / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
+        for row, line in zip(rows(suite, name), lines, strict=True):
+            wanted = json.loads(line)
+            assert row == wanted
+            assert list(row) == list(wanted)
+            seen += 1
+            shown += len(wanted["examples"])
+    assert (seen, shown) == (cases, examples)
+    assert {test.raw_rows_note for test in suite.tests} == {""}
+
+
+def functions(hint: PickledFunction) -> Iterator[PickledFunction]:
+    yield hint
+    for inside in hint.closure.values():
+        if isinstance(inside, PickledFunction):
+            yield from functions(inside)
+
+
+@needs_data
+@pytest.mark.parametrize("name", ["sentiment", "squad"])
+def test_a_released_file_tells_what_each_test_expects(name):
+    suite = read_suite_pickle(DATA / f"{name}_suite.tar.gz")
+    wanted = [
+        json.loads(line) for line in (DATA / f"{name}_tests.jsonl").read_text("utf-8").splitlines()
+    ]
+    assert len(suite.tests) == len(wanted)
+    for test, want in zip(suite.tests, wanted, strict=True):
+        assert (test.name, test.test_type, test.capability) == (
+            want["test"],
+            want["type"],
+            want["capability"],
+        )
+        assert (test.description, test.aggregate) == (want["description"], want["agg_fn"])
+        assert test.label_kind == want["label_kind"]
+        assert list(test.raw_range or ()) == want["raw_range"]
+        assert (None if test.run_indices is None else len(test.run_indices)) == want["run_cases"]
+        assert test.rule_hint is not None
+        told = list(functions(test.rule_hint))
+        closed_over = {key: value for one in told for key, value in one.closure.items()}
+        sources = {f"{one.name}@{one.file}:{one.line}" for one in told}
+        for key in {"tolerance", "increasing", "keep_label", "val"} & want["expect"].keys():
+            if "src" not in want["expect"]:
+                assert closed_over[key] == want["expect"][key]
+        assert {want["expect"].get("src"), want["expect"].get("slice", {}).get("src")} - {
+            None
+        } <= sources
+
+
+def test_a_small_suite_is_recovered_whole(tmp_path):
+    found = read(tmp_path, small_suite())
+    first, second = found.tests
+    assert (first.name, first.test_type, first.capability, first.run_indices) == (
+        "first",
+        "MFT",
+        "Vocabulary",
+        (2, 0),
+    )
+    assert list(rows(found, "toy"))[2] == {
+        "suite": "toy",
+        "test_id": 0,
+        "test": "first",
+        "capability": "Vocabulary",
+        "type": "MFT",
+        "case_id": 2,
+        "grouped": False,
+        "examples": ["bäd 🙂"],
+        "label": 2,
+        "raw_rows": [0, 1],
+    }
+    assert list(rows(found, "toy"))[4]["meta"] == [None, {"p1": "x"}]
+    assert [case.raw_rows for case in first.cases] == [(1, 2), None, (0, 1)]
+    assert [case.raw_rows for case in second.cases] == [(2, 4), (4, 6)]
+    assert second.cases[0].examples == (("Ann is tall.", "Who is tall?"),) * 2
+    assert second.rule_hint is not None
+    inner = second.rule_hint.closure["fn"]
+    assert isinstance(inner, PickledFunction)
+    assert (inner.name, inner.file, inner.line, inner.constants) == (
+        "expect_fn",
+        "expect.py",
+        53,
+        (None, 1),
+    )
+    assert inner.closure == {"tolerance": 0.1}
+
+
+def test_a_test_without_attributes_takes_them_from_the_suites_table(tmp_path):
+    second = read(tmp_path, small_suite()).tests[1]
+    assert (second.capability, second.description) == ("Negation", "From the table.")
+
+
+def test_bare_gzipped_and_tarred_pickles_read_alike(tmp_path):
+    content = small_suite()
+    bare = read(tmp_path, content)
+    archive = tar(
+        tar_member("folder/", b"", b"5"),
+        tar_member("x" * 50, b"ignored", b"x"),
+        tar_member("s.pkl", content),
+    )
+    assert len(bare.tests) == 2
+    for wrapped in (gzip.compress(content), archive, gzip.compress(archive), memoised(content)):
+        assert read(tmp_path, wrapped) == bare
+
+
+def test_a_file_written_by_pickle_protocol_4_reads_alike(tmp_path):
+    frames = pickle.dumps(
+        {"data": ["good", {"a"}, frozenset("b")], "n": [1, -70_000, 2**70, True, 2.5]}, protocol=4
+    )
+    body = frames[2:-1]  # without PROTO and STOP
+    state = b"\x80\x04" + named("checklist.test_types", "MFT") + b")\x81" + body + b"b."
+    assert "holds no CheckList suite but checklist.test_types.MFT" in problem(tmp_path, state)
+
+
+def test_member_names_are_never_used(tmp_path):
+    inside = tmp_path / "inside"
+    inside.mkdir()
+    read(inside, tar(tar_member("../escaped.pkl", small_suite())))
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["inside", "suite.pkl"]
+
+
+def test_raw_rows_say_why_they_are_missing(tmp_path):
+    def note(**state: bytes) -> str:
+        span = record(t=group(number(0), number(2)))
+        return read(tmp_path, whole(suite(ranges=span, t=a_test(**state)))).tests[0].raw_rows_note
+
+    assert note() == ""
+    assert note(run_idxs=integers(1, 1)) == "the run draws a case twice"
+    assert note(run_idxs=integers(1, 2)) == "the run names cases that the test does not have"
+    assert note(run_idxs=integers(1)) == "the suite gives the test lines 0 to 2, and the run has 1"
+    assert note(result_indexes=integers(1, 1)) == "a case has more or fewer lines than examples"
+    no_range = read(tmp_path, whole(suite(t=a_test()))).tests[0]
+    assert no_range.raw_rows_note == "the suite keeps no line range for this test"
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "breaks off"),
+        (b"suite,test_id\n", "not a readable pickle"),
+        (whole(text("hello")), "holds no CheckList suite but str"),
+        (whole(suite(t=text("x"))), 'test "t" is str; want MFT, INV or DIR'),
+        (whole(suite(t=a_test(data=NONE))), "data is NoneType; want a list of cases"),
+        (
+            whole(suite(t=a_test(data=sequence(number(3))))),
+            "case 0 is int; want text, or a tuple of texts",
+        ),
+        (whole(suite(t=a_test(data=sequence(group(text("a"), number(3)))))), "case 0 is int; want text"),
+        (whole(suite(t=a_test(labels=sequence(number(3))))), "labels has 1 entries for 2 cases"),
+        (whole(suite(t=a_test(meta=data(b"raw")))), "meta is bytes; want plain data"),
+        (whole(suite(t=a_test(run_idxs=text("x")))), "run_idxs is str; want a list of whole numbers"),
+        (small_suite()[:-20], "not a readable pickle"),
+        (gzip.compress(small_suite())[:-30], "gzip stream is damaged"),
+        (tar(tar_member("a", small_suite()), tar_member("b", b"")), "holds 2 regular files"),
+        (tar(tar_member("a", b"", b"2")), "holds 0 regular files"),
+        (tar(tar_member("a", small_suite()))[:900], "tar is damaged or cut short"),
+    ],
+)
+def test_what_is_not_a_suite_is_a_clear_error(tmp_path, content, message):
+    assert message in problem(tmp_path, content)
+
+
+def test_a_missing_file_is_a_clear_error(tmp_path):
+    with pytest.raises(DataError, match=r"gone\.pkl: cannot be read: No such file"):
+        read_suite_pickle(tmp_path / "gone.pkl")
+
+
+# What is refused
+
+
+def attacks(command: str) -> dict[str, tuple[bytes, str]]:
+    """Pickles that run a command when loaded, and the name each must be refused with."""
+    run, code = text(command), text(f"__import__('os').system({command!r})")
+    system = named("os", "system")
+    stacked = text("os") + text("system") + pickle.STACK_GLOBAL
+    compiled = function("expect", {})
+    return {
+        "REDUCE": (called(system, run), "os.system"),
+        "posix": (called(named("posix", "system"), run), "posix.system"),
+        "eval": (called(named("builtins", "eval"), code), "builtins.eval"),
+        "exec": (called(named("builtins", "exec"), code), "builtins.exec"),
+        "Popen": (
+            called(named("subprocess", "Popen"), sequence(text("sh"), text("-c"), run)),
+            "subprocess.Popen",
+        ),
+        "STACK_GLOBAL": (stacked + group(run) + pickle.REDUCE, "os.system"),
+        "OBJ": (pickle.MARK + system + run + pickle.OBJ, "os.system"),
+        "OBJ of a known class": (
+            pickle.MARK + named("collections", "OrderedDict") + run + pickle.OBJ,
+            "collections.OrderedDict",
+        ),
+        "INST": (pickle.MARK + run + pickle.INST + b"os\nsystem\n", "os.system"),
+        "NEWOBJ": (system + group(run) + pickle.NEWOBJ, "os.system"),
+        "NEWOBJ of a known class": (
+            named("collections", "OrderedDict") + group(sequence()) + pickle.NEWOBJ,
+            "collections.OrderedDict",
+        ),
+        "NEWOBJ_EX": (
+            named("munch", "Munch") + pickle.EMPTY_TUPLE + pickle.EMPTY_DICT + pickle.NEWOBJ_EX,
+            "munch.Munch",
+        ),
+        "BUILD with __setstate__": (
+            new("checklist.test_types", "MFT", record(__setstate__=system)) + run + pickle.BUILD,
+            "os.system",
+        ),
+        "BUILD on a class": (
+            named("checklist.test_types", "MFT") + record(x=run) + pickle.BUILD,
+            "checklist.test_types.MFT",
+        ),
+        "BUILD on a list": (sequence() + record(append=run) + pickle.BUILD, "list"),
+        "a dill function called": (called(compiled), "dill._dill._create_function"),
+        "a dill function, nested": (function("f", {"fn": called(system, run)}), "os.system"),
+        "a dill code object called": (
+            called(called(dill("_load_type", text("CodeType")), run)),
+            "dill._dill._create_code",
+        ),
+        "_get_attr": (called(dill("_get_attr", text("os"), text("system")), run), "os.system"),
+        "_get_attr of builtins": (
+            called(dill("_get_attr", text("builtins"), text("eval")), code),
+            "builtins.eval",
+        ),
+        "_get_attr of a module": (
+            dill("_get_attr", dill("_import_module", text("numpy")), text("load")),
+            "numpy.load",
+        ),
+        "_get_attr of an object": (dill("_get_attr", sequence(), text("__class__")), "__class__"),
+        "a known name called": (
+            called(dill("_get_attr", text("builtins"), text("len")), run),
+            "builtins.len",
+        ),
+        "_import_module": (dill("_import_module", text("os")), "os"),
+        "_load_type": (called(dill("_load_type", text("FileType")), run), "FileType"),
+        "a known type called": (called(dill("_load_type", text("type")), run), "type"),
+        "_create_type": (dill("_create_type", text("x")), "dill._dill._create_type"),
+        "_eval_repr": (dill("_eval_repr", code), "dill._dill._eval_repr"),
+        "getattr": (
+            called(
+                named("builtins", "getattr"),
+                called(named("builtins", "__import__"), text("os")),
+                text("system"),
+            ),
+            "builtins.getattr",
+        ),
+        "a dotted name": (
+            text("collections") + text("OrderedDict.__init__.__globals__") + pickle.STACK_GLOBAL,
+            "collections.OrderedDict.__init__.__globals__",
+        ),
+        "_reconstruct of a foreign class": (
+            array(dtype("i8"), group(number(0)), data(b""), of=named("subprocess", "Popen")),
+            "subprocess.Popen",
+        ),
+        "_reconstruct of a class of ours": (
+            array(dtype("i8"), group(number(0)), data(b""), of=named("munch", "Munch")),
+            "_reconstruct of munch.Munch",
+        ),
+        "copyreg": (
+            called(named("copyreg", "_reconstructor"), system, named("builtins", "object"), NONE),
+            "copyreg._reconstructor",
+        ),
+        "attrgetter": (called(named("operator", "attrgetter"), text("system")), "operator.attrgetter"),
+        "marshal": (called(named("marshal", "loads"), data(b"")), "marshal.loads"),
+        "import_module": (
+            called(named("importlib", "import_module"), text("os")),
+            "importlib.import_module",
+        ),
+        "a number called": (called(number(3)), "int"),
+        "EXT1": (pickle.EXT1 + b"\7", "extension code 7"),
+        "EXT2": (pickle.EXT2 + b"\7\1", "extension code 263"),
+        "EXT4": (pickle.EXT4 + b"\7\0\0\1", "extension code 16777223"),
+        "PERSID": (pickle.PERSID + b"7\n", "persistent id"),
+        "BINPERSID": (text("7") + pickle.BINPERSID, "persistent id"),
+        "NEXT_BUFFER": (pickle.NEXT_BUFFER, "buffer outside the file"),
+        "READONLY_BUFFER": (pickle.READONLY_BUFFER, "buffer outside the file"),
+        "protocol 0": (b"S'text'\n", "protocol 0"),
+    }
+
+
+@pytest.mark.parametrize("name", attacks(""))
+@pytest.mark.parametrize("depth", ["at the top", "as an expectation"])
+def test_a_pickle_that_would_run_code_is_refused_with_the_name_it_asks_for(tmp_path, name, depth):
+    sentinel = tmp_path / "sentinel"
+    attack, asked_for = attacks(f"touch {sentinel}")[name]
+    content = whole(attack) if depth == "at the top" else whole(suite(t=a_test(expect=attack)))
+    message = problem(tmp_path, content)
+    assert "refused: it asks for" in message
+    assert asked_for in message
+    assert not sentinel.exists()
+
+
+@pytest.mark.parametrize("name", ["REDUCE", "eval", "STACK_GLOBAL", "OBJ", "INST"])
+def test_the_same_pickles_do_run_code_when_loaded_by_pickle(tmp_path, name):
+    sentinel = tmp_path / "sentinel"
+    pickle.loads(whole(attacks(f"touch {sentinel}")[name][0]))
+    assert sentinel.exists()
+
+
+# What would grow
+
+
+def laughing(levels: int, each: int = 10) -> bytes:
+    """A list of ten times the list before it, and so on."""
+    built = [sequence(text("ha")) + pickle.BINPUT + b"\0"]
+    for level in range(1, levels):
+        again = (pickle.BINGET + bytes([level - 1])) * each
+        built.append(pickle.POP + sequence(again) + pickle.BINPUT + bytes([level]))
+    return b"".join(built)
+
+
+def nested(depth: int) -> bytes:
+    return pickle.EMPTY_LIST * depth + pickle.APPEND * (depth - 1)
+
+
+def nested_functions(depth: int) -> bytes:
+    value = NONE
+    for _ in range(depth):
+        value = function("f", {"fn": value})
+    return value
+
+
+def flood(*pieces: bytes, start: bytes = b"") -> bytes:
+    piece = b"".join(pieces)
+    return b"\x80\x03" + start + piece * (60_000_000 // len(piece)) + b"."
+
+
+def in_meta(value: bytes) -> bytes:
+    return whole(suite(t=a_test(meta=value)))
+
+
+SMALL_BOMBS = {
+    "gzip": (lambda: gzip.compress(bytes(70_000_000)), "holds more than 64,000,000 bytes"),
+    "gzip in gzip": (lambda: gzip.compress(gzip.compress(bytes(70_000_000))), "not a readable pickle"),
+    "a plain file": (lambda: bytes(70_000_000), "holds more than 64,000,000 bytes"),
+    "tar size": (lambda: tar(tar_member("a", b"", size=b"77777777777\0")), "tar is damaged"),
+    "tar size in base 256": (
+        lambda: tar(tar_member("a", b"", size=b"\x80" + b"\xff" * 11)),
+        "tar is damaged",
+    ),
+    "tar of many members": (lambda: tar(tar_member("a", b"") * 50_000), "50000 regular files"),
+    "BINUNICODE": (lambda: b"\x80\x03X\xff\xff\xff\xff.", "a string of 4,294,967,295 bytes"),
+    "BINUNICODE8": (
+        lambda: b"\x80\x04\x8d" + b"\xff" * 8 + b".",
+        "a string of 18,446,744,073,709,551,615 bytes",
+    ),
+    "BINBYTES": (lambda: b"\x80\x03B\x00\x00\x10\x00abc.", "announces 1,048,576 more bytes"),
+    "BINBYTES8": (lambda: b"\x80\x04\x8e" + b"\xff" * 7 + b"\x3f.", "a string of"),
+    "BYTEARRAY8": (lambda: b"\x80\x05\x96" + b"\xff" * 7 + b"\x3f.", "a bytearray"),
+    "FRAME": (lambda: b"\x80\x04\x95" + b"\xff" * 8 + b"N.", "holds no CheckList suite"),
+    "LONG1": (lambda: b"\x80\x03\x8a\xff\x01.", "announces 255 more bytes"),
+    "LONG4": (lambda: b"\x80\x03\x8b\xff\xff\xff\x7f\x01.", "more than 255 bytes"),
+    "LONG_BINPUT": (lambda: b"\x80\x03Nr\xff\xff\xff\xff.", "memo entry 4,294,967,295 when there are 0"),
+    "LONG_BINGET": (lambda: b"\x80\x03j\xff\xff\xff\xff.", "breaks off"),
+    "a name without an end": (lambda: b"c" + b"a" * 50_000_000, "a name without an end"),
+    "nested lists": (lambda: in_meta(nested(500_000)), "at most 20 levels"),
+    "nested tuples": (lambda: in_meta(NONE + pickle.TUPLE1 * 500_000), "at most 20 levels"),
+    "nested marks": (lambda: b"\x80\x03" + b"(" * 500_000 + b".", "breaks off"),
+    "nested functions": (lambda: whole(suite(t=a_test(expect=nested_functions(3_000)))), None),
+    "a list in itself": (lambda: in_meta(b"]q\0h\0a"), "at most 20 levels"),
+    "a suite in itself": (
+        lambda: whole(
+            named("checklist.test_suite", "TestSuite") + b")\x81q\0" + record(tests=b"h\0") + b"b"
+        ),
+        "holds no CheckList suite",
+    ),
+    "laughter in meta": (lambda: in_meta(laughing(15)), "would unfold to more than 120,000,000 bytes"),
+    "laughter in data": (lambda: whole(suite(t=a_test(data=laughing(15)))), "would unfold"),
+    "laughter nowhere read": (lambda: whole(suite(t=a_test(results=laughing(200)))), None),
+    "a long text used often": (
+        lambda: in_meta(sequence(text("ha" * 500_000) + b"q\0", b"h\0" * 1_000_000)),
+        "would unfold",
+    ),
+    "a long label for many cases": (
+        lambda: whole(suite(t=a_test(data=sequence(text("a") * 200_000), labels=text("ha" * 500_000)))),
+        "would unfold",
+    ),
+    "a long name for many cases": (
+        lambda: whole(suite(**{"t" * 1_000_000: a_test(data=sequence(text("a") * 200_000))})),
+        "would unfold",
+    ),
+    "a case drawn often": (
+        lambda: whole(
+            suite(
+                ranges=record(t=group(number(0), b"\x8a\x06\0\0\0\0\0\1")),
+                t=a_test(
+                    data=sequence(sequence(text("a") * 200_000)), run_idxs=sequence(b"K\0" * 1_000_000)
+                ),
+            )
+        ),
+        None,
+    ),
+    "array shape": (
+        lambda: in_meta(array(dtype("i8"), group(b"\x8a\6\0\0\0\0\0\1"), data(b"abc"))),
+        "as many bytes",
+    ),
+    "array shape below 0": (
+        lambda: in_meta(array(dtype("i8"), group(number(-1)), data(b""))),
+        "as many bytes",
+    ),
+    "array of empty texts": (
+        lambda: in_meta(array(dtype("U0"), group(number(2**31 - 1)), data(b""))),
+        "as many",
+    ),
+    "array of long texts": (
+        lambda: in_meta(array(dtype("U9999999"), group(number(1)), data(b"abcd"))),
+        "as many",
+    ),
+    "array of objects": (
+        lambda: in_meta(array(dtype("O8", "|"), group(number(1)), sequence(text("x")))),
+        "as many bytes",
+    ),
+    "array of arrays": (
+        lambda: in_meta(array(dtype("i8"), group(number(2), number(0)), data(b""))),
+        "want an array of one dimension",
+    ),
+    "array of broken text": (
+        lambda: in_meta(array(dtype("U1"), group(number(1)), data(b"\xff\xff\xff\xff"))),
+        "want text",
+    ),
+    "colliding keys": (
+        lambda: in_meta(
+            b"}("
+            + b"".join(
+                b"\x8a\x0c" + (k * (2**61 - 1)).to_bytes(12, "little") + b"N" for k in range(100_000)
+            )
+            + b"u"
+        ),
+        "neither a text nor a small number",
+    ),
+}
+
+FLOODS = {
+    "lists": lambda: flood(b"]"),
+    "dictionaries": lambda: flood(b"}"),
+    "dictionaries of one": lambda: flood(b"}NNs".replace(b"NN", b"K\0N")),
+    "one large dictionary": lambda: flood(
+        *(b"M" + struct.pack("<H", k) + b"N" for k in range(65536)), start=b"}("
+    ),
+    "marks": lambda: flood(b"("),
+    "nothings": lambda: flood(b"N"),
+    "nothings thrown away": lambda: flood(b"N0"),
+    "memo entries": lambda: flood(b"\x94", start=b"N"),
+    "tuples in tuples": lambda: flood(b"\x85", start=b"N"),
+    "empty tuples in tuples": lambda: flood(b")\x85"),
+    "numbers": lambda: flood(b"J\1\2\3\4"),
+    "long numbers": lambda: flood(b"\x8a\xff" + b"\1" * 255),
+    "floats": lambda: flood(b"G12345678"),
+    "short texts": lambda: flood(b"\x8c\1a\x85"),
+    "wide texts": lambda: flood(text("a" * 7_900_000 + "🙂")),
+    "bytes": lambda: flood(data(b"a")),
+    "stand-ins": lambda: flood(b"h\0)\x81", start=named("munch", "Munch") + b"q\0"),
+    "stand-ins with an entry": lambda: flood(b"h\0)\x81K\0Ns", start=named("munch", "Munch") + b"q\0"),
+    "names": lambda: flood(named("numpy", "dtype")),
+    "lists of one": lambda: flood(b"]Na"),
+    "appended": lambda: flood(b"N", start=b"]("),
+}
+
+
+def under_limits(folder: Path, task: str, seconds: int) -> dict[str, list]:
+    """What this file, run as a script, reports about the files in a folder."""
+    package = HERE.parents[2] / "src"
+    done = subprocess.run(
+        [sys.executable, str(HERE), task, str(folder)],
+        env=os.environ | {"PYTHONPATH": str(package), "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+        timeout=seconds,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    report: dict[str, list] = json.loads(done.stdout)
+    return report
+
+
+def read_each(folder: Path, bombs: dict[str, bytes]) -> dict[str, list]:
+    for number_, content in enumerate(bombs.values()):
+        (folder / f"{number_:03}").write_bytes(content)
+    report = under_limits(folder, "files", seconds=300)
+    return {name: report[f"{number_:03}"] for number_, name in enumerate(bombs)}
+
+
+@pytest.fixture(scope="module")
+def small_bombs(tmp_path_factory):
+    return read_each(
+        tmp_path_factory.mktemp("bombs"), {name: make() for name, (make, _) in SMALL_BOMBS.items()}
+    )
+
+
+@pytest.mark.parametrize("name", SMALL_BOMBS)
+def test_a_bomb_does_not_go_off(small_bombs, name):
+    outcome, message, seconds, events = small_bombs[name]
+    wanted = SMALL_BOMBS[name][1]
+    assert outcome == ("read" if wanted is None else "DataError"), message
+    assert (wanted or "") in message
+    assert seconds < 5
+    assert events == []
+
+
+@pytest.fixture(scope="module")
+def floods(tmp_path_factory):
+    return read_each(tmp_path_factory.mktemp("floods"), {name: make() for name, make in FLOODS.items()})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FLOODS)
+def test_a_flood_of_opcodes_is_dammed(floods, name):
+    outcome, message, seconds, events = floods[name]
+    assert outcome == "DataError", message
+    assert "would take more than 240,000,000 bytes of memory" in message
+    assert seconds < 20
+    assert events == []
+
+
+# Fuzzing
+
+INPUTS = 10_000
+WATCHED = ("exec", "compile", "import", "open", "marshal.loads", "pickle.find_class")
+WATCHED_FAMILIES = (
+    "os.",
+    "subprocess.",
+    "socket.",
+    "ctypes.",
+    "shutil.",
+    "tempfile.",
+    "code.",
+    "function.",
+    "signal.",
+)
+
+
+@pytest.mark.slow
+def test_mutated_pickles_never_run_code_never_hang_and_stay_small(tmp_path):
+    (tmp_path / "base_0").write_bytes(memoised(small_suite()))
+    (tmp_path / "base_1").write_bytes(small_suite())
+    (tmp_path / "base_2").write_bytes(whole(suite(t=a_test(expect=function("f", {"tolerance": NONE})))))
+    (tmp_path / "base_3").write_bytes(
+        memoised(in_meta(sequence(group(text("a"), text("b")), laughing(3))))
+    )
+    for number_, name in enumerate(("REDUCE", "NEWOBJ_EX", "a dill function, nested", "_get_attr")):
+        (tmp_path / f"base_{4 + number_}").write_bytes(
+            whole(suite(t=a_test(expect=attacks("true")[name][0])))
+        )
+    for name in ("sentiment", "squad"):
+        if DATA.is_dir():
+            with gzip.open(DATA / f"{name}_suite.tar.gz") as archive:
+                (tmp_path / f"real_{name}").write_bytes(archive.read(512 + 400_000)[512:])
+    report = under_limits(tmp_path, "fuzz", seconds=240)
+    outcomes = dict(report["outcomes"])
+    assert sum(outcomes.values()) == INPUTS
+    assert set(outcomes) == {"read", "DataError"}, report["odd"]
+    assert outcomes["read"] > 50  # or the fuzz never gets past the first check
+    assert len(report["messages"]) > 15
+    assert report["events"] == []
+    assert report["slowest"][0] < 5
+
+
+def pieces_of(content: bytes) -> list[bytes]:
+    """A pickle cut between its opcodes, as far as it is whole."""
+    cuts = []
+    try:
+        for _, _, at in pickletools.genops(content):
+            cuts.append(at or 0)
+    except ValueError:
+        pass
+    return [content[start:end] for start, end in zip(cuts, cuts[1:], strict=False)]
+
+
+def mutated(rng: random.Random, bases: list[bytes], pieces: list[list[bytes]]) -> bytes:
+    """One of the bases, with a few bytes or opcodes changed, cut, repeated, or brought in from another."""
+    content = bytearray(rng.choice(bases))
+    for _ in range(rng.choice((1, 1, 2, 4))):
+        at = rng.randrange(len(content) + 1)
+        kind = rng.randrange(7)
+        if kind == 0 and at < len(content):
+            content[at] ^= 1 << rng.randrange(8)
+        elif kind == 1 and at < len(content):
+            content[at] = rng.randrange(256)
+        elif kind == 2:
+            del content[at : at + rng.choice((1, 2, 8, len(content)))]
+        elif kind == 3:
+            content[at:at] = rng.randbytes(rng.choice((1, 2, 5)))
+        elif kind == 4:
+            other = rng.choice(bases)
+            start = rng.randrange(len(other))
+            content[at:at] = other[start : start + rng.randrange(200)]
+        else:
+            # Between opcodes, so that more of the result is a pickle.
+            own = pieces_of(bytes(content)) or [b"N"]
+            source = rng.choice(pieces)
+            start = rng.randrange(len(source))
+            place = rng.randrange(len(own))
+            removed = rng.choice((0, 0, 1, 3))
+            own[place : place + removed] = source[start : start + rng.choice((1, 2, 8, 40))]
+            content = bytearray(b"".join(own) + b".")
+    return bytes(content)
+
+
+def wrapped(rng: random.Random, content: bytes) -> bytes:
+    """The pickle, at times in a gzip, a tar or both, at times with a byte of that changed."""
+    kind = rng.randrange(12)
+    if kind == 0:
+        content = tar(tar_member("a", content))
+    elif kind == 1:
+        content = gzip.compress(content, 1)
+    elif kind == 2:
+        content = gzip.compress(tar(tar_member("a", content)), 1)
+    if kind < 3 and rng.random() < 0.3:
+        damaged = bytearray(content)
+        damaged[rng.randrange(len(damaged))] = rng.randrange(256)
+        content = bytes(damaged)
+    return content
+
+
+class Watch:
+    """Records what the interpreter is asked to do while it is switched on."""
+
+    def __init__(self) -> None:
+        self.path: str | None = None
+        self.events: list[str] = []
+        sys.addaudithook(self.hook)
+
+    def hook(self, event: str, arguments: tuple) -> None:
+        if self.path is None or (event == "open" and str(arguments[0]) == self.path):
+            return
+        if event in WATCHED or event.startswith(WATCHED_FAMILIES):
+            self.events.append(f"{event} {str(arguments)[:100]}")
+
+    def outcome(self, path: Path) -> tuple[str, str, float, list[str]]:
+        """How reading a file went, what it said, how long it took, and what else happened meanwhile."""
+        self.events = []
+        started = time.perf_counter()
+        signal.alarm(20)
+        self.path = str(path)
+        try:
+            told = "read", str(sum(1 for _ in rows(read_suite_pickle(path), "fuzz")))
+        except BaseException as error:
+            self.path = None
+            told = type(error).__name__, str(error)
+        self.path = None
+        signal.alarm(0)
+        return *told, time.perf_counter() - started, self.events
+
+
+def limit_memory() -> None:
+    now = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (now + MEMORY, now + MEMORY))
+
+
+def out_of_time(*_: object) -> None:
+    raise TimeoutError("took too long")
+
+
+def fuzz(folder: Path, watch: Watch) -> dict[str, list]:
+    bases = [path.read_bytes() for path in sorted(folder.glob("base_*"))]
+    pieces = [pieces_of(content) for content in bases]
+    pieces += [pieces_of(path.read_bytes()) for path in sorted(folder.glob("real_*"))]
+    rng = random.Random(2020)
+    limit_memory()
+    outcomes: Counter[str] = Counter()
+    messages: Counter[str] = Counter()
+    events, odd, slowest = [], [], 0.0
+    path = folder / "input"
+    for turn in range(INPUTS):
+        content = wrapped(rng, mutated(rng, bases, pieces))
+        path.write_bytes(content)
+        kind, message, seconds, seen = watch.outcome(path)
+        outcomes[kind] += 1
+        first = message.split("\n")[0].removeprefix(f"{path}: ")
+        messages["".join(letter for letter in first if not letter.isdigit())[:60]] += 1
+        events += seen
+        slowest = max(slowest, seconds)
+        if kind not in ("read", "DataError"):
+            odd.append([turn, kind, message[:200], content[:100].hex()])
+    return {
+        "outcomes": list(outcomes.items()),
+        "messages": messages.most_common(),
+        "events": events[:20],
+        "odd": odd[:5],
+        "slowest": [slowest],
+        "peak": [resource.getrusage(resource.RUSAGE_SELF).ru_maxrss],
+    }
+
+
+def read_files(folder: Path, watch: Watch) -> dict[str, list]:
+    limit_memory()
+    return {path.name: list(watch.outcome(path)) for path in sorted(folder.iterdir())}
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGALRM, out_of_time)
+    tasks = {"fuzz": fuzz, "files": read_files}
+    print(json.dumps(tasks[sys.argv[1]](Path(sys.argv[2]), Watch())))
