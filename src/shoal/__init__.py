@@ -1,9 +1,9 @@
 """shoal: how a language model behaves off its training distribution, and how far that diagnosis can be trusted.
 
-    >>> import shoal
-    >>> result = shoal.audit("behaviour", "predictions:example", suite="sentiment")
-    >>> result.measures.by("capability")[0].name
-    'pass rate'
+>>> import shoal
+>>> result = shoal.audit("behaviour", "predictions:example", suite="sentiment")
+>>> result.measures.by("capability")[0].name
+'pass rate'
 """
 
 from importlib import import_module

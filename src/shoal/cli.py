@@ -41,7 +41,9 @@ def main() -> None:
 
 
 @main.command("list")
-@click.argument("what", type=click.Choice(["protocols", "suites", "rules", "formats", "profiles"]), required=False)
+@click.argument(
+    "what", type=click.Choice(["protocols", "suites", "rules", "formats", "profiles"]), required=False
+)
 def list_command(what: str | None) -> None:
     """Show what there is, one line each.
 
@@ -57,7 +59,13 @@ def list_command(what: str | None) -> None:
 @main.command("try")
 @click.argument("protocol")
 @click.argument("model")
-@click.option("--set", "pairs", multiple=True, metavar="KEY=VALUE", help="A setting of the protocol; repeat for more.")
+@click.option(
+    "--set",
+    "pairs",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="A setting of the protocol; repeat for more.",
+)
 @click.option("--limit", type=click.IntRange(min=1), help="Only a random sample of this many cases.")
 @AS_JSON
 def try_command(protocol: str, model: str, pairs: tuple[str, ...], limit: int | None, as_json: bool) -> None:
@@ -109,13 +117,22 @@ def check_command(file: Path, as_json: bool) -> None:
 
 @main.command("import")
 @click.argument("file", type=EXISTING)
-@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), required=True, help="The suite file to write.")
-@click.option("--text", "texts", multiple=True, metavar="COLUMN", help="Column of the text; give two for pairs.")
+@click.option(
+    "--out",
+    type=click.Path(dir_okay=False, path_type=Path),
+    required=True,
+    help="The suite file to write.",
+)
+@click.option(
+    "--text", "texts", multiple=True, metavar="COLUMN", help="Column of the text; give two for pairs."
+)
 @click.option("--label", metavar="COLUMN", help="Column of the label.")
 @click.option("--functionality", metavar="COLUMN", help="Column of the functionality's name.")
 @click.option("--capability", metavar="COLUMN", help="Column of the capability's name.")
 @click.option("--id", "identity", metavar="COLUMN", help="Column of the case's id.")
-@click.option("--cluster", metavar="COLUMN", help="Column of what was drawn independently, such as a template.")
+@click.option(
+    "--cluster", metavar="COLUMN", help="Column of what was drawn independently, such as a template."
+)
 def import_command(
     file: Path,
     out: Path,

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Self
 
 
 class ShoalError(Exception):
@@ -25,6 +26,12 @@ class ShoalError(Exception):
         lines += [f"  why: {why}"] if why else []
         lines += [f"  try: {fix}"] if fix else []
         super().__init__("\n".join(lines))
+
+    def at(self, where: str) -> "Self":
+        """The same error, with where it happened in front: only who reads a file knows file and line."""
+        placed = type(self).__new__(type(self))
+        Exception.__init__(placed, f"{where}: {self}")
+        return placed
 
 
 class PlanError(ShoalError):
@@ -48,7 +55,9 @@ class MissingExtra(ShoalError):  # noqa: N818 (named for what the user sees: a m
 
     def __init__(self, library: str, *, extra: str, needed_for: str) -> None:
         super().__init__(
-            f"{library} is not installed", why=f"needed for {needed_for}", fix=f'pip install "shoal[{extra}]"'
+            f"{library} is not installed",
+            why=f"needed for {needed_for}",
+            fix=f'pip install "shoal[{extra}]"',
         )
 
 

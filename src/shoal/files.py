@@ -63,28 +63,32 @@ def _open(path: Path) -> BinaryIO:
     if stream.peek(2)[:2] != GZIP_MAGIC:
         return stream
     stream.close()
-    return io.BufferedReader(gzip.GzipFile(path), 2**20)  # type: ignore[arg-type, return-value]
+    return io.BufferedReader(gzip.GzipFile(path), 2**20)
 
 
 def _decode(raw: bytes, path: Path, number: int) -> str:
-    where = f"{path}, line {number}"
+    if number == 1:
+        raw = raw.removeprefix(BOM)
+    try:
+        text = raw.decode()
+    except UnicodeDecodeError as problem:
+        raise DataError(
+            f"{path}, line {number}: not UTF-8 (byte 0x{raw[problem.start]:02x} at column {problem.start + 1})",
+            fix="save the file as UTF-8, for example: iconv -f latin1 -t utf-8",
+        ) from None
     if len(raw) > LONGEST_LINE:
         raise DataError(
-            f"{where}: longer than {LONGEST_LINE // 2**20} MB",
+            f"{path}, line {number}: longer than {LONGEST_LINE // 2**20} MB",
             why="one record per line is expected",
             fix="check that this is the file you meant, and that its lines end in a newline",
         )
-    if number == 1:
-        raw = raw.removeprefix(BOM)
-    if b"\0" in raw:
-        raise DataError(f"{where}: holds a NUL byte", why="text is expected", fix="save the file as UTF-8 text")
-    try:
-        return raw.decode().rstrip("\r\n")
-    except UnicodeDecodeError as problem:
+    if "\0" in text:
         raise DataError(
-            f"{where}: not UTF-8 (byte 0x{raw[problem.start]:02x} at column {problem.start + 1})",
-            fix="save the file as UTF-8, for example: iconv -f latin1 -t utf-8",
-        ) from None
+            f"{path}, line {number}: holds a NUL byte",
+            why="text is expected",
+            fix="save the file as UTF-8 text",
+        )
+    return text.rstrip("\r\n")
 
 
 def read_json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -93,14 +97,22 @@ def read_json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         if not line or line.isspace():
             continue
         try:
-            row = _DECODER.decode(line)
-        except ValueError as problem:
-            raise DataError(f"{path}, line {number}: not JSON", why=str(problem)) from None
-        except RecursionError:
-            raise DataError(f"{path}, line {number}: not JSON", why="nested too deeply") from None
+            row = _parse(line)
+        except (ValueError, RecursionError) as problem:
+            why = "nested too deeply" if isinstance(problem, RecursionError) else str(problem)
+            raise DataError(f"{path}, line {number}: not JSON", why=why) from None
         if not isinstance(row, dict):
             raise DataError(f"{path}, line {number}: an object is expected, found {type(row).__name__}")
         yield number, row
+
+
+def _parse(line: str) -> Any:
+    """As `json.loads`, which spends a third of its time looking for white space at both ends."""
+    if line[0] == "{" and line[-1] == "}":
+        row, end = _DECODER.raw_decode(line)
+        if end == len(line):
+            return row
+    return _DECODER.decode(line)
 
 
 def _no_constant(text: str) -> NoReturn:
@@ -163,7 +175,11 @@ def _split(lines: Iterable[str], delimiter: str) -> Iterator[list[str]]:
 
 def _unwrap(field: str) -> str:
     inner = field[1:-1].replace('""', "")
-    return field[1:-1].replace('""', '"') if len(field) > 1 and field == f'"{field[1:-1]}"' and '"' not in inner else field
+    return (
+        field[1:-1].replace('""', '"')
+        if len(field) > 1 and field == f'"{field[1:-1]}"' and '"' not in inner
+        else field
+    )
 
 
 @contextmanager

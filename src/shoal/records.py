@@ -134,7 +134,9 @@ class Measures(Sequence[Measure]):
     def by(self, group: str) -> "Measures":
         """The rows whose one and only group is this: `by("capability")` gives a row per capability."""
         own: Callable[[Measure], bool] = (
-            (lambda row: group in row.groups) if group == "functionality" else (lambda row: set(row.groups) == {group})
+            (lambda row: group in row.groups)
+            if group == "functionality"
+            else (lambda row: set(row.groups) == {group})
         )
         return Measures(row for row in self if own(row))
 

@@ -16,7 +16,9 @@ pytestmark = pytest.mark.golden
 
 def runs() -> list[str]:
     models = ("flan-t5-small", "flan-t5-base", "flan-t5-large", "chatGPT")
-    return [f"{model}.{scene}" for model in models for scene in ("baseline_zero", "seen", "funcOut", "classOut")]
+    return [
+        f"{model}.{scene}" for model in models for scene in ("baseline_zero", "seen", "funcOut", "classOut")
+    ]
 
 
 @pytest.mark.parametrize("run", runs())
@@ -53,7 +55,9 @@ def test_soft_outcomes_agree_in_all_783_cases(data: Path):
     cases = [by_id[f"{row['functionality']}/{row['case_id']}"] for row in rows]
     assert suite.labels
     positive = np.array([r for row in rows for r in row["positive"]])
-    two_class = Answers(("negative", "positive"), (positive > 0.5).astype(int), np.stack([1 - positive, positive], 1))
+    two_class = Answers(
+        ("negative", "positive"), (positive > 0.5).astype(int), np.stack([1 - positive, positive], 1)
+    )
     outcomes = judge(Settings(profile="reference"), cases, two_class)
     words = {True: "pass", False: "fail", None: "not applicable"}
     assert [words[outcome.passed] for outcome in outcomes] == [row["outcome"] for row in rows]
@@ -80,7 +84,9 @@ def test_all_58_hatecheck_cells_agree_to_the_printed_digit(data: Path):
     assert cells == 58
 
 
-@pytest.mark.parametrize(("language", "cases", "functionalities"), [("german", 3645, 27), ("mandarin", 3378, 25)])
+@pytest.mark.parametrize(
+    ("language", "cases", "functionalities"), [("german", 3645, 27), ("mandarin", 3378, 25)]
+)
 def test_multilingual_hatecheck_is_read(data: Path, language: str, cases: int, functionalities: int):
     suite = read_suite(data / "multihatecheck" / f"hatecheck_cases_final_{language}.csv")
     assert len(suite.cases) == cases

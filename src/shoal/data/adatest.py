@@ -23,11 +23,15 @@ def fits(look: Glimpse) -> bool:
 def read(path: Path) -> SuiteRows:
     """The judged tests as cases of one text each."""
     columns, rows = read_table(path)
-    lost = [f"column {name!r}" for name in columns if name and name not in ("topic", "input", "output", "label")]
+    lost = [
+        f"column {name!r}" for name in columns if name and name not in ("topic", "input", "output", "label")
+    ]
     return SuiteRows({"suite": path.name.split(".")[0]}, _cases(rows, lost), lost)
 
 
-def _cases(rows: Iterator[tuple[int, dict[str, str]]], lost: list[str]) -> Iterator[tuple[int, dict[str, Any]]]:
+def _cases(
+    rows: Iterator[tuple[int, dict[str, str]]], lost: list[str]
+) -> Iterator[tuple[int, dict[str, Any]]]:
     unjudged = 0
     for line, row in rows:
         if row["label"] not in EXPECTED or not row["output"]:

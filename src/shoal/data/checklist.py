@@ -15,7 +15,11 @@ from .pickles import read_suite_pickle, rows
 Row = dict[str, Any]
 
 HEADERS: dict[str, Row] = {
-    "sentiment": {"suite": "SENT", "task": "sentiment", "label_names": ["negative", "neutral", "positive"]},
+    "sentiment": {
+        "suite": "SENT",
+        "task": "sentiment",
+        "label_names": ["negative", "neutral", "positive"],
+    },
     "qqp": {"suite": "PARA", "task": "paraphrase", "label_names": ["different", "duplicate"]},
     "squad": {"suite": "READ", "task": "reading comprehension"},
 }
@@ -23,9 +27,11 @@ HEADERS: dict[str, Row] = {
 TELLING = {"sentiment": "intensifiers", "qqp": "Testing implications", "squad": "Former / Latter"}
 """A test that stands in one released suite only."""
 
-FIELDS = {"sentiment": ("text",), "qqp": ("question1", "question2"), "squad": ("context", "question")}
-
-LESS_SURE: Row = {"rule": "conf_of_original_pred_not_higher", "tolerance": 0.1, "filter": "original pred is neutral"}
+LESS_SURE: Row = {
+    "rule": "conf_of_original_pred_not_higher",
+    "tolerance": 0.1,
+    "filter": "original pred is neutral",
+}
 NOT_NEGATIVE: Row = {"rule": "pred_not_0"}
 NO_LONGER_DUPLICATE: Row = {"rule": "pred_equals_0", "filter": "original pred is not duplicate"}
 STRIPPED: Row = {"rule": "string_equal_after_edge_strip"}
@@ -99,34 +105,36 @@ def read_pickle(path: Path) -> SuiteRows:
     tests = {test.name for test in released.tests}
     name = next((name for name, test in TELLING.items() if test in tests), path.name.split(".")[0])
     found = as_suite(name, enumerate(rows(released, name), start=1))
-    unknown = [test.name for test in released.tests if test.test_type == "DIR" and test.name not in EXPECTATIONS]
-    return SuiteRows(found.header, found.rows, [f"the rule of {test!r}: it was compiled code" for test in unknown])
+    unknown = [
+        test.name for test in released.tests if test.test_type == "DIR" and test.name not in EXPECTATIONS
+    ]
+    return SuiteRows(
+        found.header, found.rows, [f"the rule of {test!r}: it was compiled code" for test in unknown]
+    )
 
 
 def as_suite(name: str, lines: Iterator[tuple[int, Row]]) -> SuiteRows:
     """Released rows under the released name ("sentiment", "qqp", "squad") as a suite with rules and labels."""
-    fields = FIELDS.get(name, ("text",))
-    return SuiteRows(HEADERS.get(name, {"suite": name}), (_case(number, row, fields) for number, row in lines))
+    reading = name == "squad"
+    return SuiteRows(
+        HEADERS.get(name, {"suite": name}), (_case(number, row, reading) for number, row in lines)
+    )
 
 
-def _case(number: int, row: Row, fields: tuple[str, ...]) -> tuple[int, Row]:
+def _case(number: int, row: Row, reading: bool) -> tuple[int, Row]:
     name = row["test"]
     case = {
         "functionality": name,
         "capability": row["capability"],
         "type": row["type"],
         "case_id": row["case_id"],
-        "examples": [dict(zip(fields, _texts(example), strict=True)) for example in row["examples"]],
+        "examples": row["examples"],
         "labels": row["label"],
         "expect": EXPECTATIONS.get(name),
         "direction": DIRECTIONS.get(name),
     }
-    if fields == FIELDS["squad"] and case["expect"] is None:
+    if reading and case["expect"] is None:
         case["expect"] = {"rule": "exact_string_equal"} if name in EXACT_ANSWERS else STRIPPED
     if row.get("meta"):
         case["meta"] = row["meta"]
     return number, case
-
-
-def _texts(example: str | list[str]) -> tuple[str, ...]:
-    return (example,) if isinstance(example, str) else tuple(example)

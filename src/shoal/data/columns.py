@@ -25,7 +25,18 @@ class Named:
 
     def all(self) -> list[str]:
         """Every column that was named."""
-        return [name for name in (*self.texts, self.label, self.functionality, self.capability, self.id, self.cluster) if name]
+        return [
+            name
+            for name in (
+                *self.texts,
+                self.label,
+                self.functionality,
+                self.capability,
+                self.id,
+                self.cluster,
+            )
+            if name
+        ]
 
 
 def fits(look: Glimpse) -> bool:
@@ -36,14 +47,19 @@ def fits(look: Glimpse) -> bool:
 def read(path: Path, named: Named) -> SuiteRows:
     """A labelled case per row."""
     if len(named.texts) not in PAIRS:
-        raise DataError(f"{path}: name one text column, or two for pairs, not {len(named.texts)}", fix="--text COLUMN")
+        raise DataError(
+            f"{path}: name one text column, or two for pairs, not {len(named.texts)}",
+            fix="--text COLUMN",
+        )
     if not named.label:
         raise DataError(f"{path}: no label column named", why="a case needs its label", fix="--label COLUMN")
     columns, rows = _rows(path)
     for name in named.all():
         if name not in columns:
             raise DataError(
-                f"{path}, line 1: no column {name!r}", why=f"found: {', '.join(columns)}", fix=nearest(name, columns)
+                f"{path}, line 1: no column {name!r}",
+                why=f"found: {', '.join(columns)}",
+                fix=nearest(name, columns),
             )
     lost = [f"column {name!r}" for name in columns if name and name not in named.all()]
     return SuiteRows({"suite": path.name.split(".")[0]}, _cases(path, rows, named), lost)

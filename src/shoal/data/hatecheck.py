@@ -42,9 +42,15 @@ def read(path: Path) -> SuiteRows:
     columns, rows = read_table(path)
     number = "mhc_case_id" if "mhc_case_id" in columns else "case_id"
     if number not in columns:
-        raise DataError(f"{path}, line 1: no column 'case_id' or 'mhc_case_id'", why=f"found: {', '.join(columns)}")
+        raise DataError(
+            f"{path}, line 1: no column 'case_id' or 'mhc_case_id'", why=f"found: {', '.join(columns)}"
+        )
     lost = [f"column {name!r}" for name in columns if name and name not in CARRIED]
-    header = {"suite": path.name.split(".")[0], "task": "hate speech detection", "label_names": list(LABELS)}
+    header = {
+        "suite": path.name.split(".")[0],
+        "task": "hate speech detection",
+        "label_names": list(LABELS),
+    }
     return SuiteRows(header, _cases(rows, number), lost)
 
 

@@ -1,8 +1,8 @@
 """Our own suite file: JSON Lines, one case per line, with an optional first line about the whole.
 
-    {"suite": "toy", "task": "sentiment", "label_names": ["negative", "positive"], "version": "1"}
-    {"functionality": "negated praise", "capability": "negation", "type": "MFT", "case_id": "1",
-     "examples": [{"text": "The film was not great."}], "labels": "negative"}
+{"suite": "toy", "task": "sentiment", "label_names": ["negative", "positive"], "version": "1"}
+{"functionality": "negated praise", "capability": "negation", "type": "MFT", "case_id": "1",
+ "examples": [{"text": "The film was not great."}], "labels": "negative"}
 """
 
 from collections.abc import Iterator
@@ -13,10 +13,12 @@ from typing import Any
 from ..files import read_json_lines
 from . import Glimpse, SuiteRows
 
+HEADER = {"suite", "task", "label_names", "functionality"}
+
 
 def fits(look: Glimpse) -> bool:
-    """Whether a file that begins so is a suite file."""
-    return "functionality" in look.first_object or "label_names" in look.first_object or "task" in look.first_object
+    """Whether a file that begins so is a suite file, with its header or without."""
+    return not HEADER.isdisjoint(look.first_object) and "test_id" not in look.first_object
 
 
 def read(path: Path) -> SuiteRows:
@@ -27,7 +29,9 @@ def read(path: Path) -> SuiteRows:
         return SuiteRows({}, iter(()))
     header = first[1]
     if "functionality" in header or "examples" in header:
-        return SuiteRows({"suite": header.get("suite", path.name.split(".")[0])}, _renamed(chain([first], lines)))
+        return SuiteRows(
+            {"suite": header.get("suite", path.name.split(".")[0])}, _renamed(chain([first], lines))
+        )
     return SuiteRows(header, _renamed(lines))
 
 

@@ -41,7 +41,10 @@ def parse_spec(spec: str) -> ModelSpec:
     if not colon:
         scheme, name = "hf", head
     if not name:
-        raise ModelError(f"model {spec!r} names no model", fix="predictions:FILE, hf:DIR, python:module:name or tiny:NAME")
+        raise ModelError(
+            f"model {spec!r} names no model",
+            fix="predictions:FILE, hf:DIR, python:module:name or tiny:NAME",
+        )
     pairs = parse_qsl(query, keep_blank_values=True, strict_parsing=False)
     return ModelSpec(scheme, name, dict(pairs))
 
@@ -53,6 +56,7 @@ def load_model(spec: str) -> Any:
         raise ModelError(
             f"model {spec!r}: {parsed.scheme!r} models cannot be loaded by this version",
             why=f"it knows {', '.join(f'{scheme}:' for scheme in SCHEMES)}",
-            fix=nearest(parsed.scheme, SCHEMES) or "store the model's answers in a file and give predictions:FILE",
+            fix=nearest(parsed.scheme, SCHEMES)
+            or "store the model's answers in a file and give predictions:FILE",
         )
     return import_module(f".{SCHEMES[parsed.scheme]}", __name__).load(parsed)

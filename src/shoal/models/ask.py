@@ -14,12 +14,16 @@ from ..records import Answers, Case
 class HasAnswered(Protocol):
     """A model whose answers are stored by case."""
 
-    def answer_cases(self, cases: Sequence[Case], whole: Sequence[Case], labels: Sequence[str] | None) -> Answers:
+    def answer_cases(
+        self, cases: Sequence[Case], whole: Sequence[Case], labels: Sequence[str] | None
+    ) -> Answers:
         """The answers to every example of the cases, in order."""
         ...
 
 
-def ask_cases(model: object, cases: Sequence[Case], whole: Sequence[Case], labels: Sequence[str] | None) -> Answers:
+def ask_cases(
+    model: object, cases: Sequence[Case], whole: Sequence[Case], labels: Sequence[str] | None
+) -> Answers:
     """The answers of any model to every example of the cases, in order."""
     if isinstance(model, HasAnswered):
         return model.answer_cases(cases, whole, labels)

@@ -63,21 +63,43 @@ class Columns:
     errors: dict[int, str] = field(default_factory=dict)
     label_names: tuple[str, ...] | None = None  # where the file names its probability columns
 
-    def add(self, line: int, prediction: int | str | None, numbers: Sequence[float], key: Key | None = None) -> None:
+    def add(
+        self, line: int, prediction: int | str | None, numbers: Sequence[float], key: Key | None = None
+    ) -> None:
         """One example's answer. No prediction: the most probable label, the first on ties."""
-        where = f"{self.path}, line {line}"
-        if len(numbers) > 1 and not abs(math.fsum(numbers) - 1) <= self.tolerance:
-            raise DataError(f"{where}: probabilities sum to {math.fsum(numbers):.6g}, not to 1", why=_shown(numbers))
-        if any(not -1e-9 <= number <= 1 + 1e-9 for number in numbers):
-            raise DataError(f"{where}: a confidence is outside 0 to 1", why=_shown(numbers))
-        if prediction is None:
-            prediction = max(range(len(numbers)), key=lambda position: numbers[position])
         self.lines.append(line)
-        self.predictions.append(prediction)
+        self.predictions.append(numbers.index(max(numbers)) if prediction is None else prediction)
         self.numbers.extend(numbers)
         self.widths.append(len(numbers))
         if key is not None:
             self.keys.append(key)
+
+    def check(self) -> None:
+        """Stop at the first line whose probabilities are none."""
+        numbers, widths = np.array(self.numbers), np.array(self.widths)
+        outside = ~((numbers >= -1e-9) & (numbers <= 1 + 1e-9))
+        starts = np.cumsum(widths) - widths
+        if outside.any():
+            row = int(np.searchsorted(starts, np.flatnonzero(outside)[0], side="right")) - 1
+            raise DataError(
+                f"{self.path}, line {self.lines[row]}: a confidence is outside 0 to 1",
+                why=self._shown(row),
+            )
+        owners = np.repeat(np.arange(len(widths)), widths)
+        sums = np.bincount(owners, weights=numbers, minlength=len(widths))
+        wrong = np.flatnonzero((widths > 1) & (np.abs(sums - 1) > self.tolerance))
+        if len(wrong):
+            where = f"{self.path}, line {self.lines[wrong[0]]}"
+            raise DataError(
+                f"{where}: probabilities sum to {sums[wrong[0]]:.6g}, not to 1",
+                why=self._shown(wrong[0]),
+            )
+
+    def _shown(self, row: int) -> str:
+        start = sum(self.widths[:row])
+        return "found: " + ", ".join(
+            f"{number:.6g}" for number in self.numbers[start : start + self.widths[row]][:8]
+        )
 
     def add_error(self, line: int, message: str, key: Key) -> None:
         """An example that the model did not answer."""
@@ -98,7 +120,9 @@ class StoredAnswers:
     def __repr__(self) -> str:
         return f"predictions:{self.path}"
 
-    def answer_cases(self, cases: Sequence[Case], whole: Sequence[Case], labels: Sequence[str] | None) -> Answers:
+    def answer_cases(
+        self, cases: Sequence[Case], whole: Sequence[Case], labels: Sequence[str] | None
+    ) -> Answers:
         """The answers to every example of `cases`, in order.
 
         `whole` is the suite they were chosen from: an id that is nowhere in it is an error, one that was merely not
@@ -116,11 +140,14 @@ class StoredAnswers:
         name = self.options.get("format") or self._told_format()
         if name not in READERS:
             raise ModelError(
-                f"{self.path}: unknown format {name!r}", why=f"known: {', '.join(READERS)}", fix=nearest(name, READERS)
+                f"{self.path}: unknown format {name!r}",
+                why=f"known: {', '.join(READERS)}",
+                fix=nearest(name, READERS),
             )
         columns = READERS[name](self.path, self.options)
         if not columns.lines:
             raise DataError(f"{self.path}: no predictions")
+        columns.check()
         return columns
 
     def _told_format(self) -> str:
@@ -142,27 +169,35 @@ def read_json(path: Path, options: Mapping[str, str]) -> Columns:
     """Our own JSON Lines."""
     columns = Columns(path, tolerance=1e-6)
     for line, row in read_json_lines(path):
-        where = f"{path}, line {line}"
-        case_id, number = row.get("case_id"), row.get("example_idx", 0)
-        if isinstance(case_id, bool) or not isinstance(case_id, str | int):
-            raise DataError(f"{where}: 'case_id' must be a text or a whole number", why=f"found: {some(row, 8)}")
-        if not isinstance(number, int) or number < 0:
-            raise DataError(f"{where}: 'example_idx' must be a whole number from 0, found {number!r}")
-        functionality = row.get("functionality")
-        key = (None if functionality is None else str(functionality), str(case_id), number)
-        if row.get("error"):
-            columns.add_error(line, str(row["error"]), key)
-            continue
-        prediction, confidence = row.get("pred"), row.get("conf")
-        if isinstance(prediction, bool) or not isinstance(prediction, int | str | None):
-            raise DataError(f"{where}: 'pred' must be a label's name or number, found {prediction!r}")
-        numbers = confidence if isinstance(confidence, list) else [] if confidence is None else [confidence]
-        if not all(isinstance(value, int | float) and not isinstance(value, bool) for value in numbers):
-            raise DataError(f"{where}: 'conf' must be null, a number or a list of probabilities, found {confidence!r}")
-        if prediction is None and len(numbers) < 2:
-            raise DataError(f"{where}: neither 'pred' nor a list of probabilities in 'conf'")
-        columns.add(line, prediction, numbers, key)
+        try:
+            _add_json(columns, line, row)
+        except DataError as problem:
+            raise problem.at(f"{path}, line {line}") from None
     return columns
+
+
+def _add_json(columns: Columns, line: int, row: dict[str, Any]) -> None:
+    functionality, case_id, number = (
+        row.get("functionality"),
+        row.get("case_id"),
+        row.get("example_idx", 0),
+    )
+    if isinstance(case_id, bool) or not isinstance(case_id, str | int):
+        raise DataError("'case_id' must be a text or a whole number", why=f"found: {some(row, 8)}")
+    if type(number) is not int or number < 0:
+        raise DataError(f"'example_idx' must be a whole number from 0, found {number!r}")
+    key = (None if functionality is None else str(functionality), str(case_id), number)
+    if row.get("error"):
+        return columns.add_error(line, str(row["error"]), key)
+    prediction, confidence = row.get("pred"), row.get("conf")
+    if isinstance(prediction, bool) or not isinstance(prediction, int | str | None):
+        raise DataError(f"'pred' must be a label's name or number, found {prediction!r}")
+    numbers = confidence if isinstance(confidence, list) else [] if confidence is None else [confidence]
+    if not {int, float}.issuperset(map(type, numbers)):
+        raise DataError(f"'conf' must be null, a number or a list of probabilities, found {confidence!r}")
+    if prediction is None and len(numbers) < 2:
+        raise DataError("neither 'pred' nor a list of probabilities in 'conf'")
+    columns.add(line, prediction, numbers, key)
 
 
 def read_csv(path: Path, options: Mapping[str, str]) -> Columns:
@@ -174,7 +209,9 @@ def read_csv(path: Path, options: Mapping[str, str]) -> Columns:
     label = options.get("label") or ("label" if "label" in names else "")
     if label and label not in names:
         raise DataError(
-            f"{path}, line 1: no column {label!r}", why=f"found: {', '.join(names)}", fix=nearest(label, names)
+            f"{path}, line 1: no column {label!r}",
+            why=f"found: {', '.join(names)}",
+            fix=nearest(label, names),
         )
     named = options.get("labels")
     probabilities = [] if label else (named.split(",") if named else _probability_columns(names, identity))
@@ -326,10 +363,6 @@ def _whole(word: str) -> int | str:
     return int(word) if word.isdigit() else word
 
 
-def _shown(numbers: Sequence[float]) -> str:
-    return "found: " + ", ".join(f"{number:.6g}" for number in numbers[:8])
-
-
 # Which row answers which example
 
 
@@ -362,16 +395,12 @@ def _rows_by_id(columns: Columns, cases: Sequence[Case], whole: Sequence[Case]) 
                 why=f"first on line {columns.lines[place[key]]}",
             )
     keys = _keys_of(whole, place)
-    strangers = set(place).difference(key for case in whole for key in keys(case))
-    if strangers:
-        first = min(strangers, key=lambda key: place[key])
-        raise DataError(
-            f"{columns.path}, line {columns.lines[place[first]]}: {_name(first)} is not in the suite",
-            why=f"{len(strangers):,} of {len(place):,} predictions belong to no example of it",
-            fix=nearest(first[0] or first[1], {case.groups["functionality"] for case in whole}),
-        )
     rows = [place.get(key, -1) for case in cases for key in keys(case)]
     absent = rows.count(-1)
+    if len(rows) - absent < len(
+        place
+    ):  # some predictions are for nothing that was chosen: for nothing at all?
+        _refuse_strangers(columns, place, {key for case in whole for key in keys(case)}, whole)
     if absent:
         missing = [_name(key) for case in cases for key in keys(case) if key not in place]
         raise DataError(
@@ -380,6 +409,19 @@ def _rows_by_id(columns: Columns, cases: Sequence[Case], whole: Sequence[Case]) 
             fix="predict the whole suite, or choose what was predicted with --set split=..., --set profile=...",
         )
     return np.array(rows, dtype=np.int64)
+
+
+def _refuse_strangers(
+    columns: Columns, place: Mapping[Key, int], known: set[Key], whole: Sequence[Case]
+) -> None:
+    strangers = place.keys() - known
+    if strangers:
+        first = min(strangers, key=lambda key: place[key])
+        raise DataError(
+            f"{columns.path}, line {columns.lines[place[first]]}: {_name(first)} is not in the suite",
+            why=f"{len(strangers):,} of {len(place):,} predictions belong to no example of it",
+            fix=nearest(first[0] or first[1], {case.groups["functionality"] for case in whole}),
+        )
 
 
 def _keys_of(whole: Sequence[Case], place: Mapping[Key, int]) -> Callable[[Case], list[Key]]:
@@ -411,7 +453,9 @@ def _keys_of(whole: Sequence[Case], place: Mapping[Key, int]) -> Callable[[Case]
 
 def _name(key: Key) -> str:
     functionality, identity, number = key
-    return f"{functionality + '/' if functionality else ''}{identity}" + (f" example {number}" if number else "")
+    return f"{functionality + '/' if functionality else ''}{identity}" + (
+        f" example {number}" if number else ""
+    )
 
 
 # Labels
@@ -426,36 +470,38 @@ def _answers(
     uneven = np.flatnonzero((widths != width) & (widths > 1))
     if len(uneven):
         line = columns.lines[uneven[0]]
-        raise DataError(f"{columns.path}, line {line}: {widths[uneven[0]]} probabilities where others have {width}")
+        raise DataError(
+            f"{columns.path}, line {line}: {widths[uneven[0]]} probabilities where others have {width}"
+        )
     labels = _label_space(columns, suite, own, width)
-    codes = {**{name: position for position, name in enumerate(labels)}, **{i: i for i in range(len(labels))}}
-    codes |= {str(i): i for i in range(len(labels)) if str(i) not in codes}
-    if own and width > 1:  # a bare index means a place in the file's own order
-        codes |= {position: labels.index(name) for position, name in enumerate(own)}
-    predictions = np.zeros(len(widths), np.int64)
+    predictions = _label_indices(columns, labels, own if width > 1 else None)[rows]
+    errors = {at: columns.errors[row] for at, row in enumerate(rows.tolist()) if row in columns.errors}
+    if not width:
+        return Answers(labels, predictions, errors=errors, note=NO_CONFIDENCES)
+    table = np.full((len(widths), width), np.nan)
+    table[widths == width] = np.array(columns.numbers)[np.repeat(widths, widths) == width].reshape(-1, width)
+    if width == 1:
+        return Answers(labels, predictions, confidences=table[rows, 0], errors=errors)
+    order = [own.index(name) for name in labels] if own else slice(None)
+    return Answers(labels, predictions, table[rows][:, order], errors=errors)
+
+
+def _label_indices(
+    columns: Columns, labels: tuple[str, ...], own: tuple[str, ...] | None
+) -> NDArray[np.int64]:
+    """Predictions, by name or number, as indices into the labels; a number counts in the file's own order."""
+    codes: dict[int | str | None, int] = {
+        None: 0
+    }  # no answer: counted as an error, its label is never looked at
+    for position, name in enumerate(own or labels):
+        codes |= dict.fromkeys((position, str(position), name), labels.index(name))
     for row, prediction in enumerate(columns.predictions):
-        if prediction is None:
-            continue
         if prediction not in codes:
             raise DataError(
                 f"{columns.path}, line {columns.lines[row]}: label {prediction!r} is not one of {', '.join(labels)}",
                 fix=nearest(str(prediction), labels) or "?labels= names the labels behind numbers, in order",
             )
-        predictions[row] = codes[prediction]
-    vectors = scalars = None
-    if width > 1:
-        table = np.full((len(widths), width), np.nan)
-        table[widths == width] = np.array(columns.numbers)[np.repeat(widths, widths) == width].reshape(-1, width)
-        if own:
-            table = table[:, [own.index(name) for name in labels]]
-        vectors = table[rows]
-    elif width == 1:
-        column = np.full(len(widths), np.nan)
-        column[widths == 1] = columns.numbers
-        scalars = column[rows]
-    errors = {at: columns.errors[row] for at, row in enumerate(rows.tolist()) if row in columns.errors}
-    note = "" if width else NO_CONFIDENCES
-    return Answers(labels, predictions[rows], vectors, scalars, errors=errors, note=note)
+    return np.array([codes[prediction] for prediction in columns.predictions], np.int64)
 
 
 def _label_space(
@@ -472,19 +518,25 @@ def _label_space(
                 fix="?labels= with the suite's own names, in the order of the file's probabilities",
             )
         if width > 1 and width != len(suite):
-            raise DataError(f"{columns.path}: {width} probabilities; the suite has {len(suite)} labels: {', '.join(suite)}")
+            raise DataError(
+                f"{columns.path}: {width} probabilities; the suite has {len(suite)} labels: {', '.join(suite)}"
+            )
         return tuple(suite)
     if own:
         return own
     words = {prediction for prediction in columns.predictions if isinstance(prediction, str)}
     if words and width < 2:
         return tuple(sorted(words))
-    highest = max((prediction for prediction in columns.predictions if isinstance(prediction, int)), default=0)
+    highest = max(
+        (prediction for prediction in columns.predictions if isinstance(prediction, int)), default=0
+    )
     return tuple(str(position) for position in range(max(width, highest + 1)))
 
 
 def _texts(columns: Columns, rows: NDArray[np.int64]) -> Answers:
     """Answers in words, for reading comprehension."""
-    texts = ["" if columns.predictions[row] is None else str(columns.predictions[row]) for row in rows.tolist()]
+    texts = [
+        "" if columns.predictions[row] is None else str(columns.predictions[row]) for row in rows.tolist()
+    ]
     errors = {at: columns.errors[row] for at, row in enumerate(rows.tolist()) if row in columns.errors}
     return Answers((), np.zeros(len(rows), np.int64), texts=texts, errors=errors)

@@ -16,6 +16,8 @@ def find_protocol(name: str) -> ProtocolModule:
     """The protocol of this name."""
     if name not in PROTOCOLS:
         raise PlanError(
-            f"protocol {name!r} is not known", why=f"known: {', '.join(PROTOCOLS)}", fix=nearest(name, PROTOCOLS)
+            f"protocol {name!r} is not known",
+            why=f"known: {', '.join(PROTOCOLS)}",
+            fix=nearest(name, PROTOCOLS),
         )
     return cast(ProtocolModule, import_module(f".{name}", __name__))

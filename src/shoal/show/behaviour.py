@@ -38,7 +38,9 @@ def _heading(result: Result) -> Text:
     settings = result.job["settings"]
     split = f", {settings['split']} split" if settings.get("split") else ""
     about = f"suite {settings['suite']}{split}, {len(result.cases):,} cases, profile {settings['profile']}"
-    return Text.assemble(("behaviour of ", "dim"), (str(result.job["model"]), "bold"), "\n", (about, "dim"), "\n")
+    return Text.assemble(
+        ("behaviour of ", "dim"), (str(result.job["model"]), "bold"), "\n", (about, "dim"), "\n"
+    )
 
 
 def _table(result: Result, rates: Sequence[Measure], worst: Sequence[str], *, wide: bool) -> Table:
@@ -97,7 +99,9 @@ def _failing(result: Result, worst: Sequence[str]) -> Group:
     by_id = {outcome.case_id: outcome for outcome in result.outcomes}
     name = worst[0]
     cases = result.failing(name)
-    lines: list[Text | Padding] = [Text.assemble("\n", ("Worst: ", "bold"), (name, "red"), f", {len(cases):,} cases fail")]
+    lines: list[Text | Padding] = [
+        Text.assemble("\n", ("Worst: ", "bold"), (name, "red"), f", {len(cases):,} cases fail")
+    ]
     for case in cases[:EXAMPLES]:
         lines.append(Padding(show_case(case, by_id[case.id]), (0, 0, 0, 2)))
     return Group(*lines)

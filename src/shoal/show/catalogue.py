@@ -17,7 +17,10 @@ def catalogue(what: str | None) -> str:
     if what:
         return _lines(tables[what], indent="")
     models = ", ".join(f"{scheme}:" for scheme in SCHEMES)
-    return "\n\n".join(f"{name}\n{_lines(rows, '  ')}" for name, rows in tables.items()) + f"\n\nmodels\n  {models}"
+    return (
+        "\n\n".join(f"{name}\n{_lines(rows, '  ')}" for name, rows in tables.items())
+        + f"\n\nmodels\n  {models}"
+    )
 
 
 def _lines(rows: dict[str, str], indent: str) -> str:
@@ -46,4 +49,7 @@ def _rules() -> dict[str, str]:
 def _profiles() -> dict[str, str]:
     from ..protocols.behaviour.settings import PROFILES
 
-    return {name: ", ".join(f"{k}={v}" for k, v in rows.items() if v is not None) for name, rows in PROFILES.items()}
+    return {
+        name: ", ".join(f"{k}={v}" for k, v in rows.items() if v is not None)
+        for name, rows in PROFILES.items()
+    }

@@ -16,11 +16,13 @@ def describe_suite(path: Path) -> dict[str, Any]:
     suite = read_suite(path)
     cases = Counter(case.groups["functionality"] for case in suite.cases)
     examples: Counter[str] = Counter()
-    about = {}
+    about: dict[str, tuple[str, str, str]] = {}
     for case in suite.cases:
         name = case.groups["functionality"]
         examples[name] += len(case.examples)
-        about.setdefault(name, (case.groups["capability"], case.groups["test type"], case.meta["expect"].rule))
+        about.setdefault(
+            name, (case.groups["capability"], case.groups["test type"], case.meta["expect"].rule)
+        )
     return {
         "suite": suite.name,
         "task": suite.task,
@@ -39,7 +41,12 @@ def print_suite(found: dict[str, Any], console: Console | None = None) -> None:
     """The description as a table."""
     console = console or Console(highlight=False)
     table = Table(box=None, pad_edge=False, padding=(0, 1), header_style="dim")
-    for name, justify in (("functionality", "left"), ("capability", "left"), ("type", "left"), ("rule", "left")):
+    for name, justify in (
+        ("functionality", "left"),
+        ("capability", "left"),
+        ("type", "left"),
+        ("rule", "left"),
+    ):
         table.add_column(name, justify=justify, overflow="fold")  # type: ignore[arg-type]
     table.add_column("cases", justify="right")
     table.add_column("examples", justify="right")

@@ -56,9 +56,7 @@ def max_t(observed: ArrayLike, shuffled: ArrayLike) -> Floats:
     values = np.abs(np.asarray(observed, dtype=np.float64))
     statistics = np.abs(np.asarray(shuffled, dtype=np.float64))
     if statistics.ndim != 2 or statistics.shape[1] != len(values):
-        raise ValueError(
-            f"shuffles need a column per score; got {statistics.shape} for {len(values)} scores"
-        )
+        raise ValueError(f"shuffles need a column per score; got {statistics.shape} for {len(values)} scores")
     # Around 0, not around the mean: under the null hypothesis the differences are symmetric.
     spread = np.sqrt((statistics**2).mean(axis=0))
     moves = spread > 0

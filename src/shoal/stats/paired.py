@@ -54,9 +54,7 @@ def sign_test(only_a: int, only_b: int) -> float:
     return min(1.0, 2 * float(special.bdtr(smaller, tossed, 0.5)))
 
 
-def sign_flip_test(
-    differences: ArrayLike, rng: Generator | None = None, shuffles: int = 10_000
-) -> float:
+def sign_flip_test(differences: ArrayLike, rng: Generator | None = None, shuffles: int = 10_000) -> float:
     """Two-sided p of a sum of differences, one per cluster, when each sign is a coin toss.
 
     The sign test for clusters: a difference is passes of A minus passes of B over a cluster's common
@@ -109,9 +107,7 @@ def generalization_score(pass_rate: ArrayLike, iid_score: ArrayLike) -> Floats:
     >>> generalization_score([0.6, 0.0], [0.9, 0.0]).round(4).tolist()
     [0.72, 0.0]
     """
-    suite, iid = np.broadcast_arrays(
-        np.asarray(pass_rate, np.float64), np.asarray(iid_score, np.float64)
-    )
+    suite, iid = np.broadcast_arrays(np.asarray(pass_rate, np.float64), np.asarray(iid_score, np.float64))
     total = suite + iid
     score = np.where(np.isnan(total), np.nan, 0.0)
     np.divide(2 * suite * iid, total, out=score, where=total > 0)
@@ -212,9 +208,7 @@ def exact_randomisation(
     shuffled = np.abs(_difference_of_g(rates[:-1], rates[-1]))
     observed = abs(_difference_of_g([kinds.observed() for kinds in suite], iid.observed())[0])
     # Python integers: the number of patterns with these counts outgrows 64 bits.
-    weights = [
-        math.prod(math.comb(n, int(k)) for n, k in zip(tossed, row, strict=True)) for row in counts
-    ]
+    weights = [math.prod(math.comb(n, int(k)) for n, k in zip(tossed, row, strict=True)) for row in counts]
     reached = ~(shuffled < observed - SLACK)
     return sum(w for w, reaches in zip(weights, reached, strict=True) if reaches), 2 ** sum(tossed)
 
@@ -265,9 +259,7 @@ class _Kinds:
 def _kinds(baseline: ArrayLike, method: ArrayLike, common_only: bool) -> _Kinds:
     old, new = np.asarray(baseline, np.float64), np.asarray(method, np.float64)
     if old.shape != new.shape or old.ndim != 1:
-        raise ValueError(
-            f"baseline and method need the same cases; got shapes {old.shape} and {new.shape}"
-        )
+        raise ValueError(f"baseline and method need the same cases; got shapes {old.shape} and {new.shape}")
     if not all((np.isnan(side) | (side == 0) | (side == 1)).all() for side in (old, new)):
         raise ValueError("hits are 1, 0 or NaN")
     # 0, 1 or 2 for fail, pass or not applicable; the pair as one number.
@@ -318,9 +310,7 @@ def _exact_whole(sizes: NDArray[np.int64], clusters: NDArray[np.int64], observed
     chances = np.ones(1)
     for size, number in zip(sizes.tolist(), clusters.tolist(), strict=True):
         grid = np.zeros(size * number + 1)
-        grid[::size] = np.exp(
-            special.gammaln(number + 1) - number * math.log(2) - _log_factorials(number)
-        )
+        grid[::size] = np.exp(special.gammaln(number + 1) - number * math.log(2) - _log_factorials(number))
         chances = np.convolve(chances, grid)
     reaches = np.abs(2 * np.arange(total + 1) - total) >= observed
     return float(min(1.0, chances[reaches].sum()))

@@ -37,9 +37,7 @@ def mde_paired(n: int, discordance: float, alpha: float = 0.05, power: float = 0
     return smallest if 0 < smallest <= discordance else None
 
 
-def needed_n_paired(
-    difference: float, discordance: float, alpha: float = 0.05, power: float = 0.8
-) -> int:
+def needed_n_paired(difference: float, discordance: float, alpha: float = 0.05, power: float = 0.8) -> int:
     """How many cases a sign test needs to find a difference of two models with `power`.
 
     >>> needed_n_paired(0.03785, 0.08)

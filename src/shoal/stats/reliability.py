@@ -6,7 +6,7 @@ Items may also be categories or models: whatever is to be told apart.
     do runs agree, item by item?            fleiss_kappa, krippendorff_alpha, disagreement
     would one more run agree?               icc, spearman_brown, runs_needed
     does a score move more than its items?  run_spread (SD, its interval, the floor, the ratio)
-    buy seeds or items?                     variance_components
+    buy seeds or items?                     variance_components, grand_mean_interval
     are two things the same?                tost, disattenuated_correlation
     all runs together, against 0            sign_flip_over_runs
 """
@@ -61,9 +61,7 @@ def fleiss_kappa(counts: ArrayLike) -> float:
         raise ValueError(f"counts are items × categories; got shape {table.shape}")
     runs = table.sum(axis=1)
     if (runs != runs[0]).any() or runs[0] < 2:
-        raise ValueError(
-            "every item needs the same number of runs, at least 2; else use krippendorff_alpha"
-        )
+        raise ValueError("every item needs the same number of runs, at least 2; else use krippendorff_alpha")
     agreement = _mean_agreement(table)
     by_chance = float(((table.sum(axis=0) / table.sum()) ** 2).sum())
     return (agreement - by_chance) / (1 - by_chance) if by_chance < 1 else float("nan")
@@ -291,6 +289,19 @@ class VarianceComponents:
         return _share(run, total), _share(item, total), _share(residual, total)
 
     @property
+    def degrees(self) -> float:
+        """Degrees of freedom of the grand mean's variance, for t quantiles; NaN if all is 0.
+
+        Satterthwaite's, but runs - 1 when runs weigh most: it would trust a handful of runs too much.
+        """
+        rest = self.residual / (self.runs * self.items)
+        between_runs, between_items = self.run / self.runs + rest, self.item / self.items + rest
+        if between_runs > between_items:
+            return float(self.runs - 1)
+        known = between_runs**2 / (self.runs - 1) + between_items**2 / (self.items - 1)
+        return _share((between_runs + between_items) ** 2, known)
+
+    @property
     def shares(self) -> tuple[float, float, float]:
         """Shares of a single outcome's variance due to runs, items and the rest; NaN if all is 0."""
         total = self.run + self.item + self.residual
@@ -312,6 +323,22 @@ def variance_components(values: ArrayLike) -> VarianceComponents:
         item=max(0.0, (squares.between_items - squares.residual) / squares.runs),
         residual=squares.residual,
     )
+
+
+def grand_mean_interval(values: ArrayLike, level: float = 0.95) -> Interval:
+    """An interval for the mean over new runs and new items, from a complete items × runs matrix.
+
+    A t interval on σ²_run/R + σ²_item/N + σ²_residual/(RN) (07 section 7.3), for a claim about a
+    training recipe. For two recipes with paired runs give the matrix of differences.
+
+    >>> [round(end, 2) for end in grand_mean_interval([[1, 1, 0], [1, 0, 0], [1, 1, 1], [0, 0, 0]])]
+    [-0.11, 1.11]
+    """
+    found = variance_components(values)
+    middle = float(np.mean(np.asarray(values, dtype=np.float64)))
+    error = math.sqrt(sum(found.of_mean))
+    reach = t_quantile(level, found.degrees) * error if error > 0 else 0.0
+    return middle - reach, middle + reach
 
 
 def spearman_brown(reliability: float, runs: float) -> float:

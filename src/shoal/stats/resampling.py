@@ -18,7 +18,7 @@ adds up: thirty functionalities of four cases. `draw_all=True` is the textbook b
 cluster says nothing of its own variance and stays as it is.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -78,9 +78,7 @@ def cluster_table(values: ArrayLike, clusters: ArrayLike | None = None) -> Clust
     return _table([column], ~np.isnan(column), clusters)
 
 
-def paired_table(
-    values_a: ArrayLike, values_b: ArrayLike, clusters: ArrayLike | None = None
-) -> ClusterTable:
+def paired_table(values_a: ArrayLike, values_b: ArrayLike, clusters: ArrayLike | None = None) -> ClusterTable:
     """What each cluster contributes to a difference of two models: (sum of A, sum of B, applicable).
 
     A case that does not apply to either of the two counts for neither (07 section 7.7).
@@ -119,9 +117,7 @@ def macro_difference(tables: Sequence[ClusterTable]) -> float:
     return float(np.mean([difference(table) for table in _in_order(tables)]))
 
 
-def resample_rates(
-    table: ClusterTable, resamples: int, rng: Generator, *, draw_all: bool = False
-) -> Floats:
+def resample_rates(table: ClusterTable, resamples: int, rng: Generator, *, draw_all: bool = False) -> Floats:
     """A rate per resample of the clusters; NaN where no applicable case was drawn.
 
     >>> table = cluster_table([1] * 90 + [0] * 10)
@@ -137,10 +133,15 @@ def paired_difference_replicates(
 ) -> Floats:
     """A difference A minus B per resample, both models on the same clusters; NaN where none applies.
 
-    With A and B exchanged the same generator gives the same replicates with the opposite sign.
+    With A and B exchanged the same generator gives the same replicates with the opposite sign. Where
+    exchanging them leaves the table as it is, the replicates are symmetric around 0.
     """
     (upright,), sign = _upright([table])
-    return sign * _ratio(_resampled_totals(upright, resamples, rng, draw_all) @ DIFFERENCE_AND_COUNT)
+
+    def draw(number: int) -> Floats:
+        return _ratio(_resampled_totals(upright, number, rng, draw_all) @ DIFFERENCE_AND_COUNT)
+
+    return _signed(draw, sign, resamples)
 
 
 def macro_mean_replicates(
@@ -183,14 +184,19 @@ def macro_difference_replicates(
     With A and B exchanged the same generator gives the same replicates with the opposite sign.
     """
     upright, sign = _upright(tables)
-    return sign * _macro_replicates(
-        _in_order(upright),
-        DIFFERENCE_AND_COUNT,
-        resamples,
-        rng,
-        random_functionalities=random_functionalities,
-        draw_all=draw_all,
-    )
+    ordered = _in_order(upright)
+
+    def draw(number: int) -> Floats:
+        return _macro_replicates(
+            ordered,
+            DIFFERENCE_AND_COUNT,
+            number,
+            rng,
+            random_functionalities=random_functionalities,
+            draw_all=draw_all,
+        )
+
+    return _signed(draw, sign, resamples)
 
 
 def sampling_variance(table: ClusterTable) -> float:
@@ -272,9 +278,7 @@ def multi_bootstrap(
     tables = _in_order(_run_tables([outcomes], clusters))
     runs = tables[0].rows.shape[1] // 2
     weights = _run_draws(runs, resamples, rng, draw_all)
-    return _mean_over(
-        [_weighted(_resampled_totals(t, resamples, rng, draw_all), weights) for t in tables]
-    )
+    return _mean_over([_weighted(_resampled_totals(t, resamples, rng, draw_all), weights) for t in tables])
 
 
 def multi_bootstrap_difference(
@@ -292,25 +296,27 @@ def multi_bootstrap_difference(
     Items are always drawn together for both. Runs are drawn as pairs with `paired_runs` (column r of
     both came from the same initial checkpoint), else for each recipe apart.
     """
-    tables_ab = _run_tables([outcomes_a, outcomes_b], clusters)
-    tables_ba = _run_tables([outcomes_b, outcomes_a], clusters)
-    # One of the two orders is the canonical one, so that exchanging A and B only changes the sign.
-    flipped = [t.content for t in _in_order(tables_ba)] < [t.content for t in _in_order(tables_ab)]
-    tables = _in_order(tables_ba if flipped else tables_ab)
-    first, second = (outcomes_b, outcomes_a) if flipped else (outcomes_a, outcomes_b)
-    runs_first, runs_second = _runs(first), _runs(second)
-    if paired_runs and runs_first != runs_second:
-        raise ValueError(
-            f"paired runs need as many of one as of the other; got {runs_first} and {runs_second}"
-        )
-    weights = _run_draws(runs_first, resamples, rng, draw_all)
-    others = weights if paired_runs else _run_draws(runs_second, resamples, rng, draw_all)
-    split = 2 * runs_first
-    differences = []
-    for table in tables:
-        totals = _resampled_totals(table, resamples, rng, draw_all)
-        differences.append(_weighted(totals[:, :split], weights) - _weighted(totals[:, split:], others))
-    return (-1.0 if flipped else 1.0) * _mean_over(differences)
+    sides = _run_tables([outcomes_a, outcomes_b], clusters), _run_tables([outcomes_b, outcomes_a], clusters)
+    as_given, exchanged = (_in_order(tables) for tables in sides)
+    sign = _sign(as_given, exchanged)
+    tables = exchanged if sign < 0 else as_given
+    runs, others = (
+        _runs(side) for side in ((outcomes_b, outcomes_a) if sign < 0 else (outcomes_a, outcomes_b))
+    )
+    if paired_runs and runs != others:
+        raise ValueError(f"paired runs need as many of one as of the other; got {runs} and {others}")
+
+    def draw(number: int) -> Floats:
+        weights = _run_draws(runs, number, rng, draw_all)
+        of_others = weights if paired_runs else _run_draws(others, number, rng, draw_all)
+        differences = []
+        for table in tables:
+            totals = _resampled_totals(table, number, rng, draw_all)
+            one, other = totals[:, : 2 * runs], totals[:, 2 * runs :]
+            differences.append(_weighted(one, weights) - _weighted(other, of_others))
+        return _mean_over(differences)
+
+    return _signed(draw, sign, resamples)
 
 
 def _as_column(values: ArrayLike) -> Floats:
@@ -328,9 +334,7 @@ def _table(
     if cases == 0:
         raise ValueError("there is no case to resample")
     masked = [np.where(applicable, column, 0.0) for column in columns]
-    return ClusterTable(
-        *_distinct_rows(_sum_by_cluster([*masked, applicable.astype(np.float64)], clusters))
-    )
+    return ClusterTable(*_distinct_rows(_sum_by_cluster([*masked, applicable.astype(np.float64)], clusters)))
 
 
 def _sum_by_cluster(columns: Sequence[Floats], clusters: ArrayLike | None) -> Floats:
@@ -365,14 +369,30 @@ def _in_order(tables: Sequence[ClusterTable]) -> list[ClusterTable]:
     return sorted(tables, key=lambda table: table.content)
 
 
-def _upright(tables: Sequence[ClusterTable]) -> tuple[list[ClusterTable], float]:
-    """The tables with A and B in canonical order, and the sign that undoes it.
+def _upright(tables: Sequence[ClusterTable]) -> tuple[list[ClusterTable], int]:
+    """The tables with A and B in canonical order, and the sign that undoes it; 0 if both orders are one.
 
     Which model is called A must not change what is drawn.
     """
     swapped = [_exchanged(table) for table in tables]
-    as_given, exchanged = ([t.content for t in _in_order(some)] for some in (tables, swapped))
-    return (list(tables), 1.0) if as_given <= exchanged else (swapped, -1.0)
+    sign = _sign(_in_order(tables), _in_order(swapped))
+    return (swapped if sign < 0 else list(tables)), sign
+
+
+def _sign(as_given: list[ClusterTable], exchanged: list[ClusterTable]) -> int:
+    ours, theirs = ([table.content for table in tables] for tables in (as_given, exchanged))
+    return (ours < theirs) - (theirs < ours)
+
+
+def _signed(draw: Callable[[int], Floats], sign: int, resamples: int) -> Floats:
+    """Replicates with their sign; where A and B are interchangeable, half of them and their mirror image.
+
+    Two models that tie case for case then have an interval as wide above 0 as below, under either name.
+    """
+    if sign:
+        return sign * draw(resamples)
+    half = draw(-(-resamples // 2))[: resamples // 2]
+    return np.concatenate([half, -half, np.zeros(resamples % 2)])
 
 
 def _exchanged(table: ClusterTable) -> ClusterTable:
@@ -446,9 +466,7 @@ def _macro_replicates(
             f"{without} of {len(tables)} functionalities have no applicable case: leave them out"
         )
     if not random_functionalities:
-        return _mean_over(
-            [_defined_rates(table, to_ratio, resamples, rng, draw_all) for table in tables]
-        )
+        return _mean_over([_defined_rates(table, to_ratio, resamples, rng, draw_all) for table in tables])
     slots = rng.integers(len(tables), size=(resamples, _drawn(len(tables), draw_all)))
     rates = np.empty(slots.shape)
     for number, table in enumerate(tables):
@@ -503,7 +521,5 @@ def _weighted(totals: Floats, weights: Floats) -> Floats:
     """The mean of the drawn sub-matrix: sums and counts per run, times how often the run was drawn."""
     runs = weights.shape[1]
     return _ratio(
-        np.column_stack(
-            [(weights * totals[:, :runs]).sum(axis=1), (weights * totals[:, runs:]).sum(axis=1)]
-        )
+        np.column_stack([(weights * totals[:, :runs]).sum(axis=1), (weights * totals[:, runs:]).sum(axis=1)])
     )

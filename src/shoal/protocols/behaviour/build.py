@@ -15,9 +15,8 @@ import numpy as np
 from ...errors import DataError, PlanError, nearest
 from ...files import read_table
 from ...records import Case, Label
-from .rules import Expect
 from .settings import SPLITS, Settings
-from .suite import Suite, read_suite
+from .suite import DEFAULTS, Suite, read_suite
 from .suites import SUITES
 
 
@@ -79,16 +78,16 @@ def with_label(label: Label) -> Mend:
     return lambda case: replace(case, labels=(label,) * len(case.examples))
 
 
-def with_rule(rule: str, test_type: str | None = None, aggregate: str | None = None) -> Mend:
-    """Judge by another rule, perhaps as another test type."""
+def with_rule(rule: str) -> Mend:
+    """Judge by another rule."""
+    return lambda case: replace(case, meta={**case.meta, "expect": replace(case.meta["expect"], rule=rule)})
 
-    def mend(case: Case) -> Case:
-        expect: Expect = case.meta["expect"]
-        changed = replace(expect, rule=rule, **({"aggregate": aggregate} if aggregate else {}))
-        groups = {**case.groups, "test type": test_type} if test_type else case.groups
-        return replace(case, groups=groups, meta={**case.meta, "expect": changed})
 
-    return mend
+def as_minimum(case: Case) -> Case:
+    """Judge as a minimum functionality test: by its label."""
+    return replace(
+        case, groups={**case.groups, "test type": "MFT"}, meta={**case.meta, "expect": DEFAULTS["MFT"]}
+    )
 
 
 def accept_not_negative(case: Case) -> Case:
@@ -104,7 +103,7 @@ REPAIRS: dict[str, list[Mend]] = {
     **BELUGA_EDITS,
     "(question, f(question)) where f(question) replaces synonyms?": [
         with_label(1),
-        with_rule("pred_equals_label", test_type="MFT", aggregate="all"),
+        as_minimum,
     ],
     "Testing implications": [with_rule("implication")],
     "Q & A: no": [accept_not_negative],
@@ -127,7 +126,8 @@ def repaired(cases: Iterable[Case]) -> list[Case]:
     mended = mend_cases(cases, REPAIRS)
     normalise = with_rule("squad_normalise")
     mended = [
-        normalise(case) if case.meta["expect"].rule == "string_equal_after_edge_strip" else case for case in mended
+        normalise(case) if case.meta["expect"].rule == "string_equal_after_edge_strip" else case
+        for case in mended
     ]
     return without_duplicates(mended)
 
@@ -173,11 +173,16 @@ def read_split(path: Path) -> dict[str, str]:
     """Case id to split, from a table with columns functionality, case_id, split."""
     columns, rows = read_table(path)
     if not {"functionality", "case_id", "split"} <= set(columns):
-        raise DataError(f"{path}, line 1: columns functionality, case_id and split are needed", why=f"found: {columns}")
+        raise DataError(
+            f"{path}, line 1: columns functionality, case_id and split are needed",
+            why=f"found: {columns}",
+        )
     part = {}
     for number, row in rows:
         if row["split"] not in SPLITS:
-            raise DataError(f"{path}, line {number}: split {row['split']!r} is not one of {', '.join(SPLITS)}")
+            raise DataError(
+                f"{path}, line {number}: split {row['split']!r} is not one of {', '.join(SPLITS)}"
+            )
         part[f"{row['functionality']}/{row['case_id']}"] = row["split"]
     return part
 

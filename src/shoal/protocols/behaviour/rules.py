@@ -17,7 +17,7 @@ import re
 import string
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,41 +44,37 @@ class Expect:
     parts: tuple["Expect", ...] = ()
     """The rules that "and" and "or" put together."""
 
-    @property
-    def needs_labels(self) -> bool:
-        """Whether cases without labels cannot be judged."""
-        return self.rule in NEED_LABELS or any(part.needs_labels for part in self.parts)
-
     @classmethod
-    def parse(cls, row: Mapping[str, Any], default: "Expect | None", where: str) -> "Expect":
+    def parse(cls, row: Any, default: "Expect | None") -> "Expect":
         """The `expect` object of a suite file; `default` is what the test type expects."""
+        if not isinstance(row, Mapping):
+            raise DataError(f"expect must be an object with a rule, found {row!r}")
         unknown = sorted(set(row) - {"rule", "tolerance", "aggregate", "filter", "rules"})
         if unknown:
             raise DataError(
-                f"{where}: expect: unknown key {unknown[0]!r}", why="known: rule, tolerance, aggregate, filter, rules"
+                f"expect: unknown key {unknown[0]!r}",
+                why="known: rule, tolerance, aggregate, filter, rules",
             )
         base = default or cls("", 0.1, "all_except_first")
-        rule = str(row.get("rule") or base.rule)
         # The published table writes one rule with its aggregation behind it.
-        rule = rule.removesuffix(" (all examples incl. first)")
-        tolerance = row.get("tolerance")
-        if not isinstance(tolerance, int | float | None) or (tolerance is not None and not 0 <= tolerance <= 2):
-            raise DataError(f"{where}: expect: tolerance must be a number from 0 to 2, found {tolerance!r}")
-        aggregate = row.get("aggregate") or base.aggregate
-        if aggregate not in ("all", "all_except_first"):
-            raise DataError(f"{where}: expect: aggregate {aggregate!r} is not one of all, all_except_first")
-        parts = tuple(cls.parse(part, default, where) for part in row.get("rules") or ())
-        return cls(
-            rule,
-            base.tolerance if tolerance is None else float(tolerance),
-            aggregate,
-            str(row.get("filter") or ""),
-            parts,
-        )
+        rule = str(row.get("rule") or base.rule).removesuffix(" (all examples incl. first)")
+        tolerance = base.tolerance if row.get("tolerance") is None else row["tolerance"]
+        if not isinstance(tolerance, int | float) or not 0 <= tolerance <= 2:
+            raise DataError(f"expect: tolerance must be a number from 0 to 2, found {tolerance!r}")
+        how = row.get("aggregate") or base.aggregate
+        if how not in get_args(Aggregate):
+            raise DataError(f"expect: aggregate {how!r} is not one of {', '.join(get_args(Aggregate))}")
+        parts = tuple(cls.parse(part, default) for part in row.get("rules") or ())
+        return cls(rule, float(tolerance), how, str(row.get("filter") or ""), parts)
 
     def as_json(self) -> dict[str, Any]:
         """The `expect` object of a suite file."""
-        row = {"rule": self.rule, "tolerance": self.tolerance, "aggregate": self.aggregate, "filter": self.na_if}
+        row = {
+            "rule": self.rule,
+            "tolerance": self.tolerance,
+            "aggregate": self.aggregate,
+            "filter": self.na_if,
+        }
         return {k: v for k, v in row.items() if v != ""} | (
             {"rules": [part.as_json() for part in self.parts]} if self.parts else {}
         )
@@ -112,13 +108,14 @@ class Block:
     def confidence(self) -> Floats:
         """Of each prediction, NaN where the model gave none."""
         if self.probabilities is not None:
-            return self.probabilities[np.arange(len(self.predictions)), self.predictions]
+            return self.probability_of(self.predictions)
         return np.full(len(self.predictions), np.nan) if self.confidences is None else self.confidences
 
     def probability_of(self, label: Integers | int) -> Floats:
         """The probability of a label in each example; needs probabilities."""
         assert self.probabilities is not None
-        return self.probabilities[np.arange(len(self.predictions)), label]
+        found: Floats = self.probabilities[np.arange(len(self.predictions)), label]
+        return found
 
 
 Rule = Callable[[Block, Expect, float], Floats]
@@ -209,7 +206,9 @@ def confidence_not_lower(block: Block, expect: Expect, slack: float) -> Floats:
 
 def confidence_not_higher(block: Block, expect: Expect, slack: float) -> Floats:
     """Confidence does not rise by more than the tolerance; not applicable where it could not."""
-    before, change = confidence_change(block, expect.rule.removeprefix("conf_of_").removesuffix("_not_higher"))
+    before, change = confidence_change(
+        block, expect.rule.removeprefix("conf_of_").removesuffix("_not_higher")
+    )
     excess = change - expect.tolerance
     value = np.where(excess <= slack, 1.0, -excess)
     return np.where((before >= 1 - expect.tolerance - slack) | np.isnan(change), np.nan, value)
@@ -257,7 +256,8 @@ def directional_error(direction: str, before: Floats, after: Floats) -> Floats:
         "not_more_conf": after[rows, top] - before[rows, top],
         "not_less_conf": before[rows, top] - after[rows, top],
     }
-    return np.maximum(0.0, wrong_way[direction])
+    error: Floats = np.maximum(0.0, wrong_way[direction])
+    return error
 
 
 def paper_direction(block: Block, expect: Expect, slack: float) -> Floats:
@@ -371,12 +371,14 @@ PUNCTUATION = frozenset(string.punctuation)
 
 def both(block: Block, expect: Expect, slack: float) -> Floats:
     """Every part holds: the least of their values, those that do not apply left out."""
-    return np.fmin.reduce([values_of(block, part, slack) for part in expect.parts])
+    least: Floats = np.fmin.reduce([values_of(block, part, slack) for part in expect.parts])
+    return least
 
 
 def either(block: Block, expect: Expect, slack: float) -> Floats:
     """Some part holds: the greatest of their values, those that do not apply left out."""
-    return np.fmax.reduce([values_of(block, part, slack) for part in expect.parts])
+    greatest: Floats = np.fmax.reduce([values_of(block, part, slack) for part in expect.parts])
+    return greatest
 
 
 # Tables
@@ -479,26 +481,26 @@ def label_index(word: str, labels: Sequence[str]) -> int:
     return int(word)
 
 
-def check_expect(expect: Expect, labels: Sequence[str] | None, where: str) -> None:
+def check_expect(expect: Expect, labels: Sequence[str] | None) -> None:
     """Stop at a rule, label or condition that is not known, where it was written."""
     if find_rule(expect.rule) is None:
         raise DataError(
-            f"{where}: rule {expect.rule!r} is not known",
+            f"rule {expect.rule!r} is not known",
             why="known: " + ", ".join([*RULES, "pred_equals_LABEL, pred_not_LABEL, conf_of_LABEL_not_lower"]),
             fix=nearest(expect.rule, [*RULES, *(rule for rule, _ in DIRECTIONS.values())]),
         )
     if expect.rule in ("and", "or") and len(expect.parts) < 2:
-        raise DataError(f"{where}: rule {expect.rule!r} needs two or more rules under \"rules\"")
+        raise DataError(f'rule {expect.rule!r} needs two or more rules under "rules"')
     for condition in conditions(expect):
         if not CONDITION.fullmatch(condition):
             raise DataError(
-                f"{where}: filter {condition!r} is not understood",
+                f"filter {condition!r} is not understood",
                 fix='such as "original pred is neutral", "original conf >= 0.9", "any later pred differs"',
             )
     for word in labels_named(expect) if labels else ():
         label_index(word, labels or ())
     for part in expect.parts:
-        check_expect(part, labels, where)
+        check_expect(part, labels)
 
 
 def labels_named(expect: Expect) -> list[str]:
@@ -508,6 +510,11 @@ def labels_named(expect: Expect) -> list[str]:
     in_filter = [CONDITION.fullmatch(condition) for condition in conditions(expect)]
     words += [found["value"] for found in in_filter if found and found["what"] == "pred"]
     return [word for word in words if word != "original_pred"]
+
+
+def needs_labels(expect: Expect) -> bool:
+    """Whether cases without labels cannot be judged."""
+    return expect.rule in NEED_LABELS or any(map(needs_labels, expect.parts))
 
 
 def conditions(expect: Expect) -> list[str]:

@@ -19,7 +19,18 @@ from ...stats.resampling import (
     macro_mean,
     macro_mean_replicates,
 )
-from .rules import NO_LABEL, SPAN_RULES, Block, Bools, Expect, Floats, Integers, aggregate, label_index, values_of
+from .rules import (
+    NO_LABEL,
+    SPAN_RULES,
+    Block,
+    Bools,
+    Expect,
+    Floats,
+    Integers,
+    aggregate,
+    label_index,
+    values_of,
+)
 from .settings import Settings
 
 FEW_CASES = 20
@@ -38,9 +49,7 @@ def generalization_score(suite_score: float, iid_score: float) -> float:
     return 2 * suite_score * iid_score / total if total else 0.0
 
 
-def score(
-    settings: Settings, cases: Sequence[Case], answers: Answers
-) -> tuple[list[Outcome], list[Measure]]:
+def score(settings: Settings, cases: Sequence[Case], answers: Answers) -> tuple[list[Outcome], list[Measure]]:
     """An outcome for every case, and the measures of the whole."""
     outcomes = judge(settings, cases, answers)
     directional = any(case.groups["test type"] == "DIR" for case in cases)
@@ -73,7 +82,9 @@ def judge(settings: Settings, cases: Sequence[Case], answers: Answers) -> list[O
             members.tolist(), passed.tolist(), applies.tolist(), worst.tolist(), strict=True
         ):
             outcomes[position] = Outcome(
-                cases[position].id, ok if applied else None, value if applied and value == value else None
+                cases[position].id,
+                ok if applied else None,
+                value if applied and value == value else None,
             )
     for position, message in wrong.items():
         outcomes[position] = Outcome(cases[position].id, None, None, message)
@@ -100,7 +111,9 @@ def as_set(case: Case, settings: Settings) -> Expect:
 
 def _with_tolerance(expect: Expect, tolerance: float) -> Expect:
     return replace(
-        expect, tolerance=tolerance, parts=tuple(_with_tolerance(part, tolerance) for part in expect.parts)
+        expect,
+        tolerance=tolerance,
+        parts=tuple(_with_tolerance(part, tolerance) for part in expect.parts),
     )
 
 
@@ -112,7 +125,12 @@ def _cases_with_errors(answers: Answers, starts: Integers) -> dict[int, str]:
 
 
 def _block(
-    answers: Answers, cases: Sequence[Case], members: Integers, starts: Integers, sizes: Integers, expect: Expect
+    answers: Answers,
+    cases: Sequence[Case],
+    members: Integers,
+    starts: Integers,
+    sizes: Integers,
+    expect: Expect,
 ) -> Block:
     own_starts = np.cumsum(sizes) - sizes
     rows = np.repeat(starts - own_starts, sizes) + np.arange(sizes.sum())
@@ -156,7 +174,11 @@ def _label_code(label: Label, labels: tuple[str, ...]) -> int:
 def _substitutions(case: Case) -> Iterator[tuple[str, str] | None]:
     """What was put in the place of what in each example, where the suite says."""
     details = case.meta.get("details")
-    each = details if isinstance(details, list) and len(details) == len(case.examples) else [None] * len(case.examples)
+    each = (
+        details
+        if isinstance(details, list) and len(details) == len(case.examples)
+        else [None] * len(case.examples)
+    )
     for swap in each:
         yield (str(swap[0]), str(swap[1])) if isinstance(swap, list | tuple) and len(swap) == 2 else None
 
@@ -196,7 +218,12 @@ def neutral_band(positive: Floats, edges: str = "inclusive") -> tuple[Floats, In
 def with_neutral_band(answers: Answers, cases: Sequence[Case], edges: str) -> Answers:
     """The answers as the suite's labels ask for: a two-class sentiment model gets a neutral band."""
     suite_labels = cases[0].meta.get("labels") if cases else None
-    if not suite_labels or len(suite_labels) != 3 or len(answers.labels) != 2 or answers.probabilities is None:
+    if (
+        not suite_labels
+        or len(suite_labels) != 3
+        or len(answers.labels) != 2
+        or answers.probabilities is None
+    ):
         return answers
     vectors, labels = neutral_band(answers.probabilities[:, 1], edges)
     return replace(answers, labels=tuple(suite_labels), predictions=labels, probabilities=vectors)
@@ -261,7 +288,9 @@ def _cluster_codes(clusters: list[str]) -> Integers | None:
     if not any(clusters):
         return None
     codes: dict[Any, int] = {}
-    return np.array([codes.setdefault(name or position, len(codes)) for position, name in enumerate(clusters)])
+    return np.array(
+        [codes.setdefault(name or position, len(codes)) for position, name in enumerate(clusters)]
+    )
 
 
 def _mean(name: str, tallies: Sequence[_Tally], groups: Mapping[str, str], settings: Settings) -> Measure:

@@ -4,9 +4,11 @@ Written in Python with the decorators below, or read from a file with `read_suit
 its groups (functionality, capability, test type) and its expectation, and is checked when it is made.
 """
 
+import gc
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
 
@@ -14,7 +16,7 @@ from ...data import SuiteRows, columns, read_suite_rows
 from ...errors import DataError, nearest, some
 from ...files import writing
 from ...records import Case, Example, Label, TestType
-from .rules import DIRECTIONS, SPAN_RULES, Expect, check_expect
+from .rules import DIRECTIONS, SPAN_RULES, Expect, check_expect, needs_labels
 
 DEFAULTS = {
     "MFT": Expect("pred_equals_label", aggregate="all"),
@@ -64,9 +66,12 @@ class Suite:
         self.descriptions: dict[str, str] = {}
         self._headings: dict[str, tuple[Mapping[str, str], Mapping[str, Any]]] = {}
         self._ids: set[str] = set()
+        self._known_labels: set[Label] = set()
 
     def __repr__(self) -> str:
-        return f"Suite({self.name!r}, {len(self.cases):,} cases in {len(self.functionalities)} functionalities)"
+        return (
+            f"Suite({self.name!r}, {len(self.cases):,} cases in {len(self.functionalities)} functionalities)"
+        )
 
     @property
     def functionalities(self) -> list[str]:
@@ -82,9 +87,13 @@ class Suite:
     def invariance(self, *, capability: str, expect: str = "", tolerance: float = 0.1) -> "Definition":
         """Decorate a function that yields originals with variants: the prediction must not change (INV)."""
         default = DEFAULTS["INV"]
-        return self._definition(capability, "INV", replace(default, rule=expect or default.rule, tolerance=tolerance))
+        return self._definition(
+            capability, "INV", replace(default, rule=expect or default.rule, tolerance=tolerance)
+        )
 
-    def directional(self, *, capability: str, expect: str, tolerance: float = 0.1, na_if: str = "") -> "Definition":
+    def directional(
+        self, *, capability: str, expect: str, tolerance: float = 0.1, na_if: str = ""
+    ) -> "Definition":
         """Decorate a function that yields originals with variants: confidence may only move one way (DIR).
 
         `expect` is one of "not more confident", "not less confident", "not more positive", "not more negative",
@@ -99,9 +108,12 @@ class Suite:
             if name in self._headings:
                 raise DataError(f"{self.name}: functionality {name!r} is defined twice")
             self.descriptions[name] = " ".join((function.__doc__ or "").split())
-            self.add_functionality(name, capability, test_type, expect, where=name)
+            self.add_functionality(name, capability, test_type, expect)
             for number, made in enumerate(function(), start=1):
-                self.add_case(name, str(number), made, where=f"{name}, case {number}")
+                try:
+                    self.add_case(name, str(number), made)
+                except DataError as problem:
+                    raise problem.at(f"{name}, case {number}") from None
             return function
 
         return define
@@ -114,12 +126,10 @@ class Suite:
         capability: str,
         test_type: TestType,
         expect: Expect,
-        *,
         direction: str | None = None,
-        where: str = "",
     ) -> None:
         """Open a functionality; its cases share these groups and this expectation."""
-        check_expect(expect, self.labels, where or name)
+        check_expect(expect, self.labels)
         direction = direction or next((d for r, d in DIRECTIONS.values() if r == expect.rule), None)
         meta: dict[str, Any] = {"expect": expect}
         meta |= {"labels": self.labels} if self.labels else {}
@@ -128,39 +138,54 @@ class Suite:
         groups = {"functionality": name, "capability": capability, "test type": test_type}
         self._headings[name] = (groups, meta)
 
-    def add_case(self, functionality: str, case_id: str, made: Case, *, where: str = "") -> None:
+    def add_case(self, functionality: str, case_id: str, made: Case) -> None:
         """Put a case under its functionality, checked against the suite's labels and the rule's needs."""
         groups, meta = self._headings[functionality]
         identity = f"{functionality}/{case_id}"
         if identity in self._ids:
-            raise DataError(f"{where}: case {case_id!r} of {functionality!r} is there twice")
+            raise DataError(f"case {case_id!r} of {functionality!r} is there twice")
         self._ids.add(identity)
-        self._check(made, meta["expect"], where)
+        self._check(made, meta["expect"])
         own = {**meta, **made.meta} if made.meta else meta
         self.cases.append(Case(identity, made.examples, made.labels, groups, made.cluster, own))
 
-    def _check(self, made: Case, expect: Expect, where: str) -> None:
-        if not made.examples:
-            raise DataError(f"{where}: no examples")
-        if made.labels is not None and len(made.labels) != len(made.examples):
-            raise DataError(f"{where}: {len(made.labels)} labels for {len(made.examples)} examples")
-        if made.labels is None and expect.needs_labels:
-            raise DataError(
-                f"{where}: no label",
-                why=f"rule {expect.rule!r} compares with one",
-                fix="give labels, or expect another rule",
-            )
-        for label in set(made.labels or ()):
-            self._check_label(label, where)
+    def infer_labels(self) -> None:
+        """Take the labels' names from the cases, where they are names and no header gave them."""
+        labels = self._known_labels
+        reading = any(case.meta.get("reading") for case in self.cases)
+        if reading or not labels or not all(isinstance(label, str) and not label.isdigit() for label in labels):
+            return
+        self.labels = tuple(sorted({str(label).removeprefix("not_") for label in labels}))
+        for made in self.cases:
+            made.meta["labels"] = self.labels  # type: ignore[index]  # ours alone until the suite is handed out
 
-    def _check_label(self, label: Label, where: str) -> None:
+    def _check(self, made: Case, expect: Expect) -> None:
+        if not made.examples:
+            raise DataError("no examples")
+        if made.labels is None:
+            if needs_labels(expect):
+                raise DataError(
+                    "no label",
+                    why=f"rule {expect.rule!r} compares with one",
+                    fix="give labels, or expect another rule",
+                )
+            return
+        if len(made.labels) != len(made.examples):
+            raise DataError(f"{len(made.labels)} labels for {len(made.examples)} examples")
+        for label in made.labels:
+            if label not in self._known_labels:
+                self._check_label(label)
+                self._known_labels.add(label)
+
+    def _check_label(self, label: Label) -> None:
+        if isinstance(label, bool) or not isinstance(label, int | str):
+            raise DataError(f"a label is a text or a whole number, found {label!r}")
         if self.labels is None:
             return
         word = str(label).removeprefix("not_")
-        known = word in self.labels or (word.isdigit() and int(word) < len(self.labels))
-        if not known:
+        if word not in self.labels and not (word.isdigit() and int(word) < len(self.labels)):
             raise DataError(
-                f"{where}: label {label!r} is not one of {', '.join(self.labels)}",
+                f"label {label!r} is not one of {', '.join(self.labels)}",
                 fix=nearest(word, self.labels) or "give case(..., label=...) one of those labels",
             )
 
@@ -191,28 +216,48 @@ def suite_from_rows(found: SuiteRows, path: Path) -> Suite:
         version=str(header.get("version") or ""),
     )
     said: dict[str, tuple[Any, ...]] = {}
-    for number, row in found.rows:
-        where = f"{path}, line {number}"
-        name = _text(row, "functionality", where)
-        about = (row.get("capability"), row.get("type"), row.get("expect"), row.get("direction"))
-        if name not in said:
-            said[name] = about
-            _open_functionality(suite, name, row, where)
-        elif about != said[name]:
-            raise DataError(
-                f"{where}: functionality {name!r} changes its capability, type, expectation or direction",
-                why=f"earlier: {said[name]}; here: {about}",
-                fix="one functionality has one expectation: give the other cases another name",
-            )
-        examples = _examples(row, where)
-        meta = {"details": row["meta"]} if row.get("meta") else {}
-        made = Case(
-            "", examples, _labels(row.get("labels"), len(examples)), cluster=str(row.get("cluster") or ""), meta=meta
-        )
-        suite.add_case(name, _case_id(row, where), made, where=where)
+    with _collector_paused():
+        for number, row in found.rows:
+            try:
+                _add_row(suite, row, said)
+            except DataError as problem:
+                raise problem.at(f"{path}, line {number}") from None
     if not suite.cases:
         raise DataError(f"{path}: no cases", fix="check that this is the file you meant")
+    if suite.labels is None:
+        suite.infer_labels()
     return suite
+
+
+@contextmanager
+def _collector_paused() -> Iterator[None]:
+    """Without the cycle collector, which walks every case again and again while they come in: a third of the time."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def _add_row(suite: Suite, row: Mapping[str, Any], said: dict[str, tuple[Any, ...]]) -> None:
+    name = row.get("functionality", "")
+    about = (row.get("capability"), row.get("type"), row.get("expect"), row.get("direction"))
+    if name not in said:
+        _open_functionality(suite, row)
+        said[name] = about
+    elif about != said[name]:
+        raise DataError(
+            f"functionality {name!r} changes its capability, type, expectation or direction",
+            why=f"earlier: {said[name]}; here: {about}",
+            fix="one functionality has one expectation: give the other cases another name",
+        )
+    examples = _examples(row)
+    labels = _labels(row.get("labels"), len(examples))
+    meta = {"details": row["meta"]} if row.get("meta") else {}
+    made = Case("", examples, labels, cluster=str(row.get("cluster") or ""), meta=meta)
+    suite.add_case(name, _case_id(row), made)
 
 
 def _label_names(header: Mapping[str, Any], path: Path) -> list[str] | None:
@@ -226,69 +271,63 @@ def _label_names(header: Mapping[str, Any], path: Path) -> list[str] | None:
     return names
 
 
-def _open_functionality(suite: Suite, name: str, row: Mapping[str, Any], where: str) -> None:
-    test_type = _text(row, "type", where)
+def _open_functionality(suite: Suite, row: Mapping[str, Any]) -> None:
+    name, test_type = _text(row, "functionality"), row.get("type", "")
     if test_type not in get_args(TestType):
-        raise DataError(f"{where}: type {test_type!r} is not one of MFT, INV, DIR")
-    direction = row.get("direction")
-    expect = row.get("expect")
-    if isinstance(expect, Mapping):
-        parsed = Expect.parse(expect, default=DEFAULTS.get(test_type), where=where)
-    elif expect is not None:
-        raise DataError(f"{where}: expect must be an object with a rule, found {expect!r}")
+        raise DataError(f"type {test_type!r} is not one of MFT, INV, DIR")
+    expect, direction = row.get("expect"), row.get("direction")
+    if expect is not None:
+        parsed = Expect.parse(expect, default=DEFAULTS.get(test_type))
     elif test_type in DEFAULTS:
         parsed = DEFAULTS[test_type]
     else:
-        by_direction = {d: rule for rule, d in DIRECTIONS.values()}
-        if direction not in by_direction:
+        rules = {d: rule for rule, d in DIRECTIONS.values()}
+        if direction not in rules:
             raise DataError(
-                f"{where}: functionality {name!r} is directional and says neither expect nor direction",
-                fix='"direction": one of ' + ", ".join(d for d in by_direction if d),
+                f"functionality {name!r} is directional and says neither expect nor direction",
+                fix='"direction": one of ' + ", ".join(rules),
             )
-        parsed = Expect(by_direction[direction], tolerance=0.1, aggregate="all_except_first")
-    capability = row.get("capability") or "other"
-    suite.add_functionality(name, str(capability), test_type, parsed, direction=direction, where=where)
+        parsed = Expect(rules[direction], tolerance=0.1, aggregate="all_except_first")
+    suite.add_functionality(name, str(row.get("capability") or "other"), test_type, parsed, direction)
 
 
-def _text(row: Mapping[str, Any], key: str, where: str) -> str:
+def _text(row: Mapping[str, Any], key: str) -> str:
     value = row.get(key)
     if not isinstance(value, str) or not value:
         found = f"found {value!r}" if key in row else f"found only {some(row, 8)}"
-        raise DataError(f"{where}: {key!r} must be a text", why=found)
+        raise DataError(f"{key!r} must be a text", why=found)
     return value
 
 
-def _case_id(row: Mapping[str, Any], where: str) -> str:
+def _case_id(row: Mapping[str, Any]) -> str:
     value = row.get("case_id")
     if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
-        raise DataError(f"{where}: 'case_id' must be a text or a whole number, found {value!r}")
+        raise DataError(f"'case_id' must be a text or a whole number, found {value!r}")
     return str(value)
 
 
-def _examples(row: Mapping[str, Any], where: str) -> tuple[Example, ...]:
+def _examples(row: Mapping[str, Any]) -> tuple[Example, ...]:
     examples = row.get("examples")
     if not isinstance(examples, list) or not examples:
-        raise DataError(f"{where}: 'examples' must be a list with at least one example, found {examples!r}")
-    return tuple([_example(example, where) for example in examples])
+        raise DataError(f"'examples' must be a list with at least one example, found {examples!r}")
+    return tuple([_example(example) for example in examples])
 
 
-def _example(example: Any, where: str) -> Example:
-    if isinstance(example, Mapping):
+def _example(example: Any) -> Example:
+    """An example's texts: an object with their names, or a plain text or list of texts."""
+    if isinstance(example, str):
+        return (example,)
+    if isinstance(example, dict):
         fields = FIELDS.get(next(iter(example), ""), ())
         if len(example) != len(fields) or any(field not in example for field in fields):
             raise DataError(
-                f"{where}: an example with fields {', '.join(map(str, example)) or '(none)'}",
+                f"an example with fields {', '.join(map(str, example)) or '(none)'}",
                 fix="text; question1, question2; context, question; or premise, hypothesis",
             )
-        texts = tuple([example[field] for field in fields])
-    else:
-        texts = (example,) if isinstance(example, str) else tuple(example) if isinstance(example, list) else ()
-    for text in texts:
-        if not isinstance(text, str):
-            raise DataError(f"{where}: an example must hold text, found {text!r}")
-    if not texts:
-        raise DataError(f"{where}: an example must be an object of texts, found {example!r}")
-    return texts
+        example = [example[field] for field in fields]
+    if not isinstance(example, list) or not example or not all(isinstance(text, str) for text in example):
+        raise DataError(f"an example must be an object of texts, found {example!r}")
+    return tuple(example)
 
 
 def write_suite(suite: Suite, path: Path, fields: Sequence[str] = ()) -> None:
@@ -299,7 +338,11 @@ def write_suite(suite: Suite, path: Path, fields: Sequence[str] = ()) -> None:
 
 
 def _as_rows(suite: Suite, fields: Sequence[str]) -> Iterable[dict[str, Any]]:
-    header = {"suite": suite.name, "task": suite.task, "label_names": suite.labels and list(suite.labels)}
+    header = {
+        "suite": suite.name,
+        "task": suite.task,
+        "label_names": suite.labels and list(suite.labels),
+    }
     yield {key: value for key, value in (header | {"version": suite.version}).items() if value}
     for made in suite.cases:
         names = fields or example_fields(suite.task, len(made.examples[0]))

@@ -5,5 +5,7 @@ To add one: write `suites/<name>.py` that defines `suite`, and add a line.
 
 SUITES: dict[str, str] = {
     "sentiment": "sentiment",
+    "paraphrase": "paraphrase",
+    "reading": "reading",
 }
 """Name to module."""

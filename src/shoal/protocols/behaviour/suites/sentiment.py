@@ -1,6 +1,7 @@
 """A sentiment suite: what a reader of reviews should get right beyond the words of praise and blame."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -10,37 +11,37 @@ from ..suite import Suite, case
 from .wording import an, some_of
 
 THINGS = ("film", "meal", "hotel", "concert", "phone", "novel", "flight", "museum", "jacket", "course")
-"""What is judged; each can be good or bad in the plain sense of the words below."""
-
 PRAISE = ("great", "lovely", "superb", "excellent", "wonderful", "brilliant", "delightful", "fantastic")
 BLAME = ("awful", "terrible", "dreadful", "horrible", "disappointing", "lousy", "miserable", "pathetic")
 RARE_PRAISE = ("exquisite", "sublime", "stellar", "marvellous", "magnificent", "top-notch")
 RARE_BLAME = ("abysmal", "atrocious", "appalling", "shoddy", "godawful", "deplorable")
-PLAIN = ("blue", "wooden", "Italian", "two-year-old", "large", "second-hand")
-"""Words that describe and do not judge."""
-
 LIKING = ("love", "enjoy", "adore", "recommend")
-DISLIKING = ("hate", "regret", "despise", "detest")
-LIKED = ("loved", "enjoyed", "adored", "admired")
-DISLIKED = ("hated", "regretted", "despised", "detested")
+DISLIKING = ("hate", "dislike", "despise", "detest")
 
-JUDGED = [(word, "positive") for word in PRAISE] + [(word, "negative") for word in BLAME]
-"""Each word of praise and blame with the label it makes."""
-
-OPPOSITE = {"positive": "negative", "negative": "positive"}
+OBJECTS = ("phone", "jacket", "novel", "suitcase", "lamp", "guitar")
+PLAIN = ("blue", "Italian", "grey", "two-year-old", "second-hand", "borrowed")
+"""Words that describe and do not judge."""
 
 suite = Suite("sentiment", ("negative", "neutral", "positive"), task="sentiment", version="1")
 
 
-def judged(n: int, *templates: str) -> Iterator[tuple[str, str, str]]:
-    """n sentences with a thing and a judging word in them, as (sentence, label, template)."""
-    for template, thing, word in some_of(n, templates, THINGS, [word for word, _ in JUDGED]):
-        yield template.format(thing=thing, word=word, a_word=an(word)), dict(JUDGED)[word], template
+class Opinion(NamedTuple):
+    """A sentence with a thing and a word that judges it."""
+
+    text: str
+    label: str
+    template: str
 
 
-def opinions(n: int) -> Iterator[tuple[str, str, str]]:
-    """n plain opinions, for tests that change something about them."""
-    yield from judged(n, "The {thing} was {word}.", "It is {a_word} {thing}, in my view.")
+def opinions(n: int, templates: Sequence[str], words: Sequence[str] = PRAISE + BLAME) -> Iterator[Opinion]:
+    """n sentences from templates with the slots {thing} and {word}, or {a_word} for "an awful"."""
+    for template, thing, word in some_of(n, templates, THINGS, words):
+        text = template.format(thing=thing, word=word, a_word=an(word))
+        yield Opinion(text, "positive" if word in PRAISE else "negative", template)
+
+
+SIMPLE = ("The {thing} was {word}.", "It is {a_word} {thing}, in my view.")
+"""Opinions to which something is done in the tests of invariance and direction."""
 
 
 # Vocabulary
@@ -49,21 +50,19 @@ def opinions(n: int) -> Iterator[tuple[str, str, str]]:
 @suite.minimum(capability="vocabulary")
 def praise_is_positive() -> Iterator[Case]:
     """A plain sentence with a word of praise is positive."""
-    templates = ("This is {a_word} {thing}.", "That {thing} is {word}.")
-    for template, thing, word in some_of(60, templates, THINGS, PRAISE):
-        yield case(
-            template.format(thing=thing, word=word, a_word=an(word)), label="positive", cluster=template
-        )
+    for text, label, template in opinions(
+        60, ("This is {a_word} {thing}.", "That {thing} is {word}."), PRAISE
+    ):
+        yield case(text, label=label, cluster=template)
 
 
 @suite.minimum(capability="vocabulary")
 def blame_is_negative() -> Iterator[Case]:
     """A plain sentence with a word of blame is negative."""
-    templates = ("This is {a_word} {thing}.", "That {thing} is {word}.")
-    for template, thing, word in some_of(60, templates, THINGS, BLAME):
-        yield case(
-            template.format(thing=thing, word=word, a_word=an(word)), label="negative", cluster=template
-        )
+    for text, label, template in opinions(
+        60, ("This is {a_word} {thing}.", "That {thing} is {word}."), BLAME
+    ):
+        yield case(text, label=label, cluster=template)
 
 
 @suite.minimum(capability="vocabulary")
@@ -85,71 +84,60 @@ def verbs_carry_the_opinion() -> Iterator[Case]:
 @suite.minimum(capability="vocabulary")
 def plain_facts_are_neutral() -> Iterator[Case]:
     """A statement without an opinion is neutral."""
-    templates = (
-        "This is {a_word} {thing}.",
-        "The {thing} belongs to {who}.",
-        "{who} has {a_word} {thing}.",
-    )
-    for template, thing, word, who in some_of(
-        60, templates, THINGS, PLAIN, ("my aunt", "Emil", "our club")
-    ):
-        text = template.format(thing=thing, word=word, a_word=an(word), who=who)
-        yield case(text[0].upper() + text[1:], label="neutral", cluster=template)
+    for who, thing, word in some_of(30, ("Keiko", "Emil", "Samir"), OBJECTS, PLAIN):
+        yield case(f"{who} has {an(word)} {thing}.", label="neutral", cluster="has")
+        yield case(f"The {word} {thing} belongs to {who}.", label="neutral", cluster="belongs")
 
 
-@suite.directional(
-    capability="vocabulary", expect="not less confident", na_if="original pred is neutral"
-)
+@suite.minimum(capability="vocabulary")
+def comparisons_judge() -> Iterator[Case]:
+    """Saying that others are better is blame; that others are worse is praise."""
+    templates = {
+        "I have never known a better {thing}.": "positive",
+        "Almost every other {thing} is worse than this one.": "positive",
+        "No {thing} has been better than this one.": "positive",
+        "You will hardly find a worse {thing}.": "negative",
+        "Almost every other {thing} is better than this one.": "negative",
+        "No {thing} has been worse than this one.": "negative",
+    }
+    for template, thing in some_of(60, tuple(templates), THINGS):
+        yield case(template.format(thing=thing), label=templates[template], cluster=template)
+
+
+def with_adverbs(*adverbs: str) -> Iterator[Case]:
+    """Opinions, and the same with each of these before the word that judges."""
+    templates = ("The {thing} was {word}.", "My {thing} is {word}.")
+    for template, thing, word in some_of(60, templates, THINGS, PRAISE + BLAME):
+        words = (word, *(f"{adverb} {word}" for adverb in adverbs))
+        yield case(*(template.format(thing=thing, word=each) for each in words), cluster=template)
+
+
+@suite.directional(capability="vocabulary", expect="not less confident", na_if="original pred is neutral")
 def intensifiers_strengthen() -> Iterator[Case]:
     """Adding "really" or "absolutely" to an opinion does not make it less certain."""
-    for text, _, template in judged(60, "The {thing} was {word}.", "My {thing} is {word}."):
-        variants = [text.replace(verb, f"{verb} {word}") for word in ("really", "absolutely", "truly")
-                    for verb in (" was", " is") if f"{verb} " in text]  # fmt: skip
-        yield case(text, *variants, cluster=template)
+    yield from with_adverbs("really", "absolutely", "truly")
 
 
-@suite.directional(
-    capability="vocabulary", expect="not more confident", na_if="original pred is neutral"
-)
+@suite.directional(capability="vocabulary", expect="not more confident", na_if="original pred is neutral")
 def hedges_weaken() -> Iterator[Case]:
-    """Adding "slightly" or "more or less" to an opinion does not make it more certain."""
-    for text, _, template in judged(60, "The {thing} was {word}.", "My {thing} is {word}."):
-        variants = [text.replace(verb, f"{verb} {word}") for word in ("slightly", "more or less", "a little")
-                    for verb in (" was", " is") if f"{verb} " in text]  # fmt: skip
-        yield case(text, *variants, cluster=template)
+    """Adding "sort of" or "more or less" to an opinion does not make it more certain."""
+    yield from with_adverbs("sort of", "more or less", "somewhat")
 
 
 @suite.directional(capability="vocabulary", expect="not more negative")
 def further_praise_does_not_hurt() -> Iterator[Case]:
     """Adding a sentence of praise never makes a text more negative."""
-    for text, _, template in opinions(60):
-        yield case(text, *(perturb.add_after(text, more) for more in ADDED_PRAISE), cluster=template)
+    added = ("I am so happy with it.", "You are the best.", "Highly recommended.")
+    for text, _, template in opinions(60, SIMPLE):
+        yield case(text, *(perturb.add_after(text, more) for more in added), cluster=template)
 
 
 @suite.directional(capability="vocabulary", expect="not more positive")
 def further_blame_does_not_help() -> Iterator[Case]:
     """Adding a sentence of blame never makes a text more positive."""
-    for text, _, template in opinions(60):
-        yield case(text, *(perturb.add_after(text, more) for more in ADDED_BLAME), cluster=template)
-
-
-ADDED_PRAISE = ("I am so happy with it.", "You are the best.", "Highly recommended.")
-ADDED_BLAME = ("I am so unhappy with it.", "You are the worst.", "Never again.")
-
-
-@suite.minimum(capability="vocabulary")
-def superlatives_and_comparisons_judge() -> Iterator[Case]:
-    """Saying that others are better is blame, and that others are worse is praise."""
-    templates = {
-        "I have never had a better {thing}.": "positive",
-        "No {thing} has been better than this one.": "positive",
-        "You will hardly find a worse {thing}.": "negative",
-        "Almost every other {thing} is better than this one.": "negative",
-        "Almost every other {thing} is worse than this one.": "positive",
-        "No {thing} has been worse than this one.": "negative",
-    }
-    for template, thing in some_of(60, tuple(templates), THINGS):
-        yield case(template.format(thing=thing), label=templates[template], cluster=template)
+    added = ("I am so unhappy with it.", "You are the worst.", "Never again.")
+    for text, _, template in opinions(60, SIMPLE):
+        yield case(text, *(perturb.add_after(text, more) for more in added), cluster=template)
 
 
 # Robustness
@@ -157,36 +145,38 @@ def superlatives_and_comparisons_judge() -> Iterator[Case]:
 
 @suite.invariance(capability="robustness")
 def a_typo_changes_nothing() -> Iterator[Case]:
-    """Two letters changing places somewhere leave the prediction alone."""
+    """Two letters that change places leave the prediction alone."""
     rng = np.random.default_rng(1)
-    for text, _, template in opinions(60):
-        variants = dict.fromkeys(perturb.swap_letters(text, rng) for _ in range(3))
-        yield case(text, *variants, cluster=template)
+    for text, _, template in opinions(60, SIMPLE):
+        typos = dict.fromkeys(perturb.swap_letters(text, rng) for _ in range(3))
+        yield case(text, *typos, cluster=template)
 
 
 @suite.invariance(capability="robustness")
-def several_typos_change_nothing() -> Iterator[Case]:
+def three_typos_change_nothing() -> Iterator[Case]:
     """Three swaps of neighbouring letters are still readable."""
     rng = np.random.default_rng(2)
-    for text, _, template in opinions(60):
-        variants = {perturb.swap_letters(text, rng, times=3): None for _ in range(3)}
-        variants.pop(text, None)
-        yield case(text, *variants, cluster=template)
+    for text, _, template in opinions(60, SIMPLE):
+        typos = dict.fromkeys(perturb.swap_letters(text, rng, times=3) for _ in range(3))
+        yield case(text, *typos, cluster=template)
 
 
 @suite.invariance(capability="robustness")
 def the_end_mark_changes_nothing() -> Iterator[Case]:
     """Full stop, exclamation mark or nothing at the end: the same opinion."""
-    for text, _, template in opinions(60):
+    for text, _, template in opinions(60, SIMPLE):
         yield case(text, *perturb.vary_punctuation(text), cluster=template)
 
 
 @suite.invariance(capability="robustness")
 def contractions_change_nothing() -> Iterator[Case]:
-    """ "It's" says what "it is" says."""
-    templates = ("It is {a_word} {thing} and we are telling everyone.", "I am sure that it is {a_word} {thing}.",
-                 "They are known for it: {a_word} {thing}.", "We have seen it, and it is {a_word} {thing}.")  # fmt: skip
-    for text, _, template in judged(60, *templates):
+    """A short form such as "it's" says what the long one says."""
+    templates = (
+        "It is {a_word} {thing} and we are telling everyone.",
+        "I am sure that it is {a_word} {thing}.",
+        "We have seen the {thing}, and it is {word}.",
+    )
+    for text, _, template in opinions(60, templates):
         yield case(text, perturb.contract(text), cluster=template)
 
 
@@ -194,7 +184,7 @@ def contractions_change_nothing() -> Iterator[Case]:
 def handles_and_links_change_nothing() -> Iterator[Case]:
     """A user name in front or a link behind is no opinion."""
     rng = np.random.default_rng(3)
-    for text, _, template in opinions(60):
+    for text, _, template in opinions(60, SIMPLE):
         yield case(text, *perturb.add_noise(text, rng), cluster=template)
 
 
@@ -202,108 +192,97 @@ def handles_and_links_change_nothing() -> Iterator[Case]:
 def a_remark_aside_changes_nothing() -> Iterator[Case]:
     """A sentence about something else is no opinion."""
     asides = ("It was a Tuesday.", "My cousin came along.", "We took the 14 bus.")
-    for text, _, template in opinions(60):
+    for text, _, template in opinions(60, SIMPLE):
         yield case(text, *(perturb.add_after(text, aside) for aside in asides), cluster=template)
 
 
 @suite.invariance(capability="robustness")
 def capitals_change_nothing() -> Iterator[Case]:
-    """The same sentence in small letters or in capitals."""
-    for text, _, template in opinions(40):
+    """The same sentence in small letters, and in capitals."""
+    for text, _, template in opinions(40, SIMPLE):
         yield case(text, text.lower(), text.upper(), cluster=template)
 
 
 # Negation
 
+NEGATED = (
+    "The {thing} was not {word}.",
+    "This is not {a_word} {thing}.",
+    "I do not think it is {a_word} {thing}.",
+)
+
 
 @suite.minimum(capability="negation")
 def negated_praise_is_negative() -> Iterator[Case]:
     """Negating a positive statement makes it negative."""
-    templates = (
-        "The {thing} was not {word}.",
-        "This is not {a_word} {thing}.",
-        "I do not think it is {a_word} {thing}.",
-    )
-    for template, thing, word in some_of(80, templates, THINGS, PRAISE):
-        yield case(
-            template.format(thing=thing, word=word, a_word=an(word)), label="negative", cluster=template
-        )
+    for text, _, template in opinions(80, NEGATED, PRAISE):
+        yield case(text, label="negative", cluster=template)
 
 
 @suite.minimum(capability="negation")
 def negated_blame_is_not_negative() -> Iterator[Case]:
     """Negating a negative statement makes it positive or neutral."""
-    templates = (
-        "The {thing} was not {word}.",
-        "This is not {a_word} {thing}.",
-        "I do not think it is {a_word} {thing}.",
-    )
-    for template, thing, word in some_of(80, templates, THINGS, BLAME):
-        yield case(
-            template.format(thing=thing, word=word, a_word=an(word)),
-            label="not_negative",
-            cluster=template,
-        )
+    for text, _, template in opinions(80, NEGATED, BLAME):
+        yield case(text, label="not_negative", cluster=template)
 
 
 @suite.minimum(capability="negation")
 def negated_facts_are_neutral() -> Iterator[Case]:
     """Negating a statement without an opinion leaves it neutral."""
-    for thing, word in some_of(60, THINGS, PLAIN):
+    for thing, word in some_of(60, OBJECTS, PLAIN):
         yield case(f"This is not {an(word)} {thing}.", label="neutral", cluster=word)
 
 
 @suite.minimum(capability="negation")
 def short_negation_is_seen() -> Iterator[Case]:
-    """ "Isn't" and "wasn't" negate as "not" does."""
-    for template, thing, word in some_of(
-        60, ("That {thing} wasn't {word}.", "It isn't {a_word} {thing}."), THINGS, PRAISE
+    """The short forms "isn't" and "wasn't" negate as "not" does."""
+    for text, _, template in opinions(
+        60, ("That {thing} wasn't {word}.", "It isn't {a_word} {thing}."), PRAISE
     ):
-        yield case(
-            template.format(thing=thing, word=word, a_word=an(word)), label="negative", cluster=template
-        )
+        yield case(text, label="negative", cluster=template)
 
 
 @suite.minimum(capability="negation")
 def negation_at_the_end_is_seen() -> Iterator[Case]:
-    """The verdict may come last: "I expected a great film, but it was not"."""
-    for thing, word in some_of(60, THINGS, PRAISE):
+    """The verdict may come last: "I thought the film would be great, but it was not"."""
+    for text, label, template in opinions(60, ("I thought the {thing} would be {word}, but it was not.",)):
         yield case(
-            f"I thought the {thing} would be {word}, but it was not.", label="negative", cluster=word
+            text,
+            label="negative" if label == "positive" else "not_negative",
+            cluster=f"{label} {template}",
         )
 
 
 @suite.minimum(capability="negation")
 def negation_reaches_over_an_aside() -> Iterator[Case]:
     """Words between "not" and the praise do not cut them apart."""
-    asides = (
-        "given how long we waited for it,",
-        "after all that I had read,",
-        "having been there with my family,",
+    templates = (
+        "I cannot say, given how long we waited for it, that the {thing} was {word}.",
+        "I cannot say, after all that I had read, that the {thing} was {word}.",
+        "I would not, having spent a day with it, call this {thing} {word}.",
     )
-    for aside, thing, word in some_of(60, asides, THINGS, PRAISE):
-        yield case(
-            f"I cannot say, {aside} that the {thing} was {word}.", label="negative", cluster=aside
-        )
+    for text, _, template in opinions(60, templates, PRAISE):
+        yield case(text, label="negative", cluster=template)
 
 
 @suite.minimum(capability="negation")
 def nobody_and_nothing_negate() -> Iterator[Case]:
     """Negation can sit in the subject: nobody, nothing, none."""
-    templates = ("Nobody called this {thing} {word}.", "Nothing about this {thing} is {word}.",
-                 "None of us found the {thing} {word}.")  # fmt: skip
-    for template, thing, word in some_of(60, templates, THINGS, PRAISE):
-        yield case(template.format(thing=thing, word=word), label="negative", cluster=template)
+    templates = (
+        "Nobody called this {thing} {word}.",
+        "Nothing about this {thing} is {word}.",
+        "None of us found the {thing} {word}.",
+    )
+    for text, _, template in opinions(60, templates, PRAISE):
+        yield case(text, label="negative", cluster=template)
 
 
-@suite.directional(
-    capability="negation", expect="not more positive", na_if="original pred is not positive"
-)
+@suite.directional(capability="negation", expect="not more positive", na_if="original pred is not positive")
 def adding_not_to_praise_does_not_help() -> Iterator[Case]:
     """Putting "not" into a sentence of praise does not make it more positive."""
-    for thing, word in some_of(60, THINGS, PRAISE):
-        text = f"The {thing} was {word}."
-        yield case(text, str(perturb.negate(text)), cluster=word)
+    for text, _, template in opinions(60, ("The {thing} was {word}.", "My {thing} is {word}."), PRAISE):
+        if negated := perturb.negate(text):
+            yield case(text, negated, cluster=template)
 
 
 # Temporal
@@ -312,16 +291,14 @@ def adding_not_to_praise_does_not_help() -> Iterator[Case]:
 @suite.minimum(capability="temporal")
 def the_present_opinion_counts() -> Iterator[Case]:
     """What someone thinks now counts, not what they used to think, whichever is said last."""
-    templates = ("I used to {before} this {thing}, but now I {now} it.",
-                 "I {now} this {thing} now, although I used to {before} it.",
-                 "Years ago I would {before} such a {thing}; these days I {now} it.")  # fmt: skip
-    pairs = [f"{a} {b}" for a in LIKING for b in DISLIKING] + [
-        f"{b} {a}" for a in LIKING for b in DISLIKING
-    ]
-    for template, thing, pair in some_of(80, templates, THINGS, pairs):
-        before, now = pair.split()
-        label = "positive" if now in LIKING else "negative"
-        yield case(template.format(before=before, now=now, thing=thing), label=label, cluster=template)
+    templates = (
+        "I used to {before} this {thing}, but now I {now} it.",
+        "I {now} this {thing} now, although I used to {before} it.",
+        "Years ago I would {before} such a {thing}; these days I {now} it.",
+    )
+    for template, thing, like, dislike in some_of(40, templates, THINGS, LIKING, DISLIKING):
+        yield case(template.format(thing=thing, before=dislike, now=like), label="positive", cluster=template)
+        yield case(template.format(thing=thing, before=like, now=dislike), label="negative", cluster=template)
 
 
 @suite.minimum(capability="temporal")
@@ -343,8 +320,8 @@ def things_change_for_better_or_worse() -> Iterator[Case]:
 @suite.directional(capability="temporal", expect="not more confident", na_if="original pred is neutral")
 def a_past_opinion_is_weaker() -> Iterator[Case]:
     """Prefixing "I used to think" does not raise confidence."""
-    for text, _, template in opinions(60):
-        phrases = ("I used to think", "Years ago I would have said")
+    for text, _, template in opinions(60, SIMPLE):
+        phrases = ("I used to think that", "Years ago I would have said that")
         yield case(text, *(perturb.add_before(text, phrase) for phrase in phrases), cluster=template)
 
 
@@ -354,27 +331,25 @@ def a_past_opinion_is_weaker() -> Iterator[Case]:
 @suite.minimum(capability="roles")
 def the_author_counts_more_than_others() -> Iterator[Case]:
     """When others disagree with the author, the author's opinion is the text's."""
-    templates = ("Some people call the {thing} {theirs}, but I find it {mine}.",
-                 "I find the {thing} {mine}, whatever my friends say about it being {theirs}.",
-                 "My sister says the {thing} is {theirs}; for me it is {mine}.")  # fmt: skip
+    templates = (
+        "Some people call the {thing} {theirs}, but I find it {mine}.",
+        "I find the {thing} {mine}, whatever my friends say about it being {theirs}.",
+        "My sister says the {thing} is {theirs}; for me it is {mine}.",
+    )
     for template, thing, good, bad in some_of(40, templates, THINGS, PRAISE, BLAME):
-        yield case(
-            template.format(thing=thing, mine=good, theirs=bad), label="positive", cluster=template
-        )
-        yield case(
-            template.format(thing=thing, mine=bad, theirs=good), label="negative", cluster=template
-        )
+        yield case(template.format(thing=thing, mine=good, theirs=bad), label="positive", cluster=template)
+        yield case(template.format(thing=thing, mine=bad, theirs=good), label="negative", cluster=template)
 
 
 @suite.minimum(capability="roles")
 def yes_and_no_answer_the_question() -> Iterator[Case]:
     """A question about an opinion, answered with yes or no, is that opinion or its opposite."""
-    for text, label, template in judged(
-        40, "Was the {thing} {word}?", "Do I think it is {a_word} {thing}?"
-    ):
-        yield case(f"{text} Yes.", label=label, cluster=f"{template} Yes.")
-        answer = "negative" if label == "positive" else "not_negative"
-        yield case(f"{text} No.", label=answer, cluster=f"{template} No.")
+    questions = ("Was the {thing} {word}?", "Do I think it is {a_word} {thing}?")
+    for text, label, template in opinions(40, questions):
+        yield case(f"{text} Yes.", label=label, cluster=template)
+        yield case(
+            f"{text} No.", label="negative" if label == "positive" else "not_negative", cluster=template
+        )
 
 
 @suite.minimum(capability="roles")
@@ -397,9 +372,9 @@ def hopes_are_not_opinions() -> Iterator[Case]:
 
 
 @suite.minimum(capability="coreference")
-def the_latter_is_the_second_named() -> Iterator[Case]:
-    """ "The former" and "the latter" point at one of two things judged before."""
-    for first, second, good, bad in some_of(40, THINGS[:5], THINGS[5:], PRAISE[:4], BLAME[:4]):
+def former_and_latter_are_told_apart() -> Iterator[Case]:
+    """The words "the former" and "the latter" point at one of two things judged before."""
+    for first, second, good, bad in some_of(40, THINGS[:5], THINGS[5:], PRAISE, BLAME):
         text = f"The {first} was {good} and the {second} was {bad}. My review is about the"
         yield case(f"{text} former.", label="positive", cluster="former")
         yield case(f"{text} latter.", label="negative", cluster="latter")
@@ -420,15 +395,20 @@ def this_one_is_not_the_other_one() -> Iterator[Case]:
 # Fairness
 
 PEOPLE = ("nurse", "teacher", "neighbour", "driver", "student", "chef", "lawyer", "farmer")
-NEWS = ("Our {who} moved to the second floor.", "A {who} opened the door.", "The {who} and I talked about the weather.",
-        "I met a {who} at the library.", "The {who} gave a lovely speech.")  # fmt: skip
+NEWS = (
+    "Our {who} moved to the second floor.",
+    "Yesterday {a_who} opened the door.",
+    "The {who} and I talked about the weather.",
+    "I met {a_who} at the library.",
+    "The {who} gave a lovely speech.",
+)
 
 
 def described(*kinds: str) -> Iterator[Case]:
     """Sentences about someone, and the same with each of these words before the person."""
     for news, person in some_of(40, NEWS, PEOPLE):
-        text = news.format(who=person)
-        yield case(text, *(news.format(who=f"{kind} {person}") for kind in kinds), cluster=news)
+        people = (person, *(f"{kind} {person}" for kind in kinds))
+        yield case(*(news.format(who=who, a_who=an(who)) for who in people), cluster=news)
 
 
 @suite.invariance(capability="fairness")
@@ -446,11 +426,11 @@ def origin_changes_nothing() -> Iterator[Case]:
 @suite.invariance(capability="fairness")
 def orientation_changes_nothing() -> Iterator[Case]:
     """Naming someone's orientation or gender identity leaves the prediction alone."""
-    yield from described("gay", "lesbian", "straight", "bisexual", "transgender", "queer")
+    yield from described("gay", "lesbian", "straight", "bisexual", "transgender", "nonbinary")
 
 
 @suite.invariance(capability="fairness")
-def age_and_body_change_nothing() -> Iterator[Case]:
+def age_and_disability_change_nothing() -> Iterator[Case]:
     """Naming someone's age or disability leaves the prediction alone."""
     yield from described("young", "blind", "deaf", "retired", "disabled", "elderly")
 
@@ -458,13 +438,10 @@ def age_and_body_change_nothing() -> Iterator[Case]:
 @suite.invariance(capability="fairness")
 def gender_changes_nothing() -> Iterator[Case]:
     """He or she, his or her: the same opinion."""
-    templates = (
-        "{she} told us about {her} {thing}, and it was {word}.",
-        "{she} lent me {her} {word} {thing}.",
-    )
+    templates = ("{she} told us about {her} {thing}: {word}.", "{she} lent me {her} {word} {thing}.")
     for template, thing, word in some_of(60, templates, THINGS, PRAISE + BLAME):
-        texts = [template.format(she=she, her=her, thing=thing, word=word)
-                 for she, her in (("She", "her"), ("He", "his"), ("They", "their"))]  # fmt: skip
+        pronouns = (("She", "her"), ("He", "his"), ("They", "their"))
+        texts = (template.format(she=she, her=her, thing=thing, word=word) for she, her in pronouns)
         yield case(*texts, cluster=template)
 
 
@@ -473,41 +450,35 @@ def gender_changes_nothing() -> Iterator[Case]:
 
 @suite.invariance(capability="named entities")
 def another_name_changes_nothing() -> Iterator[Case]:
-    """The same opinion about, or from, someone of another name."""
+    """The same opinion about what someone of another name chose."""
     rng = np.random.default_rng(4)
-    templates = (
-        "{name} chose the {thing}, and it was {word}.",
-        "{name} and I agree that the {thing} is {word}.",
-    )
-    for template, name, thing, word in some_of(
-        60, templates, ("Marta", "Jonas", "Divya"), THINGS, PRAISE + BLAME
+    for template in (
+        "Marta chose the {thing}, and it was {word}.",
+        "Jonas and I agree: the {thing} is {word}.",
     ):
-        text = template.format(name=name, thing=thing, word=word)
-        yield case(text, *(change.text for change in perturb.change_names(text, rng)), cluster=template)
+        for text, *_ in opinions(30, (template,)):
+            yield case(text, *(change.text for change in perturb.change_names(text, rng)), cluster=template)
 
 
 @suite.invariance(capability="named entities")
 def another_place_changes_nothing() -> Iterator[Case]:
     """The same opinion in another city or country."""
     rng = np.random.default_rng(5)
-    templates = ("The {thing} in {place} was {word}.", "Back from {place}: {a_word} {thing}.")
-    for template, place, thing, word in some_of(
-        60, templates, ("Lisbon", "Kyoto", "Kenya"), THINGS, PRAISE + BLAME
+    for template in (
+        "The {thing} in Lisbon was {word}.",
+        "Back from Kenya, and the {thing} was {word}.",
     ):
-        text = template.format(place=place, thing=thing, word=word, a_word=an(word))
-        yield case(text, *(change.text for change in perturb.change_places(text, rng)), cluster=template)
+        for text, *_ in opinions(30, (template,)):
+            yield case(text, *(change.text for change in perturb.change_places(text, rng)), cluster=template)
 
 
 @suite.invariance(capability="named entities")
 def another_number_changes_nothing() -> Iterator[Case]:
     """The same opinion with a slightly different number in it."""
     rng = np.random.default_rng(6)
-    templates = (
-        "After {n} minutes I knew that the {thing} was {word}.",
-        "The {n} of us found the {thing} {word}.",
-    )
-    for template, n, thing, word in some_of(60, templates, ("15", "25", "40"), THINGS, PRAISE + BLAME):
-        text = template.format(n=n, thing=thing, word=word)
-        yield case(
-            text, *(change.text for change in perturb.change_numbers(text, rng)), cluster=template
-        )
+    for template in (
+        "After 25 minutes I knew: the {thing} was {word}.",
+        "The 15 of us found the {thing} {word}.",
+    ):
+        for text, *_ in opinions(30, (template,)):
+            yield case(text, *(change.text for change in perturb.change_numbers(text, rng)), cluster=template)

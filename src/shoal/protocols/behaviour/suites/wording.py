@@ -7,10 +7,10 @@ import numpy as np
 
 
 def some_of(n: int, *words: Sequence[str]) -> list[tuple[str, ...]]:
-    """n of all combinations, the same ones every time, in order; all of them if there are no more than n.
+    """n of all combinations, the same ones every time, in order; all of them if there are fewer.
 
     >>> some_of(3, ["red", "blue"], ["door", "gate", "wall"])
-    [('red', 'wall'), ('blue', 'gate'), ('blue', 'wall')]
+    [('red', 'door'), ('red', 'wall'), ('blue', 'door')]
     """
     combinations = list(product(*words))
     drawn = np.random.default_rng(len(combinations)).permutation(len(combinations))[:n]

@@ -1,0 +1,70 @@
+"""One row of made data, and drawing distinct rows of one split."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+from zlib import crc32
+
+import numpy as np
+from numpy.random import Generator
+
+from ...errors import DataError, nearest
+
+T = TypeVar("T")
+
+SPLITS = {"train": range(8), "validation": range(8, 9), "test": range(9, 10)}
+"""Which tenths of all content belong to a split."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One example with its label.
+
+    `texts` is ("text",), ("question1", "question2") or ("context", "question"). In reading comprehension
+    the label is the answer, and `start` says at which character of the context it begins.
+    """
+
+    texts: tuple[str, ...]
+    label: str
+    start: int | None = None
+
+
+def draw(
+    one: Callable[[Generator], Row], split: str, n: int, seed: int, content: Callable[[Row], str]
+) -> list[Row]:
+    """n distinct rows whose content belongs to the split.
+
+    What belongs where is told from the content alone: no two splits share any, whatever the seeds.
+    """
+    if split not in SPLITS:
+        raise DataError(f"split {split!r} is not one of {', '.join(SPLITS)}", fix=nearest(split, SPLITS))
+    rng = np.random.default_rng([seed, *SPLITS[split]])
+    found: dict[Row, None] = {}
+    for _ in range(1000 + 100 * n):
+        if len(found) == n:
+            return list(found)
+        row = one(rng)
+        if crc32(content(row).encode()) % 10 in SPLITS[split]:
+            found[row] = None
+    raise DataError(f"{n:,} distinct rows for {split!r} are more than the grammar has", fix=f"n={len(found)}")
+
+
+def pick(rng: Generator, choices: Sequence[T]) -> T:
+    """One of these."""
+    return choices[int(rng.integers(len(choices)))]
+
+
+def pick_two(rng: Generator, choices: Sequence[T]) -> tuple[T, T]:
+    """Two different ones of these."""
+    first = int(rng.integers(len(choices)))
+    second = int(rng.integers(len(choices) - 1))
+    return choices[first], choices[second + (second >= first)]
+
+
+def sentence(words: str, end: str = ".") -> str:
+    """Words as a sentence.
+
+    >>> sentence("a fine day")
+    'A fine day.'
+    """
+    return words[:1].upper() + words[1:] + end

@@ -1,0 +1,293 @@
+"""A reading suite: short passages and questions whose answer depends on one word or on who did what.
+
+Where a case asks two questions of one passage, both must be right: pointing at one place twice does not pass.
+Elsewhere each question is a case, and as many answers stand first as last.
+"""
+
+from collections.abc import Iterator
+from itertools import permutations
+
+import numpy as np
+
+from ....records import Case
+from .. import perturb
+from ..suite import Suite, case
+from .wording import an, some_of
+
+WOMEN = ("Marta", "Elena", "Priya", "Keiko", "Amina")
+MEN = ("Jonas", "Omar", "Felix", "Samir", "Bruno")
+CITIES = ("Lisbon", "Oslo", "Lima", "Vienna", "Cairo", "Kyoto")
+JOBS = ("nurse", "teacher", "lawyer", "farmer", "driver", "judge")
+COUPLES = tuple(f"{one} {other}" for one, other in permutations(WOMEN[:3] + MEN[:3], 2))
+TWO_JOBS = tuple(f"{one} {other}" for one, other in permutations(JOBS, 2))
+
+EXACT, WORDS = "exact_string_equal", "squad_normalise"
+"""Names are compared letter by letter, other answers without articles and punctuation."""
+
+SAME_ANSWER = "exact_string_equal_to_original_answer"
+SAME_AFTER_SWAP = "answer_equals_original_answer_after_same_substitution"
+
+suite = Suite("reading", task="reading comprehension", version="1")
+
+
+# Vocabulary
+
+
+@suite.minimum(capability="vocabulary", expect=EXACT)
+def comparisons_are_read() -> Iterator[Case]:
+    """Who is taller, and who is shorter, from one comparison."""
+    for couple, words in some_of(60, COUPLES, ("taller shorter", "older younger", "faster slower")):
+        (one, other), (more, less) = couple.split(), words.split()
+        text = f"{one} is {more} than {other}."
+        yield case((text, f"Who is {more}?"), (text, f"Who is {less}?"), label=[one, other], cluster=words)
+
+
+@suite.minimum(capability="vocabulary", expect=EXACT)
+def more_and_less_are_told_apart() -> Iterator[Case]:
+    """Who does something more, and who less."""
+    for couple, word in some_of(60, COUPLES, ("patient", "careful", "hopeful")):
+        one, other = couple.split()
+        text = f"{one} is less {word} than {other}."
+        yield case(
+            (text, f"Who is more {word}?"), (text, f"Who is less {word}?"), label=[other, one], cluster=word
+        )
+
+
+@suite.minimum(capability="vocabulary", expect=WORDS)
+def properties_are_of_a_kind() -> Iterator[Case]:
+    """A colour, a size and a material of one thing are told apart."""
+    things, sizes = ("box", "chair", "bridge", "boat"), ("small", "huge", "tiny")
+    for thing, size, colour, stuff in some_of(
+        60, things, sizes, ("red", "green", "black"), ("steel", "stone")
+    ):
+        text = f"Behind the house stands a {size} {colour} {stuff} {thing}."
+        questions = (
+            f"What size is the {thing}?",
+            f"What colour is the {thing}?",
+            f"What is the {thing} made of?",
+        )
+        yield case(*((text, question) for question in questions), label=[size, colour, stuff], cluster=thing)
+
+
+@suite.minimum(capability="vocabulary", expect=WORDS)
+def job_and_origin_are_told_apart() -> Iterator[Case]:
+    """What someone does is not where someone is from."""
+    for name, job, origin in some_of(30, WOMEN + MEN, JOBS, ("Polish", "Turkish", "Kenyan", "Peruvian")):
+        text = f"{name} is {an(f'{origin} {job}')}."
+        questions = (f"What is {name}'s job?", f"What is {name}'s nationality?")
+        for question, answer in zip(questions, (job, origin), strict=True):
+            yield case((text, question), label=answer, cluster=question.replace(name, "…"))
+
+
+# Negation
+
+
+@suite.minimum(capability="negation", expect=EXACT)
+def who_is_not_is_not_who_is() -> Iterator[Case]:
+    """The one who is, and the one who is not."""
+    for couple, job in some_of(60, COUPLES, JOBS):
+        one, other = couple.split()
+        text = f"{one} is not {an(job)}. {other} is {an(job)}."
+        yield case(
+            (text, f"Who is {an(job)}?"), (text, f"Who is not {an(job)}?"), label=[other, one], cluster=job
+        )
+
+
+@suite.minimum(capability="negation", expect=WORDS)
+def what_was_denied_is_no_answer() -> Iterator[Case]:
+    """Where someone lives, when it is also said where they do not."""
+    for name, home, away in some_of(30, WOMEN + MEN, CITIES[:3], CITIES[3:]):
+        for text in (
+            f"{name} lives in {home}, not in {away}.",
+            f"{name} does not live in {away} but in {home}.",
+        ):
+            cluster = "denied last" if text.endswith(f"{away}.") else "denied first"
+            yield case((text, f"Where does {name} live?"), label=home, cluster=cluster)
+
+
+# Temporal
+
+
+@suite.minimum(capability="temporal", expect=WORDS)
+def now_and_before_are_told_apart() -> Iterator[Case]:
+    """What someone used to do is not what they do now."""
+    for name, jobs in some_of(30, WOMEN + MEN, TWO_JOBS):
+        before, now = jobs.split()
+        text = f"{name} used to work as {an(before)}, but now works as {an(now)}."
+        questions = (f"What is {name}'s job now?", f"What was {name}'s job in the past?")
+        for question, answer in zip(questions, (now, before), strict=True):
+            yield case((text, question), label=answer, cluster=question.replace(name, "…"))
+
+
+@suite.minimum(capability="temporal", expect=EXACT)
+def first_and_last_follow_from_before() -> Iterator[Case]:
+    """Who was first, when one came before or after the other."""
+    for couple, word in some_of(60, COUPLES, ("before", "after")):
+        one, other = couple.split()
+        first, last = (one, other) if word == "before" else (other, one)
+        text = f"{one} arrived {word} {other}."
+        yield case(
+            (text, "Who arrived first?"), (text, "Who arrived last?"), label=[first, last], cluster=word
+        )
+
+
+# Coreference
+
+
+@suite.minimum(capability="coreference", expect=EXACT)
+def pronouns_point_at_people() -> Iterator[Case]:
+    """She is the woman just named, he the man."""
+    for woman, man, jobs in some_of(30, WOMEN, MEN, TWO_JOBS):
+        hers, his = jobs.split()
+        text = f"{man} met {woman} on the train. She is {an(hers)} and he is {an(his)}."
+        yield case((text, f"Who is {an(hers)}?"), label=woman, cluster="she")
+        yield case((text, f"Who is {an(his)}?"), label=man, cluster="he")
+
+
+@suite.minimum(capability="coreference", expect=EXACT)
+def former_and_latter_point_at_people() -> Iterator[Case]:
+    """The former is named first, the latter second."""
+    for couple, jobs in some_of(60, COUPLES, TWO_JOBS):
+        (one, other), (first, second) = couple.split(), jobs.split()
+        text = f"{one} and {other} share a flat. The former is {an(first)}, the latter {an(second)}."
+        examples = ((text, f"Who is {an(first)}?"), (text, f"Who is {an(second)}?"))
+        yield case(*examples, label=[one, other], cluster=first)
+
+
+# Roles
+
+DEEDS = ("invited", "hired", "thanked", "called")
+
+
+@suite.minimum(capability="roles", expect=EXACT)
+def doer_and_done_to_are_told_apart() -> Iterator[Case]:
+    """Who did it, and to whom, in the active voice."""
+    for couple, deed in some_of(30, COUPLES, DEEDS):
+        one, other = couple.split()
+        text = f"{one} {deed} {other} last week."
+        yield case(
+            (text, f"Who {deed} someone?"), (text, f"Who was {deed}?"), label=[one, other], cluster=deed
+        )
+
+
+@suite.minimum(capability="roles", expect=EXACT)
+def the_passive_turns_the_order_round() -> Iterator[Case]:
+    """Who did it, and to whom, in the passive voice."""
+    for couple, deed in some_of(60, COUPLES, DEEDS):
+        one, other = couple.split()
+        text = f"{one} was {deed} by {other} last week."
+        yield case(
+            (text, f"Who {deed} someone?"), (text, f"Who was {deed}?"), label=[other, one], cluster=deed
+        )
+
+
+@suite.minimum(capability="roles", expect=WORDS)
+def two_people_are_told_apart() -> Iterator[Case]:
+    """What is said of one person is no answer about the other."""
+    for couple, jobs in some_of(60, COUPLES, TWO_JOBS):
+        (one, other), (first, second) = couple.split(), jobs.split()
+        text = f"{one} works as {an(first)}, whereas {other} works as {an(second)}."
+        questions = (f"What does {one} do for a living?", f"What does {other} do for a living?")
+        yield case(*((text, question) for question in questions), label=[first, second], cluster=first)
+
+
+# Fairness
+
+
+@suite.minimum(capability="fairness", expect=EXACT)
+def jobs_have_no_gender() -> Iterator[Case]:
+    """The nurse may be the man and the surgeon the woman, or the other way round."""
+    for woman, man, jobs in some_of(40, WOMEN, MEN, ("nurse surgeon", "secretary pilot", "cleaner engineer")):
+        one, other = jobs.split()
+        texts = (
+            f"{woman} is the {one} and {man} the {other}.",
+            f"{man} is the {one} and {woman} the {other}.",
+        )
+        examples = [(text, f"Who is the {job}?") for text in texts for job in (one, other)]
+        yield case(*examples, label=[woman, man, man, woman], cluster=jobs)
+
+
+# Tests of invariance: passages to which something is done
+
+PASSAGES = (
+    (
+        "Ten years ago {name} left {old} and settled in {city}. The move cost {n} euros.",
+        ("Where does {name} live today?", "How much did the move cost?"),
+    ),
+    (
+        "After years in {old}, {name} opened a bakery in {city}. The bakery has {n} tables.",
+        ("Where is {name}'s bakery?", "How many tables does the bakery have?"),
+    ),
+)
+
+
+def passages() -> Iterator[tuple[str, str, str]]:
+    """Passages, each with one of its questions, and the template they come from."""
+    for template, questions in PASSAGES:
+        for name, old, city, n in some_of(
+            15, ("Marta", "Omar", "Elena"), CITIES[:3], CITIES[3:], ("15", "24")
+        ):
+            text = template.format(name=name, old=old, city=city, n=n)
+            for question in questions:
+                yield text, question.format(name=name), question
+
+
+@suite.invariance(capability="robustness", expect=SAME_ANSWER)
+def a_typo_in_the_question_changes_nothing() -> Iterator[Case]:
+    """Two letters of the question that change places leave the answer alone."""
+    rng = np.random.default_rng(1)
+    for text, question, template in passages():
+        typos = dict.fromkeys(perturb.swap_letters(question, rng) for _ in range(2))
+        yield case((text, question), *((text, typo) for typo in typos), cluster=template)
+
+
+@suite.invariance(capability="robustness", expect=SAME_ANSWER)
+def a_sentence_more_changes_nothing() -> Iterator[Case]:
+    """A sentence about something else, before or after the passage, leaves the answer alone."""
+    for text, question, template in passages():
+        more = "The weather was mild."
+        variants = (perturb.add_after(text, more), perturb.add_before(text, more))
+        yield case((text, question), *((variant, question) for variant in variants), cluster=template)
+
+
+@suite.invariance(capability="robustness", expect=SAME_ANSWER)
+def a_polite_question_changes_nothing() -> Iterator[Case]:
+    """Asked politely, or without a question mark, the question is the same."""
+    for text, question, template in passages():
+        variants = (perturb.add_before(question, "Please tell me:"), perturb.strip_punctuation(question))
+        yield case((text, question), *((text, variant) for variant in variants), cluster=template)
+
+
+@suite.invariance(capability="named entities", expect=SAME_AFTER_SWAP)
+def another_name_changes_the_answer_alike() -> Iterator[Case]:
+    """With another name in passage and question, the answer is the same but for the name."""
+    rng = np.random.default_rng(2)
+    for text, question, template in passages():
+        changes = perturb.change_names(text, rng)
+        variants = [
+            (change.text, perturb.change_word(question, change.old, change.new)) for change in changes
+        ]
+        swaps = [(change.old, change.new) for change in changes]
+        yield case((text, question), *variants, details=[None, *swaps], cluster=template)
+
+
+@suite.invariance(capability="named entities", expect=SAME_AFTER_SWAP)
+def another_place_changes_the_answer_alike() -> Iterator[Case]:
+    """With another place in the passage, the answer is the same but for the place."""
+    rng = np.random.default_rng(3)
+    for text, question, template in passages():
+        changes = perturb.change_places(text, rng)
+        swaps = [(change.old, change.new) for change in changes]
+        variants = [(change.text, question) for change in changes]
+        yield case((text, question), *variants, details=[None, *swaps], cluster=template)
+
+
+@suite.invariance(capability="named entities", expect=SAME_AFTER_SWAP)
+def another_number_changes_the_answer_alike() -> Iterator[Case]:
+    """With another number in the passage, the answer is the same but for the number."""
+    rng = np.random.default_rng(4)
+    for text, question, template in passages():
+        changes = perturb.change_numbers(text, rng)
+        swaps = [(change.old, change.new) for change in changes]
+        variants = [(change.text, question) for change in changes]
+        yield case((text, question), *variants, details=[None, *swaps], cluster=template)

@@ -1,0 +1,288 @@
+"""Outcomes and measures: what was planted is found, and what must not matter does not."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shoal import Answers, Case, Measures, Suite, case
+from shoal.errors import DataError
+from shoal.protocols.behaviour.rules import Expect
+from shoal.protocols.behaviour.score import judge, measure, score
+from shoal.protocols.behaviour.settings import Settings
+
+INV = Expect("same_pred_or_conf_change_within_tol", 0.1, "all_except_first")
+LESS = Expect("conf_of_original_pred_not_higher", 0.1, "all_except_first", "original pred is neutral")
+SENTIMENT = ("negative", "neutral", "positive")
+
+
+def suite_of(**functionalities) -> Suite:
+    """name=(expect, cases)"""
+    suite = Suite("toy", labels=SENTIMENT)
+    for name, (expect, cases) in functionalities.items():
+        kind = {"pred_equals_label": "MFT", INV.rule: "INV"}.get(expect.rule, "DIR")
+        suite.add_functionality(name, name[0], kind, expect)
+        for number, made in enumerate(cases):
+            suite.add_case(name, str(number), made)
+    return suite
+
+
+def one_hot(*predictions: int, **more) -> Answers:
+    return Answers(SENTIMENT, np.array(predictions), np.eye(3)[list(predictions)], **more)
+
+
+def words(outcomes) -> list[str]:
+    return [o.error or {True: "pass", False: "fail", None: "n/a"}[o.passed] for o in outcomes]
+
+
+def test_pass_rates_count_what_applies_and_keep_the_rest_beside():
+    suite = suite_of(
+        label=(Expect("pred_equals_label"), [case(str(i), label=2) for i in range(10)]),
+        less=(LESS, [case("a", "b")]),
+    )
+    answers = one_hot(*[2] * 6, *[0] * 2, *[2] * 2, 2, 2, errors={8: "timed out", 9: "timed out"})
+    outcomes, rows = score(Settings(), suite.cases, answers)
+    assert words(outcomes) == ["pass"] * 6 + ["fail"] * 2 + ["timed out"] * 2 + ["n/a"]
+    measures = Measures(rows)
+    (label,) = measures.where("pass rate", functionality="label")
+    assert (label.value, label.n, label.na, label.errors) == (0.75, 8, 0, 2)
+    (less,) = measures.where("pass rate", functionality="less")
+    assert (less.value, less.n, less.na, less.note) == (None, 0, 1, "no applicable case")
+    (whole,) = measures.where("suite score")
+    assert whole.value == 0.75 and "left out, no applicable case: less" in whole.note
+
+
+def test_failure_rate_as_worked(worked):
+    example = worked["checklist.failure_rate"]
+    suite = suite_of(less=(LESS, [case(str(i), "b") for i in range(10)]))
+    p = {"pass": ([0.2, 0.1, 0.7], [0.5, 0.1, 0.4]), "fail": ([0.3, 0.1, 0.6], [0.1, 0.1, 0.8])}
+    p["n/a"] = ([0.1, 0.8, 0.1], [0.1, 0.8, 0.1])
+    plan = ["pass"] * example["n_pass"] + ["fail"] * example["n_fail"] + ["n/a"] * example["n_na"]
+    vectors = np.array([vector for word in plan for vector in p[word]])
+    outcomes, rows = score(Settings(), suite.cases, Answers(SENTIMENT, vectors.argmax(1), vectors))
+    assert words(outcomes) == plan
+    assert rows[0].value == example["pass_rate"] / 100
+    assert rows[0].n / (rows[0].n + rows[0].na) == example["after_filtering"] / 100
+
+
+def test_means_are_over_functionalities_not_over_cases():
+    suite = suite_of(
+        a1=(Expect("pred_equals_label"), [case(str(i), label=2) for i in range(90)]),
+        a2=(Expect("pred_equals_label"), [case(str(i), label=2) for i in range(10)]),
+        b=(INV, [case("x", "y")]),
+    )
+    answers = one_hot(*[2] * 90, *[0] * 10, 1, 1)
+    measures = Measures(score(Settings(), suite.cases, answers)[1])
+    assert measures.where("pass rate", capability="a").by("capability")[0].value == 0.5
+    assert measures.where("pass rate", test_type="MFT").by("test type")[0].value == 0.5
+    assert measures.where("suite score")[0].value == pytest.approx(2 / 3)
+    assert [row.groups for row in measures.by("test type")] == [{"test type": "MFT"}, {"test type": "INV"}]
+
+
+def test_intervals_say_how_they_were_made():
+    suite = suite_of(
+        a1=(Expect("pred_equals_label"), [case(str(i), label=2) for i in range(10)]),
+        a2=(Expect("pred_equals_label"), [case(str(i), label=2) for i in range(10)]),
+        b=(INV, [case("x", "y")]),
+    )
+    rows = Measures(score(Settings(), suite.cases, one_hot(*[2] * 9, 0, *[2] * 5, *[0] * 5, 1, 1))[1])
+    (first,) = rows.where(functionality="a1")
+    assert first.interval_method == "wilson"
+    assert first.interval == pytest.approx((0.5958, 0.9821), abs=1e-4)
+    capability = rows.by("capability")[0]
+    assert capability.interval_method == "cluster bootstrap"
+    assert capability.interval is not None and capability.interval[0] < 0.7 < capability.interval[1]
+    assert rows.by("capability")[1].interval_method == "wilson"  # a single functionality
+    assert rows.where(functionality="b")[0].note == "few cases (1)"
+
+
+def test_cases_of_one_template_widen_the_interval_of_a_mean():
+    def made(cluster):
+        cases = [case(str(i), label=2, cluster=cluster(i)) for i in range(40)]
+        return suite_of(a1=(Expect("pred_equals_label"), cases), a2=(Expect("pred_equals_label"), cases)).cases
+
+    answers = one_hot(*([2] * 20 + [0] * 20) * 2)
+    widths = []
+    for cluster in (lambda i: "", lambda i: f"t{i // 10}"):
+        cases = made(cluster)
+        (whole,) = Measures(score(Settings(), cases, answers)[1]).where("suite score")
+        assert whole.interval is not None
+        widths.append(whole.interval[1] - whole.interval[0])
+    assert widths[1] > 2 * widths[0]
+
+
+def test_an_example_error_anywhere_makes_the_case_an_error():
+    suite = suite_of(i=(INV, [case("a", "b", "c"), case("d", "e")]))
+    outcomes = judge(Settings(), suite.cases, one_hot(0, 0, 0, 1, 1, errors={2: "too long", 1: "refused"}))
+    assert words(outcomes) == ["refused", "pass"]
+
+
+def test_a_vacuous_case_passes_as_checklist_says():
+    suite = suite_of(i=(INV, [case("a")]))
+    assert words(judge(Settings(), suite.cases, one_hot(0))) == ["pass"]
+
+
+def test_tolerance_slack_and_profile_can_be_set():
+    suite = suite_of(i=(INV, [case("a", "b")]))
+    p = np.array([[0.4, 0.3, 0.3], [0.3, 0.4, 0.3]])
+    answers = Answers(SENTIMENT, p.argmax(1), p)
+    verdicts = {
+        name: words(judge(settings, suite.cases, answers))[0]
+        for name, settings in {
+            "recommended": Settings(),
+            "reference": Settings(profile="reference"),
+            "paper": Settings(profile="paper"),
+            "reference with slack": Settings(profile="reference", slack=1e-9),
+            "tighter": Settings(tolerance=0.05),
+            "wider": Settings(profile="paper", tolerance=0.2),
+        }.items()
+    }
+    assert verdicts == {
+        "recommended": "pass",
+        "reference": "fail",  # 0.4 - 0.3 is more than 0.1 in binary
+        "paper": "fail",
+        "reference with slack": "pass",
+        "tighter": "fail",
+        "wider": "pass",
+    }
+
+
+def test_the_papers_directional_test_is_strict_and_always_applies():
+    suite = suite_of(less=(LESS, [case("a", "b"), case("c", "d")]))
+    p = np.array([[0.2, 0.8], [0.15, 0.85], [0.45, 0.55], [0.5, 0.5]])
+    answers = Answers(("negative", "positive"), p.argmax(1), p)
+    assert words(judge(Settings(), suite.cases, answers)) == ["pass", "n/a"]
+    assert words(judge(Settings(profile="paper"), suite.cases, answers)) == ["fail", "pass"]
+    assert words(judge(Settings(directional="paper"), suite.cases, answers)) == ["fail", "pass"]
+
+
+def test_a_bare_prediction_is_certain_in_the_reference_and_silent_elsewhere():
+    suite = suite_of(more=(replace(LESS, rule="conf_of_original_pred_not_lower", na_if=""), [case("a", "b")]))
+    bare = Answers(SENTIMENT, np.array([2, 2]))
+    assert words(judge(Settings(), suite.cases, bare)) == ["n/a"]
+    assert words(judge(Settings(profile="reference"), suite.cases, bare)) == ["pass"]
+
+
+def test_a_two_class_model_gets_its_neutral_band():
+    suite = suite_of(l=(Expect("pred_equals_label"), [case(str(i), label=1) for i in range(4)]))
+    p = np.array([0.3, 0.4, 0.6, 0.7])
+    answers = Answers(("negative", "positive"), (p > 0.5).astype(int), np.stack([1 - p, p], 1))
+    assert words(judge(Settings(), suite.cases, answers)) == ["fail", "pass", "pass", "fail"]
+
+
+def test_answers_of_the_wrong_number_or_kind_are_refused():
+    suite = suite_of(l=(Expect("pred_equals_label"), [case("a", label=1)]))
+    with pytest.raises(DataError, match="2 answers for 1 examples"):
+        judge(Settings(), suite.cases, one_hot(1, 1))
+    reading = Suite("r")
+    reading.add_functionality("f", "c", "MFT", Expect("exact_string_equal"))
+    reading.add_case("f", "1", case(("c", "q"), label="x"))
+    with pytest.raises(DataError, match="needs answers in words"):
+        judge(Settings(), reading.cases, one_hot(1))
+
+
+def test_answers_in_words_are_judged():
+    suite = Suite("r")
+    suite.add_functionality("f", "c", "MFT", Expect("exact_string_equal"))
+    suite.add_functionality("s", "c", "INV", Expect("answer_equals_original_answer_after_same_substitution", 0, "all"))
+    suite.add_case("f", "1", case(("c", "q1"), ("c", "q2"), label=["x", "y"]))
+    suite.add_case("s", "1", case(("Ann c", "q"), ("Bob c", "q"), details=[None, ["Ann", "Bob"]]))
+    answers = Answers((), np.zeros(4, int), texts=["x", "z", "Ann", "Bob"])
+    assert words(judge(Settings(), suite.cases, answers)) == ["fail", "pass"]
+
+
+# What must not matter
+
+probabilities = st.tuples(*[st.integers(0, 20)] * 3).filter(lambda t: sum(t) > 0)
+
+
+@st.composite
+def audits(draw) -> tuple[list[Case], list[list[tuple[int, int, int]]]]:
+    """Cases of three functionalities, and probabilities for each of their examples."""
+    made, given = [], []
+    for name, expect in (("label", Expect("pred_equals_label")), ("inv", INV), ("less", LESS)):
+        for number in range(draw(st.integers(1, 6))):
+            size = 1 if name == "label" else draw(st.integers(1, 3))
+            labels = (draw(st.integers(0, 2)),) if name == "label" else None
+            groups = {"functionality": name, "capability": name[0], "test type": "MFT"}
+            cluster = draw(st.sampled_from(["", "t1", "t2"]))
+            examples = tuple((f"{name} {number} {i}",) for i in range(size))
+            made.append(Case(f"{name}/{number}", examples, labels, groups, cluster, {"expect": expect, "labels": SENTIMENT}))
+            given.append([draw(probabilities) for _ in range(size)])
+    return made, given
+
+
+def run(cases, given):
+    vectors = np.array([np.array(p) / sum(p) for each in given for p in each])
+    return score(Settings(resamples=50), cases, Answers(SENTIMENT, vectors.argmax(1), vectors))
+
+
+def numbers(rows):
+    key = sorted
+    return key((r.name, r.value, r.n, r.na, r.interval, len(r.groups)) for r in rows if r.value is not None)
+
+
+@settings(max_examples=40, deadline=None)
+@given(audits(), st.randoms())
+def test_the_order_of_cases_changes_nothing(audit, random):
+    cases, given = audit
+    order = list(range(len(cases)))
+    random.shuffle(order)
+    outcomes, rows = run(cases, given)
+    shuffled, again = run([cases[i] for i in order], [given[i] for i in order])
+    assert {o.case_id: o for o in outcomes} == {o.case_id: o for o in shuffled}
+    assert numbers(rows) == numbers(again)
+
+
+@settings(max_examples=40, deadline=None)
+@given(audits())
+def test_renaming_changes_nothing_but_the_names(audit):
+    cases, given = audit
+    names = {"label": "zz", "inv": "a", "less": "m"}
+    renamed = [
+        replace(c, id="x" + c.id, groups={**c.groups, "functionality": names[c.groups["functionality"]]}) for c in cases
+    ]
+    outcomes, rows = run(cases, given)
+    other, again = run(renamed, given)
+    assert [(o.passed, o.value) for o in outcomes] == [(o.passed, o.value) for o in other]
+    assert numbers(rows) == numbers(again)
+
+
+@settings(max_examples=40, deadline=None)
+@given(audits())
+def test_duplicating_every_case_leaves_every_rate(audit):
+    cases, given = audit
+    _, rows = run(cases, given)
+    _, again = run([*cases, *[replace(c, id=c.id + "b") for c in cases]], given + given)
+    for row, twice in zip(rows, again, strict=True):
+        assert twice.value == pytest.approx(row.value) if row.value is not None else twice.value is None
+        assert (twice.n, twice.na) == (2 * row.n, 2 * row.na)
+
+
+@settings(max_examples=40, deadline=None)
+@given(audits(), probabilities)
+def test_a_constant_model_passes_whatever_only_asks_for_constancy(audit, p):
+    cases, given = audit
+    outcomes, _ = run(cases, [[p] * len(each) for each in given])
+    for outcome, made in zip(outcomes, cases, strict=True):
+        if made.groups["functionality"] != "label":
+            assert outcome.passed in (True, None)
+
+
+@settings(max_examples=40, deadline=None)
+@given(audits(), st.randoms())
+def test_the_order_of_variants_changes_nothing(audit, random):
+    cases, given = audit
+    outcomes, _ = run(cases, given)
+    turned = [[each[0], *random.sample(each[1:], len(each) - 1)] for each in given]
+    again, _ = run(cases, turned)
+    assert [o.passed for o in outcomes] == [o.passed for o in again]
+
+
+def test_measures_of_no_outcome_at_all_are_none_with_a_note():
+    suite = suite_of(l=(Expect("pred_equals_label"), [case("a", label=1)]))
+    rows = measure(Settings(), suite.cases, judge(Settings(), suite.cases, one_hot(1, errors={0: "down"})))
+    assert [(row.value, row.errors) for row in rows] == [(None, 1)] * 4
+    assert rows[0].note == "the model answered no case"

@@ -1,0 +1,240 @@
+"""Suites: written in Python, read from files, written and read back; every mistake named where it was made."""
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shoal import Suite, case, read_suite, write_suite
+from shoal.data.columns import Named
+from shoal.errors import DataError
+from shoal.protocols.behaviour.suite import import_suite
+
+MFT = {"functionality": "f", "capability": "c", "type": "MFT", "case_id": "1", "examples": [{"text": "a"}], "labels": 0}
+INV = {"functionality": "i", "capability": "c", "type": "INV", "case_id": "1", "examples": ["a", "b"]}
+HEADER = {"suite": "toy", "task": "sentiment", "label_names": ["negative", "positive"], "version": "1"}
+
+
+def write(path: Path, *rows: object) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def mini() -> Suite:
+    suite = Suite("mini", labels=("negative", "positive"), task="sentiment")
+
+    @suite.minimum(capability="negation")
+    def negated_praise_is_negative():
+        """Negating a positive statement
+        makes it negative."""
+        for word in ("great", "lovely"):
+            yield case(f"The film was not {word}.", label="negative", cluster="t1")
+
+    @suite.invariance(capability="fairness")
+    def religion_changes_nothing():
+        """Swapping the religion leaves the prediction alone."""
+        yield case("Hannah is a Christian model.", "Hannah is a Buddhist model.")
+
+    @suite.directional(capability="temporal", expect="not more confident")
+    def past_opinion_is_weaker():
+        """Prefixing "I used to think" does not raise confidence."""
+        yield case("this is a great film.", "I used to think this is a great film.")
+
+    return suite
+
+
+def test_a_suite_in_python_gives_each_case_its_id_groups_and_rule():
+    suite = mini()
+    first = suite.cases[0]
+    assert first.id == "negated_praise_is_negative/1"
+    assert first.groups == {
+        "functionality": "negated_praise_is_negative", "capability": "negation", "test type": "MFT",
+    }  # fmt: skip
+    assert first.labels == ("negative",) and first.cluster == "t1"
+    assert suite.descriptions["negated_praise_is_negative"] == "Negating a positive statement makes it negative."
+    assert [made.meta["expect"].rule for made in suite.cases] == [
+        "pred_equals_label",
+        "pred_equals_label",
+        "same_pred_or_conf_change_within_tol",
+        "conf_of_original_pred_not_higher",
+    ]
+    assert suite.cases[3].meta["direction"] == "not_more_conf"
+
+
+def test_a_wrong_label_fails_where_it_was_written():
+    suite = Suite("mini", labels=("negative", "positive"))
+    with pytest.raises(DataError, match=r"praise, case 1: label 'neutral' is not one of negative, positive"):
+
+        @suite.minimum(capability="negation")
+        def praise():
+            yield case("Great.", label="neutral")
+
+
+def test_a_functionality_defined_twice_is_refused():
+    suite = mini()
+    with pytest.raises(DataError, match="defined twice"):
+
+        @suite.invariance(capability="fairness")
+        def religion_changes_nothing():
+            yield case("a", "b")
+
+
+def test_a_suite_file_written_and_read_back_is_the_same(tmp_path):
+    suite = mini()
+    write_suite(suite, tmp_path / "mini.jsonl")
+    again = read_suite(tmp_path / "mini.jsonl")
+    assert again.cases == suite.cases
+    assert (again.name, again.labels, again.task) == (suite.name, suite.labels, suite.task)
+
+
+texts = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)
+
+
+@settings(max_examples=60)
+@given(
+    st.lists(st.tuples(texts, st.lists(texts, min_size=1, max_size=4), st.integers(0, 1)), min_size=1, max_size=8),
+    st.sampled_from([1, 2]),
+)
+def test_any_suite_survives_the_file(tmp_path_factory, rows, width):
+    suite = Suite("any", labels=("no", "yes"))
+    for number, (name, examples, label) in enumerate(rows):
+        functionality = f"{name}-{number}"
+        suite.add_functionality(functionality, name, "MFT", mini().cases[0].meta["expect"])
+        suite.add_case(functionality, "x/1", case(*[(text,) * width for text in examples], label=label))
+    path = tmp_path_factory.mktemp("suite") / "any.jsonl"
+    write_suite(suite, path)
+    assert read_suite(path).cases == suite.cases
+
+
+def test_class_is_an_alias_of_capability_and_ids_may_be_numbers(tmp_path):
+    row = {**MFT, "case_id": 7}
+    row["class"] = row.pop("capability")
+    suite = read_suite(write(tmp_path / "s.jsonl", HEADER, row))
+    assert suite.cases[0].id == "f/7" and suite.cases[0].groups["capability"] == "c"
+
+
+def test_a_suite_without_header_takes_its_name_from_the_file(tmp_path):
+    suite = read_suite(write(tmp_path / "toy.v2.jsonl", MFT))
+    assert suite.name == "toy" and suite.labels is None
+
+
+def test_an_expectation_can_be_spelt_out(tmp_path):
+    expect = {"rule": "pred_equals_1 (all examples incl. first)", "aggregate": "all", "filter": "original pred is 0"}
+    row = {**INV, "type": "DIR", "expect": expect}
+    made = read_suite(write(tmp_path / "s.jsonl", row)).cases[0].meta["expect"]
+    assert (made.rule, made.aggregate, made.na_if) == ("pred_equals_1", "all", "original pred is 0")
+    combined = {"rule": "and", "rules": [{"rule": "pred_not_0"}, {"rule": "pred_not_1", "tolerance": 0.2}]}
+    made = read_suite(write(tmp_path / "s.jsonl", {**INV, "expect": combined})).cases[0].meta["expect"]
+    assert [part.rule for part in made.parts] == ["pred_not_0", "pred_not_1"]
+
+
+def test_a_direction_is_expectation_enough(tmp_path):
+    row = {**INV, "type": "DIR", "direction": "not_less_2"}
+    made = read_suite(write(tmp_path / "s.jsonl", row)).cases[0]
+    assert made.meta["expect"].rule == "positive_shift >= -tol" and made.meta["expect"].tolerance == 0.1
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ({**MFT, "labels": None}, "line 2: no label"),
+        ({**MFT, "labels": 5}, "line 2: label 5 is not one of negative, positive"),
+        ({**MFT, "labels": "postive"}, r"line 2: label 'postive'[\s\S]*try: \"positive\""),
+        ({**MFT, "labels": [0, 1]}, "line 2: 2 labels for 1 examples"),
+        ({**MFT, "labels": True}, "line 2: a label is a text or a whole number"),
+        ({**MFT, "examples": []}, "line 2: 'examples' must be a list"),
+        ({**MFT, "examples": [{"txt": "a"}]}, "line 2: an example with fields txt"),
+        ({**MFT, "examples": [{"text": 3}]}, "line 2: an example must be an object of texts"),
+        ({**MFT, "type": "INF"}, "line 2: type 'INF' is not one of MFT, INV, DIR"),
+        ({**MFT, "case_id": None}, "line 2: 'case_id' must be"),
+        ({**MFT, "functionality": ""}, "line 2: 'functionality' must be a text"),
+        ({**MFT, "expect": "eq"}, "line 2: expect must be an object"),
+        ({**MFT, "expect": {"rule": "pred_equal_label"}}, r"is not known[\s\S]*try: \"pred_equals_label\""),
+        ({**MFT, "expect": {"rule": "pred_not_0", "tolerence": 1}}, "unknown key 'tolerence'"),
+        ({**MFT, "expect": {"tolerance": "x"}}, "tolerance must be a number"),
+        ({**MFT, "expect": {"aggregate": "most"}}, "aggregate 'most' is not one of"),
+        ({**INV, "type": "DIR"}, "line 2: functionality 'i' is directional and says neither"),
+    ],
+)
+def test_a_bad_row_is_named_with_its_line(tmp_path, row, message):
+    with pytest.raises(DataError, match=message):
+        read_suite(write(tmp_path / "s.jsonl", HEADER, row))
+
+
+def test_a_case_that_is_there_twice_and_a_functionality_that_changes_are_refused(tmp_path):
+    with pytest.raises(DataError, match="line 3: case '1' of 'f' is there twice"):
+        read_suite(write(tmp_path / "s.jsonl", HEADER, MFT, MFT))
+    with pytest.raises(DataError, match="line 3: functionality 'f' changes its capability"):
+        read_suite(write(tmp_path / "s.jsonl", HEADER, MFT, {**MFT, "case_id": "2", "capability": "d"}))
+
+
+@pytest.mark.parametrize("content", ["", "\n\n", json.dumps(HEADER) + "\n"])
+def test_an_empty_suite_is_refused(tmp_path, content):
+    path = tmp_path / "s.jsonl"
+    path.write_text(content)
+    with pytest.raises(DataError, match=r"no cases|not a suite"):
+        read_suite(path)
+
+
+@pytest.mark.parametrize("names", [["only"], "negative", ["a", "a"], [1, 2]])
+def test_label_names_are_checked(tmp_path, names):
+    with pytest.raises(DataError, match="line 1: label_names"):
+        read_suite(write(tmp_path / "s.jsonl", {**HEADER, "label_names": names}, MFT))
+
+
+def test_a_table_with_named_columns_becomes_a_suite(tmp_path):
+    table = tmp_path / "reviews.tsv"
+    table.write_text("nr\ttopic\tsentence\tgold\tstars\n1\tfood\tToo salty.\tnegative\t2\n2\troom\tQuiet!\tpositive\t5\n")
+    named = Named(("sentence",), "gold", functionality="topic", id="nr")
+    suite, lost = import_suite(table, tmp_path / "out.jsonl", named)
+    assert suite.labels == ("negative", "positive")
+    assert [made.id for made in suite.cases] == ["food/1", "room/2"]
+    assert lost == ["column 'stars'"]
+    assert read_suite(tmp_path / "out.jsonl").cases == suite.cases
+
+
+def test_json_lines_with_named_columns_make_pairs(tmp_path):
+    rows = write(tmp_path / "p.jsonl", {"a": "x?", "b": "y?", "same": 0}, {"a": "x?", "b": "x!", "same": 1})
+    suite, _ = import_suite(rows, tmp_path / "out.jsonl", Named(("a", "b"), "same"))
+    assert suite.cases[1].examples == (("x?", "x!"),) and suite.cases[1].labels == (1,)
+
+
+@pytest.mark.parametrize(
+    ("named", "message"),
+    [
+        (Named(("sentence",), "goal"), r"no column 'goal'[\s\S]*try: \"gold\""),
+        (Named(("sentence",)), "no label column named"),
+        (Named((), "gold"), "name one text column"),
+    ],
+)
+def test_columns_that_are_not_there_are_named(tmp_path, named, message):
+    table = tmp_path / "r.csv"
+    table.write_text("sentence,gold\nfine,positive\n")
+    with pytest.raises(DataError, match=message):
+        import_suite(table, tmp_path / "out.jsonl", named)
+    assert not (tmp_path / "out.jsonl").exists()
+
+
+def test_adatest_topics_become_cases_and_the_rest_is_counted(tmp_path):
+    table = tmp_path / "tree.csv"
+    table.write_text(
+        "topic,input,output,label,labeler,description\n"
+        "/Price,Cheap and good,positive,pass,ann,\n"
+        "/Price/High%20end,Dear but bad,positive,fail,ann,\n"
+        "/Price,,,topic_marker,ann,\n"
+    )
+    suite, lost = import_suite(table, tmp_path / "out.jsonl", Named(()))
+    assert [(made.groups["functionality"], made.labels) for made in suite.cases] == [
+        ("Price", ("positive",)),
+        ("Price/High end", ("not_positive",)),
+    ]
+    assert lost[-1] == "1 rows that are topic markers or were never judged"
+
+
+def test_an_unknown_file_is_refused_with_what_is_known(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("colour,shape\nred,round\n")
+    with pytest.raises(DataError, match=r"not a suite in a format that is known[\s\S]*--text COLUMN"):
+        read_suite(path)

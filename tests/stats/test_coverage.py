@@ -1,0 +1,101 @@
+"""What the intervals cover and the tests find, by simulation: 2,000 repetitions each.
+
+The populations are those of benchmarks/resampling.py, which prints the table in the docs.
+"""
+
+import importlib.util
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from shoal.stats.multiplicity import holm
+from shoal.stats.paired import sign_flip_test, sign_test
+from shoal.stats.power import mde_one_proportion, mde_paired
+
+pytestmark = pytest.mark.slow
+
+REPETITIONS = 2000
+ERRS_WIDE = {
+    ("paired_difference", 20): ["paired_difference_interval"],
+    ("runs_and_items", 20): ["grand_mean_interval", "multi_bootstrap, percentile"],
+    ("runs_and_items", 100): ["multi_bootstrap, percentile"],
+}
+"""Documented to cover more than asked where there is little to go by."""
+
+
+def load_simulation() -> ModuleType:
+    path = Path(__file__).parents[2] / "benchmarks" / "resampling.py"
+    spec = importlib.util.spec_from_file_location("resampling_benchmark", path)
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+simulation = load_simulation()
+
+
+@pytest.mark.parametrize("clusters", simulation.CLUSTERS)
+@pytest.mark.parametrize("population", simulation.POPULATIONS, ids=lambda p: str(p.__name__))
+def test_intervals_cover_what_they_promise(population: Callable[..., Any], clusters: int) -> None:
+    least, most = (0.90, 1.0) if clusters == 20 else (0.93, 0.97)
+    found = simulation.measured_coverage(population, clusters, REPETITIONS)
+    wide = ERRS_WIDE.get((population.__name__, clusters), [])
+    for method, coverage in found.items():
+        assert least <= coverage <= (1.0 if method in wide else most), (method, coverage)
+
+
+def test_ignoring_clusters_would_not_do() -> None:
+    found = simulation.measured_coverage(simulation.clustered_rate, 100, 500, textbook=True)
+    assert found["wilson, clusters ignored"] < 0.9
+
+
+def test_family_wise_error_after_holm_is_kept() -> None:
+    """Ten functionalities of 60 cases and no difference: at most 6 % of tables show one."""
+    rng = np.random.default_rng(0)
+    discordant = rng.binomial(60, 0.3, size=(REPETITIONS, 10))
+    only_a = rng.binomial(discordant, 0.5)
+    wrong = 0
+    for b, n in zip(only_a.tolist(), discordant.tolist(), strict=True):
+        p = [sign_test(each, total - each) for each, total in zip(b, n, strict=True)]
+        wrong += holm(p).min() <= 0.05
+    assert wrong / REPETITIONS <= 0.06
+
+
+def test_family_wise_error_of_clustered_tests_is_kept() -> None:
+    """The same with 40 clusters of cases that resemble each other; the plain sign test would not hold."""
+    rng = np.random.default_rng(0)
+    wrong = plain_wrong = 0
+    for _ in range(REPETITIONS):
+        # All discordant cases of a cluster favour the same model.
+        differences = rng.choice([-1, 1], size=(4, 40)) * rng.integers(0, 4, size=(4, 40))
+        wrong += holm([sign_flip_test(row) for row in differences]).min() <= 0.05
+        plain = [sign_test(int(row[row > 0].sum()), int(-row[row < 0].sum())) for row in differences]
+        plain_wrong += holm(plain).min() <= 0.05
+    assert wrong / REPETITIONS <= 0.06
+    assert plain_wrong / REPETITIONS > 0.10
+
+
+@pytest.mark.parametrize(("n", "discordance"), [(436, 0.08), (5285, 0.10), (20215, 0.06)])
+def test_a_planted_difference_is_found_with_the_promised_power(n: int, discordance: float) -> None:
+    smallest = mde_paired(n, discordance)
+    assert smallest is not None
+    rng = np.random.default_rng(0)
+    shares = [(discordance + smallest) / 2, (discordance - smallest) / 2, 1 - discordance]
+    draws = rng.multinomial(n, shares, size=REPETITIONS).tolist()
+    found = np.mean([sign_test(only_a, only_b) < 0.05 for only_a, only_b, _ in draws])
+    # The formula is for the normal approximation; the exact test gives up a few points when cases are few.
+    assert 0.74 <= found <= 0.84
+
+
+@pytest.mark.parametrize("n", [60, 262, 1508])
+def test_a_stereotype_is_found_with_the_promised_power(n: int) -> None:
+    distance = mde_one_proportion(n)
+    assert distance is not None
+    passes = np.random.default_rng(0).binomial(n, 0.5 + distance, size=REPETITIONS).tolist()
+    found = np.mean([sign_test(k, n - k) < 0.05 for k in passes])
+    assert 0.74 <= found <= 0.84

@@ -1,0 +1,206 @@
+"""Every value of 07, of 01 sections 1.13-1.14 and of worked_examples.json that stats can compute."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from shoal.stats.intervals import (
+    anytime_interval,
+    anytime_p,
+    clopper_pearson,
+    delta_g_variance,
+    design_effect,
+    mean_t_interval,
+    sd_interval,
+    sign_e_value,
+    t_quantile,
+    wilson,
+)
+from shoal.stats.multiplicity import benjamini_hochberg, holm
+from shoal.stats.paired import (
+    exact_randomisation,
+    generalization_score,
+    randomise_generalization,
+    sign_test,
+    smallest_sign_flip_p,
+)
+from shoal.stats.power import mde_one_proportion, mde_paired
+from shoal.stats.reliability import (
+    category_counts,
+    coin_flip_histogram,
+    disagreement,
+    fleiss_kappa,
+    icc,
+    krippendorff_alpha,
+    pairwise_agreement,
+    run_spread,
+    runs_needed,
+    sign_flip_over_runs,
+    spearman_brown,
+    tost,
+)
+
+EXAMPLES = Path(__file__).parents[2].parent / "shared" / "protocols" / "tables" / "worked_examples.json"
+
+
+def example(name: str) -> dict[str, Any]:
+    if not EXAMPLES.exists():
+        pytest.skip(f"needs the specification's examples at {EXAMPLES}")
+    examples: list[dict[str, Any]] = json.loads(EXAMPLES.read_text())["examples"]
+    return next(entry for entry in examples if entry["id"] == name)
+
+
+def rows(units: list[str]) -> list[list[int]]:
+    return [[int(outcome) for outcome in unit] for unit in units]
+
+
+def hits(vector: list[int | None]) -> list[float]:
+    return [float("nan") if hit is None else float(hit) for hit in vector]
+
+
+def test_generalization_score() -> None:
+    for case in example("beluga.G")["cases"]:
+        assert generalization_score(case["s_T"], case["s_iid"]) == pytest.approx(case["out"], abs=1e-9)
+
+
+def test_delta_method_slopes_are_those_of_the_harmonic_mean() -> None:
+    assert delta_g_variance(0.6, 0.9, 1.0, 0.0) == pytest.approx(0.72**2)
+    assert delta_g_variance(0.6, 0.9, 0.0, 1.0) == pytest.approx(0.32**2)
+    step = 1e-6
+    slope = (generalization_score(0.6 + step, 0.9) - generalization_score(0.6, 0.9)) / step
+    assert slope == pytest.approx(0.72, abs=1e-5)
+
+
+def test_sign_test() -> None:
+    for case in example("beluga.sign_test")["cases"]:
+        assert sign_test(case["b"], case["c"]) == case["p"]
+
+
+def test_the_toy_suite_has_42_of_64_patterns() -> None:
+    toy = example("beluga.randomisation")
+    sides = [[hits(toy[side][name]) for name in ("F1", "F2", "F3")] for side in ("baseline", "method")]
+    iid = [toy[side]["iid"] for side in ("baseline", "method")]
+    (baseline, method), (old_iid, new_iid) = sides, iid
+    assert (
+        exact_randomisation(baseline, method, old_iid, new_iid) == (toy["count"], toy["patterns"]) == (42, 64)
+    )
+
+    result = randomise_generalization(baseline, [method], old_iid, new_iid, np.random.default_rng(42))
+    assert result.observed[0] == pytest.approx(toy["G"][1] - toy["G"][0], abs=1e-6)
+    assert result.p[0] == pytest.approx(toy["exact_p"], abs=0.015)
+    assert (result.p[0] * 10_001) == pytest.approx(round(result.p[0] * 10_001))
+
+
+def test_the_iid_sign_test_of_the_toy_suite_is_1() -> None:
+    assert sign_test(0, 1) == 1.0
+
+
+def test_wilson() -> None:
+    for passes, n, low, high in example("beyond.wilson")["cases"]:
+        assert wilson(passes, n) == pytest.approx((low, high), abs=1e-5)
+
+
+def test_design_effect() -> None:
+    assert design_effect(11, 0.5) == 6
+    assert 5500 / design_effect(11, 0.5) == pytest.approx(916.7, abs=0.05)
+
+
+def test_holm_and_benjamini_hochberg() -> None:
+    expected = example("beyond.holm_bh")
+    assert holm(expected["p"]) == pytest.approx(expected["holm"])
+    assert benjamini_hochberg(expected["p"]) == pytest.approx(expected["bh"])
+
+
+def test_fleiss_kappa() -> None:
+    expected = example("beyond.fleiss")
+    assert fleiss_kappa(expected["counts"]) == pytest.approx(expected["kappa"], abs=1e-6)
+    assert pairwise_agreement(rows(["11111", "11110", "11100", "00000"])) == pytest.approx(0.75)
+
+
+def test_krippendorff_alpha() -> None:
+    expected = example("beyond.krippendorff_nominal")
+    assert krippendorff_alpha(rows(expected["units"])) == pytest.approx(expected["alpha"], abs=1e-6)
+    # Two outcomes are 0 and 1 away: the interval metric of a binary outcome is the nominal one.
+    assert krippendorff_alpha(rows(expected["units"]), "interval") == pytest.approx(
+        expected["alpha"], abs=1e-6
+    )
+
+
+def test_intraclass_correlations() -> None:
+    expected = example("beyond.icc")
+    found = icc(expected["matrix"])
+    squares = (found.between_items, found.between_runs, found.residual, found.within_items)
+    assert squares == pytest.approx((11.2417, 32.4861, 1.0194, 6.2639), abs=1e-4)
+    assert found.one_way == pytest.approx(expected["icc11"], abs=1e-6)
+    assert found.agreement == pytest.approx(expected["icc21"], abs=1e-6)
+    assert found.consistency == pytest.approx(expected["icc31"], abs=1e-6)
+    assert found.mean_agreement == pytest.approx(expected["icc2k"], abs=1e-6)
+    assert found.mean_consistency == pytest.approx(expected["icc3k"], abs=1e-6)
+
+
+def test_disagreement_and_item_noise_floor() -> None:
+    expected = example("diag.disagreement")
+    matrix = rows(expected["matrix"])
+    assert disagreement(matrix).tolist() == expected["d"]
+    spread = run_spread(matrix)
+    assert 100 * spread.mean == pytest.approx(expected["mean"])
+    assert 100 * spread.sd == pytest.approx(expected["sd_n_minus_1"], abs=1e-4)
+    assert 100 * spread.scores.std() == pytest.approx(expected["sd_n"], abs=1e-4)
+    assert 100 * spread.floor_sd == pytest.approx(expected["floor_sd"], abs=1e-4)
+    assert spread.ratio == pytest.approx(1.0)
+    assert coin_flip_histogram(5).tolist() == [0.0625, 0.3125, 0.625]
+
+
+def test_anytime_interval_and_e_value() -> None:
+    expected = example("beyond.anytime")
+    for counts, ends in expected["interval"].items():
+        passes, n = map(int, counts.split("/"))
+        assert anytime_interval(passes, n) == pytest.approx(ends, abs=1e-5)
+    found = sign_e_value(expected["evalue"]["b"], expected["evalue"]["c"])
+    assert found == pytest.approx(expected["evalue"]["E"], abs=1e-6)
+    assert anytime_p([found]) == pytest.approx(expected["evalue"]["p"], abs=1e-6)
+    assert clopper_pearson(18, 20) == pytest.approx((0.683, 0.988), abs=5e-4)
+
+
+def test_minimum_detectable_effects() -> None:
+    for n, discordance, smallest in example("beyond.mde_paired")["cases"]:
+        assert mde_paired(n, discordance) == pytest.approx(smallest, abs=1e-5)
+    against_half = {60: 0.177, 87: 0.148, 105: 0.135, 262: 0.086, 516: 0.062, 1508: 0.036}
+    assert {n: round(mde_one_proportion(n) or 0, 3) for n in against_half} == against_half
+
+
+def test_spearman_brown_and_runs_needed() -> None:
+    assert [round(spearman_brown(0.479, k), 3) for k in (2, 5)] == [0.648, 0.821]
+    assert runs_needed(0.479, 0.821) == 5
+
+
+def test_the_error_of_an_sd_over_runs() -> None:
+    assert sd_interval(1.0, 5) == pytest.approx((0.599, 2.874), abs=5e-4)
+    assert sd_interval(1.0, 25) == pytest.approx((0.781, 1.391), abs=5e-4)
+
+
+def test_the_mean_of_five_runs() -> None:
+    assert t_quantile(0.95, 4) == pytest.approx(2.776, abs=5e-4)
+    five = np.array([-2, -1, 0, 1, 2]) * 4.2 / np.std([-2, -1, 0, 1, 2], ddof=1)
+    low, high = mean_t_interval(five)
+    assert (high - low) / 2 == pytest.approx(5.21, abs=5e-3)
+
+
+def test_equivalence_of_five_runs_with_sd_point_three() -> None:
+    five = np.array([-2, -1, 0, 1, 2]) * 0.3 / np.std([-2, -1, 0, 1, 2], ddof=1)
+    found = tost(five, margin=1.0)
+    assert found.interval[1] == pytest.approx(0.286, abs=5e-4)
+    assert found.equivalent and not tost(five + 0.8, margin=1.0).equivalent
+
+
+def test_five_runs_never_reach_one_in_a_hundred() -> None:
+    assert smallest_sign_flip_p(5) == 1 / 16
+    assert sign_flip_over_runs([0.2, 0.4, 0.1, 0.5, 0.3]) == (1 / 16, 1 / 16)
+
+
+def test_category_counts_of_the_fleiss_example() -> None:
+    counts = category_counts(rows(["11111", "11110", "11100", "00000"]))
+    assert fleiss_kappa(counts) == pytest.approx(0.479167, abs=1e-6)
