@@ -81,7 +81,7 @@ def one_proportion(n: int, rng: Generator, textbook: bool) -> Covered:
 
 
 def clustered_rate(clusters: int, rng: Generator, textbook: bool) -> Covered:
-    """Clusters of 1 to 5 cases that pass eight times in ten and resemble each other (ρ = .3)."""
+    """Clusters of 1 to 4 cases that pass eight times in ten and resemble each other (ρ = .3)."""
     table = simulated_table(clusters, 0.8, rng)
     replicates = resample_rates(table, RESAMPLES, rng)
     degrees, pull = clusters - 1, acceleration([table])
@@ -177,7 +177,7 @@ def simulated_cases(
     clusters: int, mean: float, rng: Generator, correlation: float = 0.3
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Cluster numbers and passes of cases whose clusters have beta-distributed rates."""
-    sizes = rng.integers(1, 6, size=clusters)
+    sizes = rng.integers(1, 5, size=clusters)
     spread = (1 - correlation) / correlation
     rates = rng.beta(mean * spread, (1 - mean) * spread, size=clusters)
     names = np.repeat(np.arange(clusters), sizes)

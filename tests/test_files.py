@@ -117,7 +117,10 @@ def test_an_interrupted_write_leaves_what_was_there(tmp_path):
 
 
 def test_a_place_that_cannot_be_written_is_a_clear_error(tmp_path):
-    with pytest.raises(StoreError, match="cannot be written"), writing(tmp_path / "no" / "such" / "folder.txt") as out:
+    with (
+        pytest.raises(StoreError, match="cannot be written"),
+        writing(tmp_path / "no" / "such" / "folder.txt") as out,
+    ):
         out.write("x")
 
 

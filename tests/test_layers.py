@@ -8,7 +8,16 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).parent.parent / "src" / "shoal"
-LAYERS = ["errors", "records files", "data models stats", "training", "protocols", "runs", "show report", "cli"]
+LAYERS = [
+    "errors",
+    "records files",
+    "data models stats",
+    "training",
+    "protocols",
+    "runs",
+    "show report",
+    "cli",
+]
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names.split()}
 
 
@@ -21,7 +30,9 @@ def imported_layers(source: Path) -> set[str]:
     return found & set(RANK)
 
 
-@pytest.mark.parametrize("source", sorted(PACKAGE.rglob("*.py")), ids=lambda path: str(path.relative_to(PACKAGE)))
+@pytest.mark.parametrize(
+    "source", sorted(PACKAGE.rglob("*.py")), ids=lambda path: str(path.relative_to(PACKAGE))
+)
 def test_imports_point_one_way(source):
     layer = source.relative_to(PACKAGE).parts[0].removesuffix(".py")
     if layer in RANK:
@@ -30,7 +41,9 @@ def test_imports_point_one_way(source):
         assert not wrong, f"{layer} may not import {', '.join(wrong)}"
 
 
-@pytest.mark.parametrize("command", ["import shoal", "from shoal.cli import main; main(['--help'], standalone_mode=False)"])
+@pytest.mark.parametrize(
+    "command", ["import shoal", "from shoal.cli import main; main(['--help'], standalone_mode=False)"]
+)
 def test_the_front_door_loads_nothing_heavy(command):
     heavy = "{'numpy', 'scipy', 'pydantic', 'rich', 'torch', 'transformers', 'jinja2'} & set(sys.modules)"
     code = f"import sys\n{command}\nsys.exit(', '.join({heavy}) or 0)"

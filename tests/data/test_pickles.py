@@ -295,6 +295,7 @@ def test_a_small_suite_is_recovered_whole(tmp_path: Path) -> None:
         "label": 2,
         "raw_rows": [0, 1],
     }
+    assert list(rows(found, "toy"))[3]["meta"] == [{}, ["a", "b"]]
     assert list(rows(found, "toy"))[4]["meta"] == [None, {"p1": "x"}]
     assert [case.raw_rows for case in first.cases] == [(1, 2), None, (0, 1)]
     assert [case.raw_rows for case in second.cases] == [(2, 4), (4, 6)]
@@ -355,6 +356,10 @@ def test_raw_rows_say_why_they_are_missing(tmp_path: Path) -> None:
     assert note(run_idxs=integers(1, 2)) == "the run names cases that the test does not have"
     assert note(run_idxs=integers(1)) == "the suite gives the test lines 0 to 2, and the run has 1"
     assert note(result_indexes=integers(1, 1)) == "a case has more or fewer lines than examples"
+    pairs = sequence(sequence(text("a"), text("b")), sequence(text("c")))
+    span = record(t=group(number(0), number(3)))
+    apart = whole(suite(ranges=span, t=a_test(data=pairs, result_indexes=integers(0, 1, 0))))
+    assert read(tmp_path, apart).tests[0].raw_rows_note == "the lines of one case do not follow each other"
     no_range = read(tmp_path, whole(suite(t=a_test()))).tests[0]
     assert no_range.raw_rows_note == "the suite keeps no line range for this test"
 

@@ -19,7 +19,9 @@ SENTIMENT = ("negative", "neutral", "positive")
 def suite() -> Suite:
     made = Suite("toy", labels=SENTIMENT)
     made.add_functionality("words", "v", "MFT", Expect("pred_equals_label"))
-    made.add_functionality("names", "n", "INV", Expect("same_pred_or_conf_change_within_tol", 0.1, "all_except_first"))
+    made.add_functionality(
+        "names", "n", "INV", Expect("same_pred_or_conf_change_within_tol", 0.1, "all_except_first")
+    )
     made.add_case("words", "1", case("good", label=2))
     made.add_case("words", "2", case("bad", label=0))
     made.add_case("names", "1", case("Ann is here", "Bob is here"))
@@ -109,7 +111,10 @@ def test_two_probabilities_for_three_labels_are_the_ends(tmp_path, suite):
         (lambda r: r.append({**r[0]}), "line 5: words/1 is predicted twice"),
         (lambda r: r.pop(), r"no prediction for 1 of 4 examples[\s\S]*names/1 example 1"),
         (lambda r: r.append({**r[0], "case_id": "9"}), "line 5: words/9 is not in the suite"),
-        (lambda r: r.append({**r[0], "functionality": "word"}), r"word/1 is not in the suite[\s\S]*try: \"words\""),
+        (
+            lambda r: r.append({**r[0], "functionality": "word"}),
+            r"word/1 is not in the suite[\s\S]*try: \"words\"",
+        ),
         (lambda r: r[1].update(conf=[0.5, 0.4, 0.2]), "line 2: probabilities sum to 1.1, not to 1"),
         (lambda r: r[1].update(conf=[1, 2e-6, 0]), "line 2: probabilities sum to 1, not to 1|sum to 1.0"),
         (lambda r: r[1].update(conf=[-0.5, 0.5, 1.0]), "line 2: a confidence is outside 0 to 1"),
@@ -168,7 +173,10 @@ def test_text_formats_cover_the_whole_suite_or_the_chosen_cases_and_may_have_a_h
     path = write(tmp_path / "p.txt", ["2", "0", "1", "1"])
     assert ask(path, suite, "?format=pred_only", cases=suite.cases[2:]).predictions.tolist() == [1, 1]
     path = write(tmp_path / "q.txt", ["prediction", "1", "0"])
-    assert ask(path, suite, "?format=pred_only&header=true", cases=suite.cases[2:]).predictions.tolist() == [1, 0]
+    assert ask(path, suite, "?format=pred_only&header=true", cases=suite.cases[2:]).predictions.tolist() == [
+        1,
+        0,
+    ]
     with pytest.raises(DataError, match="3 lines for 2 examples"):
         ask(write(tmp_path / "r.txt", ["1"] * 3), suite, "?format=pred_only", cases=suite.cases[2:])
 
@@ -186,7 +194,9 @@ def test_text_formats_cover_the_whole_suite_or_the_chosen_cases_and_may_have_a_h
     ],
 )
 def test_a_wrong_text_line_is_named(tmp_path, suite, name, line, message):
-    fine = {"pred_and_softmax": "0 1 0 0", "pred_and_conf": "1 .5", "softmax": "1 0 0", "binary_conf": ".5"}[name]
+    fine = {"pred_and_softmax": "0 1 0 0", "pred_and_conf": "1 .5", "softmax": "1 0 0", "binary_conf": ".5"}[
+        name
+    ]
     with pytest.raises(DataError, match=message):
         ask(write(tmp_path / "p.txt", [fine, line, fine, fine]), suite, f"?format={name}")
 
@@ -198,11 +208,15 @@ def test_csv_with_labels_or_probability_columns(tmp_path, suite):
     head = "functionality,case_id,example_idx,"
     ids = ["words,1,0", "words,2,0", "names,1,0", "names,1,1"]
     labels = ["positive", "negative", "neutral", "neutral"]
-    path = write(tmp_path / "a.csv", [head + "label", *(f"{i},{label}" for i, label in zip(ids, labels, strict=True))])
+    path = write(
+        tmp_path / "a.csv", [head + "label", *(f"{i},{label}" for i, label in zip(ids, labels, strict=True))]
+    )
     assert ask(path, suite).predictions.tolist() == [2, 0, 1, 1]
     columns = "positive,negative,neutral"  # not the suite's order
     numbers = ["1,0,0", "0,1,0", "0,.2,.8", "0,0,1"]
-    path = write(tmp_path / "b.csv", [head + columns, *(f"{i},{n}" for i, n in zip(ids, numbers, strict=True))])
+    path = write(
+        tmp_path / "b.csv", [head + columns, *(f"{i},{n}" for i, n in zip(ids, numbers, strict=True))]
+    )
     answers = ask(path, suite)
     assert answers.predictions.tolist() == [2, 0, 1, 1]
     assert answers.probabilities is not None and answers.probabilities[2].tolist() == [0.2, 0.8, 0.0]
@@ -239,7 +253,9 @@ def test_csv_by_case_id_that_is_not_unique_is_refused(tmp_path, suite):
 def test_a_wrong_table_is_named(tmp_path, suite, lines, options, message):
     only = suite.cases[:1]
     with pytest.raises(DataError, match=message):
-        load_model(f"predictions:{write(tmp_path / 'p.csv', lines)}{options}").answer_cases(only, only, suite.labels)
+        load_model(f"predictions:{write(tmp_path / 'p.csv', lines)}{options}").answer_cases(
+            only, only, suite.labels
+        )
 
 
 # StereoSet, options, labels without names
@@ -276,7 +292,9 @@ def test_an_unknown_format_is_named(tmp_path, suite):
 
 def test_a_suite_without_label_names_takes_numbers_or_the_words_it_finds(tmp_path):
     suite = Suite("toy")
-    suite.add_functionality("i", "c", "INV", Expect("same_pred_or_conf_change_within_tol", 0.1, "all_except_first"))
+    suite.add_functionality(
+        "i", "c", "INV", Expect("same_pred_or_conf_change_within_tol", 0.1, "all_except_first")
+    )
     suite.add_case("i", "1", case("a", "b"))
     numbers = ask(write(tmp_path / "a.txt", ["1", "3"]), suite, "?format=pred_only")
     assert numbers.labels == ("0", "1", "2", "3") and numbers.predictions.tolist() == [1, 3]

@@ -14,7 +14,7 @@ import pytest
 
 from shoal.stats.multiplicity import holm
 from shoal.stats.paired import sign_flip_test, sign_test
-from shoal.stats.power import mde_one_proportion, mde_paired
+from shoal.stats.power import mde_paired, mde_sign_test, sign_test_power
 
 pytestmark = pytest.mark.slow
 
@@ -80,22 +80,21 @@ def test_family_wise_error_of_clustered_tests_is_kept() -> None:
     assert plain_wrong / REPETITIONS > 0.10
 
 
-@pytest.mark.parametrize(("n", "discordance"), [(436, 0.08), (5285, 0.10), (20215, 0.06)])
+@pytest.mark.parametrize(
+    ("n", "discordance"), [(60, 1.0), (262, 1.0), (436, 0.08), (1508, 1.0), (5285, 0.10), (20215, 0.06)]
+)
 def test_a_planted_difference_is_found_with_the_promised_power(n: int, discordance: float) -> None:
-    smallest = mde_paired(n, discordance)
-    assert smallest is not None
-    rng = np.random.default_rng(0)
-    shares = [(discordance + smallest) / 2, (discordance - smallest) / 2, 1 - discordance]
+    by_formula, exactly = mde_paired(n, discordance), mde_sign_test(n, discordance)
+    assert by_formula is not None and exactly is not None
+    assert found_share(n, discordance, exactly) == pytest.approx(0.80, abs=0.03)
+    # The formula is the normal approximation's: the exact test finds its effect a little less often.
+    chance = sign_test_power(n, discordance, by_formula)
+    assert 0.72 < chance < 0.80
+    assert found_share(n, discordance, by_formula) == pytest.approx(chance, abs=0.03)
+
+
+def found_share(n: int, discordance: float, difference: float) -> float:
+    rng = np.random.default_rng(1)
+    shares = [(discordance + difference) / 2, (discordance - difference) / 2, 1 - discordance]
     draws = rng.multinomial(n, shares, size=REPETITIONS).tolist()
-    found = np.mean([sign_test(only_a, only_b) < 0.05 for only_a, only_b, _ in draws])
-    # The formula is for the normal approximation; the exact test gives up a few points when cases are few.
-    assert 0.74 <= found <= 0.84
-
-
-@pytest.mark.parametrize("n", [60, 262, 1508])
-def test_a_stereotype_is_found_with_the_promised_power(n: int) -> None:
-    distance = mde_one_proportion(n)
-    assert distance is not None
-    passes = np.random.default_rng(0).binomial(n, 0.5 + distance, size=REPETITIONS).tolist()
-    found = np.mean([sign_test(k, n - k) < 0.05 for k in passes])
-    assert 0.74 <= found <= 0.84
+    return float(np.mean([sign_test(only_a, only_b) <= 0.05 for only_a, only_b, _ in draws]))

@@ -192,6 +192,12 @@ def test_bca_far_in_the_tail_takes_the_last_replicate() -> None:
     replicates = np.arange(101.0)
     assert bca_interval(99.0, replicates, 0.9)[1] == 100.0
     assert bca_interval(1.0, replicates, -0.9)[0] == 0.0
+    assert bca_interval(99.0, replicates, 5.0) == (100.0, 100.0)
+
+
+def test_ties_with_the_estimate_do_not_pass_for_bias() -> None:
+    replicates = [0.0] * 10 + [1.0] * 80 + [2.0] * 10
+    assert bca_interval(1.0, replicates, 0.0) == percentile_interval(replicates) == (0.0, 2.0)
 
 
 def test_evidence_grows_and_looking_never_takes_it_back() -> None:

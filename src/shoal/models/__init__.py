@@ -8,8 +8,10 @@
 What else a model needs stands behind the spec: `predictions:FILE?format=softmax&labels=negative,positive`.
 """
 
+import hashlib
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -17,6 +19,7 @@ from ..errors import ModelError, nearest
 
 SCHEMES: dict[str, str] = {
     "predictions": "stored",
+    "python": "imported",
 }
 """Scheme to the module that loads it."""
 
@@ -47,6 +50,14 @@ def parse_spec(spec: str) -> ModelSpec:
         )
     pairs = parse_qsl(query, keep_blank_values=True, strict_parsing=False)
     return ModelSpec(scheme, name, dict(pairs))
+
+
+def digest_file(path: Path) -> str:
+    """A file's content as a short hash."""
+    if not path.is_file():
+        raise ModelError(f"{path}: no such file")
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()[:16]
 
 
 def load_model(spec: str) -> Any:

@@ -1,13 +1,29 @@
-"""What can be asked of a model.
+"""Asking a model well: every distinct example once, in batches that depend on nothing but the examples.
 
-Today: stored answers, laid beside their cases. Models that compute their answers come through the same door.
+    cases ──► Questions ──► batches ──► Answer rows ──► Answers
+              distinct      by length    kept as they    columns, one row
+              examples                   come            per example of the cases
+
+The batch plan is a function of the whole list of examples. A run that was stopped therefore goes on where it was, and
+its answers are the same, byte by byte, as those of a run that never stopped.
 """
 
-from collections.abc import Sequence
-from typing import Protocol, runtime_checkable
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
 
-from ..errors import ModelError
-from ..records import Answers, Case
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import DataError, ModelError
+from ..records import Answer, Answers, Case, Example
+
+BATCH = 64
+"""Examples at the most in one batch."""
+BATCH_LETTERS = 32_000
+"""Letters at the most in one batch, counted as if every text were as long as the longest."""
 
 
 @runtime_checkable
@@ -21,10 +37,231 @@ class HasAnswered(Protocol):
         ...
 
 
+@runtime_checkable
+class Classifier(Protocol):
+    """A model that gives each example a label, with probabilities if it can."""
+
+    def classify(self, examples: Sequence[Example], labels: Sequence[str] | None) -> Answers:
+        """The answers to these examples, in order; `labels` are the names they should use."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Questions:
+    """The distinct examples of some cases, and which of them each example of the cases is."""
+
+    ids: list[str]
+    examples: list[Example]
+    rows: NDArray[np.int64]  # (examples of the cases,)
+
+
+def questions_of(model: object, cases: Sequence[Case]) -> Questions:
+    """What to ask a model: every distinct example once, or, where the answers were given by case, every example."""
+    return by_place(cases) if isinstance(model, HasAnswered) else distinct(cases)
+
+
+def by_place(cases: Sequence[Case]) -> Questions:
+    """Every example, named by its place: stored predictions may differ even where the texts agree."""
+    ids = [f"{case.id}#{number}" for case in cases for number in range(len(case.examples))]
+    return Questions(ids, [example for case in cases for example in case.examples], np.arange(len(ids)))
+
+
+def distinct(cases: Sequence[Case]) -> Questions:
+    """Every example once, named by its content, in the order of first appearance."""
+    place: dict[Example, int] = {}
+    rows = [place.setdefault(example, len(place)) for case in cases for example in case.examples]
+    return Questions([example_id(example) for example in place], list(place), np.array(rows, np.int64))
+
+
+def example_id(example: Example) -> str:
+    """A short name for an example that depends on its texts alone.
+
+    >>> example_id(("The film was great.",))
+    'e3f9322522ec2a94'
+    """
+    return hashlib.sha256(json.dumps(example).encode()).hexdigest()[:16]
+
+
+def batches(examples: Sequence[Example]) -> list[list[int]]:
+    """Positions of the examples, batch by batch, alike in length so that little is padded; longest first.
+
+    Longest first: if the memory does not suffice, that shows at once.
+    """
+    lengths = [sum(map(len, example)) for example in examples]
+    order = sorted(range(len(examples)), key=lambda at: (-lengths[at], examples[at]))
+    planned: list[list[int]] = []
+    for at in order:
+        longest = lengths[planned[-1][0]] if planned else 0
+        if not planned or len(planned[-1]) >= max(1, min(BATCH, BATCH_LETTERS // max(1, longest))):
+            planned.append([])
+        planned[-1].append(at)
+    return planned
+
+
+def batch_plan(model: object, questions: Questions) -> list[list[int]]:
+    """Which questions go together; stored answers come all at once."""
+    if isinstance(model, HasAnswered):
+        return [list(range(len(questions.ids)))]
+    return batches(questions.examples)
+
+
+def answer_batches(
+    model: object,
+    questions: Questions,
+    cases: Sequence[Case],
+    whole: Sequence[Case],
+    labels: Sequence[str] | None,
+    done: int = 0,
+) -> Iterator[list[Answer]]:
+    """The answers batch by batch, as the batch plan says, those of the first `done` batches left out."""
+    if isinstance(model, HasAnswered):
+        if not done:
+            yield answer_rows(model.answer_cases(cases, whole, labels), questions.ids)
+        return
+    if not isinstance(model, Classifier):
+        raise ModelError(
+            f"{model!r} cannot be asked for labels", fix="predictions:FILE or python:module:name"
+        )
+    for batch in batch_plan(model, questions)[done:]:
+        examples = [questions.examples[at] for at in batch]
+        yield answer_rows(classify_safely(model, examples, labels), [questions.ids[at] for at in batch])
+
+
+def classify_safely(model: Classifier, examples: Sequence[Example], labels: Sequence[str] | None) -> Answers:
+    """The answers to a batch; an example on which the model raises becomes an error and takes no other with it."""
+    try:
+        return model.classify(examples, labels)
+    except ModelError:
+        raise  # about the model, not about an example
+    except Exception as problem:
+        if len(examples) == 1:
+            message = f"{type(problem).__name__}: {problem}"
+            return Answers(tuple(labels or ("0", "1")), np.zeros(1, np.int64), errors={0: message})
+    return stack([classify_safely(model, [example], labels) for example in examples])
+
+
+def stack(parts: Sequence[Answers]) -> Answers:
+    """Answers of several parts as one; a part that gave no probabilities has NaN in their place."""
+    width = next((part.labels for part in parts if part.probabilities is not None), parts[0].labels)
+    errors: dict[int, str] = {}
+    start = 0
+    for part in parts:
+        errors |= {start + row: message for row, message in part.errors.items()}
+        start += len(part.predictions)
+    return Answers(
+        width,
+        np.concatenate([part.predictions for part in parts]),
+        _stacked(
+            [part.probabilities for part in parts], [len(part.predictions) for part in parts], len(width)
+        ),
+        _stacked([part.confidences for part in parts], [len(part.predictions) for part in parts], None),
+        [text for part in parts for text in part.texts],
+        errors,
+    )
+
+
+def _stacked(
+    columns: Sequence[NDArray[np.float64] | None], sizes: Sequence[int], width: int | None
+) -> NDArray[np.float64] | None:
+    if all(column is None for column in columns):
+        return None
+    shapes = [(size,) if width is None else (size, width) for size in sizes]
+    filled = [np.full(shape, np.nan) if c is None else c for c, shape in zip(columns, shapes, strict=True)]
+    return np.concatenate(filled)
+
+
 def ask_cases(
-    model: object, cases: Sequence[Case], whole: Sequence[Case], labels: Sequence[str] | None
+    model: object,
+    cases: Sequence[Case],
+    whole: Sequence[Case],
+    labels: Sequence[str] | None,
+    progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Answers:
     """The answers of any model to every example of the cases, in order."""
     if isinstance(model, HasAnswered):
         return model.answer_cases(cases, whole, labels)
-    raise ModelError(f"{model!r} cannot be asked for labels", fix="predictions:FILE")
+    questions = questions_of(model, cases)
+    rows: list[Answer] = []
+    for batch in answer_batches(model, questions, cases, whole, labels):
+        rows += batch
+        progress(len(rows), len(questions.ids))
+    return gather(rows, questions, labels)
+
+
+# Rows and columns
+
+
+def answer_rows(answers: Answers, ids: Sequence[str]) -> list[Answer]:
+    """Columns as the rows that are kept, each of which can be read by itself."""
+    return [_answer(answers, row, identity) for row, identity in enumerate(ids)]
+
+
+def _answer(answers: Answers, row: int, identity: str) -> Answer:
+    if row in answers.errors:
+        return Answer(identity, "label", None, answers.errors[row])
+    if answers.texts:
+        return Answer(identity, "span", answers.texts[row])
+    data: dict[str, Any] = {"label": answers.labels[answers.predictions[row]]}
+    if answers.probabilities is not None and not np.isnan(answers.probabilities[row, 0]):
+        numbers = answers.probabilities[row].tolist()
+        return Answer(
+            identity,
+            "probabilities",
+            {**data, "probabilities": dict(zip(answers.labels, numbers, strict=True))},
+        )
+    if answers.confidences is not None and not np.isnan(answers.confidences[row]):
+        data["confidence"] = float(answers.confidences[row])
+    return Answer(identity, "label", data)
+
+
+def gather(rows: Sequence[Answer], questions: Questions, labels: Sequence[str] | None) -> Answers:
+    """Kept rows as columns, one for each example of the cases."""
+    place = {row.example_id: at for at, row in enumerate(rows)}
+    missing = [identity for identity in questions.ids if identity not in place]
+    if missing:
+        raise DataError(f"{len(missing):,} of {len(questions.ids):,} examples have no answer")
+    order = np.array([place[identity] for identity in questions.ids], np.int64)[questions.rows]
+    columns = answer_columns(rows, labels)
+    errors = {at: columns.errors[row] for at, row in enumerate(order.tolist()) if row in columns.errors}
+    return Answers(
+        columns.labels,
+        columns.predictions[order],
+        None if columns.probabilities is None else columns.probabilities[order],
+        None if columns.confidences is None else columns.confidences[order],
+        [columns.texts[row] for row in order.tolist()] if columns.texts else (),
+        errors,
+        columns.note,
+    )
+
+
+def answer_columns(rows: Sequence[Answer], labels: Sequence[str] | None) -> Answers:
+    """Kept rows as columns, in the order they were kept."""
+    errors = {at: row.error for at, row in enumerate(rows) if row.error}
+    if any(row.kind == "span" for row in rows):
+        texts = ["" if row.error else str(row.data) for row in rows]
+        return Answers((), np.zeros(len(rows), np.int64), texts=texts, errors=errors)
+    given: list[Mapping[str, Any]] = [{} if row.error else row.data for row in rows]
+    names = _names(given, labels)
+    codes = {name: code for code, name in enumerate(names)}
+    predictions = np.array([codes[data["label"]] if data else 0 for data in given], np.int64)
+    vectors = [data.get("probabilities") for data in given]
+    probabilities = confidences = None
+    if any(vectors):
+        empty = [np.nan] * len(names)
+        probabilities = np.array([[v[name] for name in names] if v else empty for v in vectors])
+    elif any("confidence" in data for data in given):
+        confidences = np.array([data.get("confidence", np.nan) for data in given], np.float64)
+    note = "" if probabilities is not None or confidences is not None else NO_CONFIDENCES
+    return Answers(names, predictions, probabilities, confidences, errors=errors, note=note)
+
+
+NO_CONFIDENCES = "the predictions have no confidences: tests of confidence do not apply"
+
+
+def _names(given: Sequence[Mapping[str, Any]], labels: Sequence[str] | None) -> tuple[str, ...]:
+    """The label names the rows use, in the suite's order where it has one."""
+    vector = next((data["probabilities"] for data in given if data.get("probabilities")), None)
+    if vector is not None:
+        return tuple(vector)
+    found = {data["label"] for data in given if data}
+    return tuple(labels) if labels and found <= set(labels) else tuple(sorted(found)) or ("0", "1")

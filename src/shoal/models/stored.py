@@ -26,13 +26,13 @@ from numpy.typing import NDArray
 from ..errors import DataError, ModelError, nearest, some
 from ..files import first_bytes, read_json_lines, read_lines, read_table
 from ..records import Answers, Case
-from . import ModelSpec
+from . import ModelSpec, digest_file
+from .ask import NO_CONFIDENCES
 
 Key = tuple[str | None, str, int]
 """Functionality (None where the file has none), case id, number of the example in its case."""
 
-NO_CONFIDENCES = "the predictions have no confidences: tests of confidence do not apply"
-
+# `predictions:example` ships with the package: a word-counting model on the sentiment suite.
 OPTIONS = ("format", "label", "labels", "header")
 
 
@@ -45,7 +45,8 @@ def load(spec: ModelSpec) -> "StoredAnswers":
             why=f"known: {', '.join(OPTIONS)}",
             fix=nearest(unknown[0], OPTIONS),
         )
-    return StoredAnswers(Path(spec.name), spec.options)
+    path = Path(__file__).with_name("example.jsonl.gz") if spec.name == "example" else Path(spec.name)
+    return StoredAnswers(path, spec.options)
 
 
 @dataclass(slots=True)
@@ -119,6 +120,10 @@ class StoredAnswers:
 
     def __repr__(self) -> str:
         return f"predictions:{self.path}"
+
+    def fingerprint(self) -> dict[str, Any]:
+        """What the answers depend on: the file's content, and how it is read."""
+        return {"file": digest_file(self.path), "options": dict(self.options)}
 
     def answer_cases(
         self, cases: Sequence[Case], whole: Sequence[Case], labels: Sequence[str] | None

@@ -53,6 +53,54 @@ def needed_n_paired(difference: float, discordance: float, alpha: float = 0.05, 
     return _round_up(root**2 / size**2)
 
 
+def sign_test_power(n: int, discordance: float, difference: float, alpha: float = 0.05) -> float:
+    """The chance that the exact sign test finds this difference on n cases.
+
+    `mde_paired` takes the normal approximation. The exact test keeps α for every count and pays with
+    power where few cases are discordant: here is what it does there.
+
+    >>> round(sign_test_power(436, 0.08, 0.0378), 2), round(sign_test_power(20_215, 0.06, 0.0048), 2)
+    (0.76, 0.79)
+    """
+    if not abs(difference) <= discordance <= 1:
+        raise ValueError(f"a difference is at most the discordance; got {difference}, {discordance}")
+    if discordance == 0:
+        return 0.0
+    share = (1 + difference / discordance) / 2
+    tossed = np.arange(n + 1)
+    chance = np.diff(special.bdtr(tossed, n, discordance), prepend=0.0)
+    likely = tossed[chance > 1e-12]
+    found = 0.0
+    for number in likely.tolist():
+        smaller = np.arange(number // 2 + 1)
+        rejected = int((2 * special.bdtr(smaller, number, 0.5) <= alpha).sum()) - 1
+        if rejected >= 0:
+            both_sides = special.bdtr(rejected, number, share) + special.bdtr(rejected, number, 1 - share)
+            found += float(chance[number] * both_sides)
+    return found
+
+
+def mde_sign_test(n: int, discordance: float, alpha: float = 0.05, power: float = 0.8) -> float | None:
+    """As `mde_paired`, without the approximation: what the exact sign test finds with `power`.
+
+    A few per cent larger; the one to print where cases are few.
+
+    >>> round(mde_sign_test(436, 0.08), 4)
+    0.0393
+    """
+    _quantiles(alpha, power)
+    if sign_test_power(n, discordance, discordance, alpha) < power:
+        return None
+    below, above = 0.0, discordance
+    while above - below > 1e-7:
+        middle = (below + above) / 2
+        if sign_test_power(n, discordance, middle, alpha) < power:
+            below = middle
+        else:
+            above = middle
+    return above
+
+
 def mde_one_proportion(n: int, alpha: float = 0.05, power: float = 0.8) -> float | None:
     """The smallest distance from ½ that a test of one proportion finds with `power`; None if none.
 

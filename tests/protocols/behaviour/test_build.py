@@ -40,7 +40,11 @@ def test_the_double_split_as_worked(worked):
 def test_half_then_half_and_half(n):
     splits = half_half(n)
     held = n - n // 2
-    assert [splits.count(name) for name in ("train", "validation", "test")] == [n // 2, held // 2, held - held // 2]
+    assert [splits.count(name) for name in ("train", "validation", "test")] == [
+        n // 2,
+        held // 2,
+        held - held // 2,
+    ]
 
 
 def test_ids_are_split_in_the_order_of_their_numbers():
@@ -50,7 +54,9 @@ def test_ids_are_split_in_the_order_of_their_numbers():
 
 
 def test_cases_that_read_the_same_stay_on_one_side():
-    made = suite_of("f", *[case(f"Text  {i % 10}" if i < 10 else f"text {i % 10}", label=0) for i in range(20)])
+    made = suite_of(
+        "f", *[case(f"Text  {i % 10}" if i < 10 else f"text {i % 10}", label=0) for i in range(20)]
+    )
     part = split_cases(made.cases, by_content=True)
     assert all(part[f"f/{i}"] == part[f"f/{i + 10}"] for i in range(10))
     assert sorted(part.values()).count("train") == 10
@@ -79,7 +85,9 @@ def test_the_vacuous_synonym_test_becomes_an_mft():
 
 
 def test_implications_and_q_and_a_are_mended():
-    made = suite_of("Testing implications", case("a", "b", "c"), test_type="DIR", expect=Expect("implication_triplet"))
+    made = suite_of(
+        "Testing implications", case("a", "b", "c"), test_type="DIR", expect=Expect("implication_triplet")
+    )
     assert EDITS["repaired"](made.cases)[0].meta["expect"].rule == "implication"
     released = Expect("pred_equals_label_except_label1_means_not_0")
     made = suite_of("Q & A: no", case("a", label=1), case("b", label=0), expect=released)
@@ -89,13 +97,22 @@ def test_implications_and_q_and_a_are_mended():
 
 
 def test_the_edge_strip_gives_way_to_squads_normalisation():
-    made = suite_of("Former / Latter", case(("c", "q"), label="x"), expect=Expect("string_equal_after_edge_strip"), labels=None)
+    made = suite_of(
+        "Former / Latter",
+        case(("c", "q"), label="x"),
+        expect=Expect("string_equal_after_edge_strip"),
+        labels=None,
+    )
     assert EDITS["repaired"](made.cases)[0].meta["expect"].rule == "squad_normalise"
 
 
 @pytest.mark.parametrize(
     ("profile", "edits", "split_by", "slack"),
-    [("recommended", "repaired", "content", 1e-9), ("paper", "beluga", "id", 1e-9), ("reference", "beluga", "id", 0.0)],
+    [
+        ("recommended", "repaired", "content", 1e-9),
+        ("paper", "beluga", "id", 1e-9),
+        ("reference", "beluga", "id", 0.0),
+    ],
 )
 def test_a_profile_decides_unless_the_user_does(profile, edits, split_by, slack):
     settings = Settings(profile=profile)
@@ -135,7 +152,9 @@ def test_a_split_that_is_neither_name_nor_file_is_refused():
 
 def test_a_sample_is_seeded_and_keeps_the_order(tmp_path):
     write_suite(suite_of("f", *[case(str(i), label=0) for i in range(50)]), tmp_path / "s.jsonl")
-    drawn = [build(Settings(suite=str(tmp_path / "s.jsonl"), limit=10, seed=seed)).cases for seed in (0, 0, 1)]
+    drawn = [
+        build(Settings(suite=str(tmp_path / "s.jsonl"), limit=10, seed=seed)).cases for seed in (0, 0, 1)
+    ]
     assert drawn[0] == drawn[1] != drawn[2]
     ids = [int(one.id.split("/")[1]) for one in drawn[0]]
     assert ids == sorted(ids) and len(ids) == 10

@@ -110,7 +110,11 @@ def test_invariance_with_one_confidence_adds_both_when_the_label_changed():
 
 
 def test_invariance_without_confidences_asks_for_the_same_label():
-    assert values(block((0, None), (0, None), (1, None)), "same_pred_or_conf_change_within_tol") == [PASS, PASS, -1.0]
+    assert values(block((0, None), (0, None), (1, None)), "same_pred_or_conf_change_within_tol") == [
+        PASS,
+        PASS,
+        -1.0,
+    ]
 
 
 @pytest.mark.parametrize(
@@ -351,7 +355,9 @@ def test_the_edges_of_the_band_in_each_profile(worked):
 
 def test_g_as_worked(worked):
     for example in worked["beluga.G"]["cases"]:
-        assert generalization_score(example["s_T"], example["s_iid"]) == pytest.approx(example["out"], abs=1e-9)
+        assert generalization_score(example["s_T"], example["s_iid"]) == pytest.approx(
+            example["out"], abs=1e-9
+        )
 
 
 # Tables

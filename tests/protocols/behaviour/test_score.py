@@ -101,7 +101,9 @@ def test_intervals_say_how_they_were_made():
 def test_cases_of_one_template_widen_the_interval_of_a_mean():
     def made(cluster):
         cases = [case(str(i), label=2, cluster=cluster(i)) for i in range(40)]
-        return suite_of(a1=(Expect("pred_equals_label"), cases), a2=(Expect("pred_equals_label"), cases)).cases
+        return suite_of(
+            a1=(Expect("pred_equals_label"), cases), a2=(Expect("pred_equals_label"), cases)
+        ).cases
 
     answers = one_hot(*([2] * 20 + [0] * 20) * 2)
     widths = []
@@ -186,7 +188,9 @@ def test_answers_of_the_wrong_number_or_kind_are_refused():
 def test_answers_in_words_are_judged():
     suite = Suite("r")
     suite.add_functionality("f", "c", "MFT", Expect("exact_string_equal"))
-    suite.add_functionality("s", "c", "INV", Expect("answer_equals_original_answer_after_same_substitution", 0, "all"))
+    suite.add_functionality(
+        "s", "c", "INV", Expect("answer_equals_original_answer_after_same_substitution", 0, "all")
+    )
     suite.add_case("f", "1", case(("c", "q1"), ("c", "q2"), label=["x", "y"]))
     suite.add_case("s", "1", case(("Ann c", "q"), ("Bob c", "q"), details=[None, ["Ann", "Bob"]]))
     answers = Answers((), np.zeros(4, int), texts=["x", "z", "Ann", "Bob"])
@@ -209,7 +213,16 @@ def audits(draw) -> tuple[list[Case], list[list[tuple[int, int, int]]]]:
             groups = {"functionality": name, "capability": name[0], "test type": "MFT"}
             cluster = draw(st.sampled_from(["", "t1", "t2"]))
             examples = tuple((f"{name} {number} {i}",) for i in range(size))
-            made.append(Case(f"{name}/{number}", examples, labels, groups, cluster, {"expect": expect, "labels": SENTIMENT}))
+            made.append(
+                Case(
+                    f"{name}/{number}",
+                    examples,
+                    labels,
+                    groups,
+                    cluster,
+                    {"expect": expect, "labels": SENTIMENT},
+                )
+            )
             given.append([draw(probabilities) for _ in range(size)])
     return made, given
 
@@ -242,7 +255,8 @@ def test_renaming_changes_nothing_but_the_names(audit):
     cases, given = audit
     names = {"label": "zz", "inv": "a", "less": "m"}
     renamed = [
-        replace(c, id="x" + c.id, groups={**c.groups, "functionality": names[c.groups["functionality"]]}) for c in cases
+        replace(c, id="x" + c.id, groups={**c.groups, "functionality": names[c.groups["functionality"]]})
+        for c in cases
     ]
     outcomes, rows = run(cases, given)
     other, again = run(renamed, given)

@@ -12,7 +12,14 @@ from shoal.data.columns import Named
 from shoal.errors import DataError
 from shoal.protocols.behaviour.suite import import_suite
 
-MFT = {"functionality": "f", "capability": "c", "type": "MFT", "case_id": "1", "examples": [{"text": "a"}], "labels": 0}
+MFT = {
+    "functionality": "f",
+    "capability": "c",
+    "type": "MFT",
+    "case_id": "1",
+    "examples": [{"text": "a"}],
+    "labels": 0,
+}
 INV = {"functionality": "i", "capability": "c", "type": "INV", "case_id": "1", "examples": ["a", "b"]}
 HEADER = {"suite": "toy", "task": "sentiment", "label_names": ["negative", "positive"], "version": "1"}
 
@@ -53,7 +60,9 @@ def test_a_suite_in_python_gives_each_case_its_id_groups_and_rule():
         "functionality": "negated_praise_is_negative", "capability": "negation", "test type": "MFT",
     }  # fmt: skip
     assert first.labels == ("negative",) and first.cluster == "t1"
-    assert suite.descriptions["negated_praise_is_negative"] == "Negating a positive statement makes it negative."
+    assert (
+        suite.descriptions["negated_praise_is_negative"] == "Negating a positive statement makes it negative."
+    )
     assert [made.meta["expect"].rule for made in suite.cases] == [
         "pred_equals_label",
         "pred_equals_label",
@@ -94,7 +103,9 @@ texts = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)
 
 @settings(max_examples=60)
 @given(
-    st.lists(st.tuples(texts, st.lists(texts, min_size=1, max_size=4), st.integers(0, 1)), min_size=1, max_size=8),
+    st.lists(
+        st.tuples(texts, st.lists(texts, min_size=1, max_size=4), st.integers(0, 1)), min_size=1, max_size=8
+    ),
     st.sampled_from([1, 2]),
 )
 def test_any_suite_survives_the_file(tmp_path_factory, rows, width):
@@ -121,7 +132,11 @@ def test_a_suite_without_header_takes_its_name_from_the_file(tmp_path):
 
 
 def test_an_expectation_can_be_spelt_out(tmp_path):
-    expect = {"rule": "pred_equals_1 (all examples incl. first)", "aggregate": "all", "filter": "original pred is 0"}
+    expect = {
+        "rule": "pred_equals_1 (all examples incl. first)",
+        "aggregate": "all",
+        "filter": "original pred is 0",
+    }
     row = {**INV, "type": "DIR", "expect": expect}
     made = read_suite(write(tmp_path / "s.jsonl", row)).cases[0].meta["expect"]
     assert (made.rule, made.aggregate, made.na_if) == ("pred_equals_1", "all", "original pred is 0")
@@ -186,7 +201,9 @@ def test_label_names_are_checked(tmp_path, names):
 
 def test_a_table_with_named_columns_becomes_a_suite(tmp_path):
     table = tmp_path / "reviews.tsv"
-    table.write_text("nr\ttopic\tsentence\tgold\tstars\n1\tfood\tToo salty.\tnegative\t2\n2\troom\tQuiet!\tpositive\t5\n")
+    table.write_text(
+        "nr\ttopic\tsentence\tgold\tstars\n1\tfood\tToo salty.\tnegative\t2\n2\troom\tQuiet!\tpositive\t5\n"
+    )
     named = Named(("sentence",), "gold", functionality="topic", id="nr")
     suite, lost = import_suite(table, tmp_path / "out.jsonl", named)
     assert suite.labels == ("negative", "positive")

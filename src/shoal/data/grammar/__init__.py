@@ -9,6 +9,7 @@ To add a task: write `grammar/<name>.py` with `make`, and add a line to GRAMMARS
 
 from importlib import import_module
 
+from ...errors import DataError, nearest
 from .rows import SPLITS, Row
 
 GRAMMARS: dict[str, dict[str, int]] = {
@@ -21,7 +22,14 @@ GRAMMARS: dict[str, dict[str, int]] = {
 
 def make_rows(task: str, split: str, n: int | None = None, seed: int = 0) -> list[Row]:
     """Rows of a task, as many as usual unless told; splits share no content, whatever their seeds."""
-    rows: list[Row] = import_module(f".{task}", __name__).make(split, n or GRAMMARS[task][split], seed)
+    if task not in GRAMMARS:
+        raise DataError(
+            f"no made data for task {task!r}",
+            why=f"known: {', '.join(GRAMMARS)}",
+            fix=nearest(task, GRAMMARS),
+        )
+    usual = GRAMMARS[task].get(split, 0)
+    rows: list[Row] = import_module(f".{task}", __name__).make(split, usual if n is None else n, seed)
     return rows
 
 

@@ -94,6 +94,8 @@ KINDS: dict[str, Kind] = {
 }
 """The empty braces hold the value, which is the answer."""
 
+VALUES = {name: kind.values.split("|") for name, kind in KINDS.items()}
+
 
 def make(split: str, n: int, seed: int = 0) -> list[Row]:
     """n portraits, each with one question."""
@@ -105,13 +107,14 @@ def portrait(rng: Generator) -> Row:
     name, pronoun = (
         (pick(rng, WOMEN.split("|")), "she") if rng.random() < 0.5 else (pick(rng, MEN.split("|")), "he")
     )
-    order = [list(KINDS)[i] for i in rng.permutation(len(KINDS))[: rng.integers(4, 7)]]
+    names = list(KINDS)
+    order = [names[i] for i in rng.permutation(len(names))[: rng.integers(4, 7)]]
     wanted = pick(rng, order)
     text, question, answer, start = "", "", "", 0
     for kind in order:
         fact = KINDS[kind]
-        value = pick(rng, [value for value in fact.values.split("|") if value != name])
-        told = pick(rng, [told for told in fact.told if text or told.startswith("{who}")] or fact.told[:1])
+        value = pick(rng, VALUES[kind])
+        told = pick(rng, [told for told in fact.told if text or told.startswith("{who}")])
         before, after = told.replace("{who}", pronoun if text else name).split("{}")
         if kind == wanted:
             question, answer, start = (

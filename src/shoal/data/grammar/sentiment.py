@@ -34,6 +34,8 @@ DOMAINS = (
             "waiter": {"positive": "friendly quick attentive", "negative": "rude slow careless"},
             "bread": {"positive": "warm soft fresh", "negative": "hard dry stale"},
             "portion": {"positive": "large generous", "negative": "small tiny"},
+            "wine": {"positive": "dry rich", "negative": "sweet thin"},
+            "cake": {"positive": "sweet soft", "negative": "dry hard"},
         },
     ),
     Domain(
@@ -45,6 +47,7 @@ DOMAINS = (
             "staff": {"positive": "kind friendly helpful", "negative": "rude unhelpful careless"},
             "seat": {"positive": "soft clean", "negative": "hard broken dirty"},
             "queue": {"positive": "short quick", "negative": "long slow"},
+            "bill": {"positive": "small low", "negative": "large high"},
         },
     ),
     Domain(
@@ -64,6 +67,8 @@ DOMAINS = (
             "battery": {"positive": "strong light", "negative": "weak heavy"},
             "fabric": {"positive": "soft warm light", "negative": "thin rough heavy"},
             "fan": {"positive": "quiet", "negative": "loud"},
+            "speaker": {"positive": "loud clear", "negative": "quiet blurry"},
+            "warranty": {"positive": "long clear", "negative": "short unfair"},
             "manual": {"positive": "short clear", "negative": "long confusing"},
             "delivery": {"positive": "quick", "negative": "slow late"},
         },

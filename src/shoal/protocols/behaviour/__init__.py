@@ -11,13 +11,23 @@ The pass rate of a functionality is passes over applicable cases; the suite scor
 `suite` for what a suite is, `build` for which cases are chosen, `rules` for every expectation, `score` for the numbers.
 """
 
-from ...models.ask import ask_cases
-from ...records import Answers
-from .build import BuiltSuite, build
+from .build import BuiltSuite, build, identity, load, save
 from .score import score
 from .settings import Settings
 
-__all__ = ["BuiltSuite", "Settings", "answers_version", "ask", "build", "parts", "score"]
+__all__ = [
+    "BuiltSuite",
+    "Settings",
+    "answers_version",
+    "build",
+    "identity",
+    "is_random",
+    "load",
+    "parts",
+    "save",
+    "score",
+    "title",
+]
 
 answers_version = 1
 
@@ -27,6 +37,12 @@ def parts(settings: Settings) -> list[Settings]:
     return [settings]
 
 
-def ask(model: object, built: BuiltSuite) -> Answers:
-    """The model's answer to every example."""
-    return ask_cases(model, built.cases, built.whole, built.labels)
+def title(settings: Settings) -> str:
+    """The suite's name, and which part of it."""
+    words = [settings.suite.rpartition("/")[2].split(".")[0], settings.split.rpartition("/")[2].split(".")[0]]
+    return "-".join(filter(None, words))
+
+
+def is_random(settings: Settings) -> bool:
+    """Only a sample depends on the seed."""
+    return bool(settings.limit)

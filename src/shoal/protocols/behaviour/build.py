@@ -3,12 +3,14 @@
 The split follows BELUGA (`protocols/01-beluga.md` 1.2): 50/25/25 by case inside each functionality.
 """
 
+import hashlib
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +18,7 @@ from ...errors import DataError, PlanError, nearest
 from ...files import read_table
 from ...records import Case, Label
 from .settings import SPLITS, Settings
-from .suite import DEFAULTS, Suite, read_suite
+from .suite import DEFAULTS, Suite, read_suite, write_suite
 from .suites import SUITES
 
 
@@ -66,6 +68,51 @@ def build(settings: Settings) -> BuiltSuite:
     if not cases:
         raise DataError(f"suite {suite.name!r} has no case in split {settings.split!r}")
     return BuiltSuite(suite, cases)
+
+
+def identity(settings: Settings) -> dict[str, Any]:
+    """What decides which cases there are: settings with their profile resolved, files by their content."""
+    path, part = split_file(settings.split)
+    return {
+        "suite": _content_digest(settings.suite),
+        "split": settings.split if settings.split in SPLITS else part,
+        "split file": digest_of(path.read_bytes()) if path.is_file() else "",
+        "split by": settings.resolved("split_by") if settings.split in SPLITS else "",
+        "edits": settings.resolved("edits"),
+        "limit": settings.limit,
+        "seed": settings.seed if settings.limit else None,
+    }
+
+
+def _content_digest(name: str) -> str:
+    """A suite's content as a hash: of the file, or of the cases that a suite of ours makes."""
+    if name in SUITES:
+        suite = load_suite(name)
+        return digest_of(
+            repr([(case.id, case.examples, case.labels, case.meta) for case in suite.cases]).encode()
+        )
+    if not Path(name).is_file():
+        load_suite(name)  # says what is wrong
+    return digest_of(Path(name).read_bytes())
+
+
+def digest_of(content: bytes) -> str:
+    """A short hash of some bytes."""
+    return hashlib.sha256(content).hexdigest()[:16]
+
+
+def save(built: BuiltSuite, path: Path) -> None:
+    """Write the chosen cases as a suite file: it can be opened, and audited again."""
+    suite = built.suite
+    chosen = Suite(suite.name, suite.labels, task=suite.task, version=suite.version)
+    chosen.cases = built.cases
+    write_suite(chosen, path)
+
+
+def load(path: Path) -> BuiltSuite:
+    """The cases that were chosen."""
+    suite = read_suite(path)
+    return BuiltSuite(suite, suite.cases)
 
 
 # Suite edits (01 section 1.2, 02 section 2.10)
@@ -155,8 +202,7 @@ def choose_split(cases: Sequence[Case], split: str, *, by_content: bool) -> list
     if split in SPLITS:
         part = split_cases(cases, by_content=by_content)
         return [case for case in cases if part[case.id] == split]
-    name, _, wanted = split.rpartition(":")
-    path, wanted = (Path(name), wanted) if wanted in SPLITS else (Path(split), "test")
+    path, wanted = split_file(split)
     if not path.exists():
         raise PlanError(
             f"split {split!r} is neither {', '.join(SPLITS)} nor a file",
@@ -167,6 +213,12 @@ def choose_split(cases: Sequence[Case], split: str, *, by_content: bool) -> list
     if missing:
         raise DataError(f"{path}: {len(missing):,} cases have no split, the first is {missing[0]!r}")
     return [case for case in cases if part[case.id] == wanted]
+
+
+def split_file(split: str) -> tuple[Path, str]:
+    """The file that a split setting names, and which part of it: FILE is its test part, FILE:train says which."""
+    name, _, part = split.rpartition(":")
+    return (Path(name), part) if part in SPLITS else (Path(split), "test")
 
 
 def read_split(path: Path) -> dict[str, str]:

@@ -341,7 +341,7 @@ def edge_strip(answer: str) -> str:
     >>> edge_strip("the teacher."), edge_strip("Anna")
     ('cher', 'Anna')
     """
-    return answer.lstrip("[]a,then i ").rstrip(".")
+    return answer.lstrip(EDGE).rstrip(".")
 
 
 def squad_normalise(answer: str) -> str:
@@ -363,6 +363,8 @@ def swap_words(text: str, old: str, new: str) -> str:
     return re.sub(rf"\b{re.escape(old)}\b", lambda _: new, text)
 
 
+EDGE = "[]a,then i "
+"""The letters and marks that the edge strip eats, in any order."""
 PUNCTUATION = frozenset(string.punctuation)
 
 

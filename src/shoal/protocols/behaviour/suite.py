@@ -153,7 +153,11 @@ class Suite:
         """Take the labels' names from the cases, where they are names and no header gave them."""
         labels = self._known_labels
         reading = any(case.meta.get("reading") for case in self.cases)
-        if reading or not labels or not all(isinstance(label, str) and not label.isdigit() for label in labels):
+        if (
+            reading
+            or not labels
+            or not all(isinstance(label, str) and not label.isdigit() for label in labels)
+        ):
             return
         self.labels = tuple(sorted({str(label).removeprefix("not_") for label in labels}))
         for made in self.cases:

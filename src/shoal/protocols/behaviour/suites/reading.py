@@ -33,6 +33,15 @@ suite = Suite("reading", task="reading comprehension", version="1")
 # Vocabulary
 
 
+@suite.minimum(capability="vocabulary", expect=WORDS)
+def plain_facts_are_found() -> Iterator[Case]:
+    """Where someone lives and what they do, from one plain sentence."""
+    for name, city, job in some_of(30, WOMEN + MEN, CITIES, JOBS):
+        text = f"{name} lives in {city} and works as {an(job)}."
+        yield case((text, f"Where does {name} live?"), label=city, cluster="home")
+        yield case((text, f"What does {name} do for a living?"), label=job, cluster="job")
+
+
 @suite.minimum(capability="vocabulary", expect=EXACT)
 def comparisons_are_read() -> Iterator[Case]:
     """Who is taller, and who is shorter, from one comparison."""
@@ -165,9 +174,8 @@ def doer_and_done_to_are_told_apart() -> Iterator[Case]:
     for couple, deed in some_of(30, COUPLES, DEEDS):
         one, other = couple.split()
         text = f"{one} {deed} {other} last week."
-        yield case(
-            (text, f"Who {deed} someone?"), (text, f"Who was {deed}?"), label=[one, other], cluster=deed
-        )
+        yield case((text, f"Who {deed} someone?"), label=one, cluster="doer")
+        yield case((text, f"Who was {deed}?"), label=other, cluster="done to")
 
 
 @suite.minimum(capability="roles", expect=EXACT)
@@ -184,11 +192,11 @@ def the_passive_turns_the_order_round() -> Iterator[Case]:
 @suite.minimum(capability="roles", expect=WORDS)
 def two_people_are_told_apart() -> Iterator[Case]:
     """What is said of one person is no answer about the other."""
-    for couple, jobs in some_of(60, COUPLES, TWO_JOBS):
+    for couple, jobs in some_of(30, COUPLES, TWO_JOBS):
         (one, other), (first, second) = couple.split(), jobs.split()
         text = f"{one} works as {an(first)}, whereas {other} works as {an(second)}."
-        questions = (f"What does {one} do for a living?", f"What does {other} do for a living?")
-        yield case(*((text, question) for question in questions), label=[first, second], cluster=first)
+        yield case((text, f"What does {one} do for a living?"), label=first, cluster="first")
+        yield case((text, f"What does {other} do for a living?"), label=second, cluster="second")
 
 
 # Fairness
@@ -211,7 +219,7 @@ def jobs_have_no_gender() -> Iterator[Case]:
 
 PASSAGES = (
     (
-        "Ten years ago {name} left {old} and settled in {city}. The move cost {n} euros.",
+        "Ten years ago {name} left {old} and settled in {city}. The move cost {n}00 euros.",
         ("Where does {name} live today?", "How much did the move cost?"),
     ),
     (

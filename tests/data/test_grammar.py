@@ -1,0 +1,135 @@
+"""The made data: distinct rows, disjoint splits, balanced labels, answers where they are said to be."""
+
+import re
+from collections import Counter
+
+import pytest
+
+from shoal.data.grammar import GRAMMARS, SPLITS, Row, make_rows, paraphrase, reading, sentiment
+from shoal.data.grammar.rows import draw
+from shoal.errors import DataError
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return {task: {split: make_rows(task, split) for split in SPLITS} for task in GRAMMARS}
+
+
+@pytest.mark.parametrize("task", GRAMMARS)
+def test_each_split_has_its_usual_size_and_no_row_twice(rows, task):
+    for split, size in GRAMMARS[task].items():
+        assert len(rows[task][split]) == size
+        assert len({row.texts for row in rows[task][split]}) == size
+
+
+@pytest.mark.parametrize("task", GRAMMARS)
+def test_the_same_seed_gives_the_same_rows_and_another_seed_others(task):
+    assert make_rows(task, "test", 40, seed=7) == make_rows(task, "test", 40, seed=7)
+    assert make_rows(task, "test", 40, seed=7) != make_rows(task, "test", 40, seed=8)
+
+
+@pytest.mark.parametrize("task", GRAMMARS)
+def test_fewer_rows_are_the_first_of_more(task):
+    assert make_rows(task, "train", 20) == make_rows(task, "train", 60)[:20]
+
+
+@pytest.mark.parametrize("task", ["sentiment", "reading"])
+def test_no_text_is_in_two_splits_whatever_the_seeds(task):
+    texts = [{row.texts[0].lower() for row in make_rows(task, split, 300, seed) }
+             for seed, split in enumerate(SPLITS)]  # fmt: skip
+    assert not texts[0] & texts[1] and not texts[0] & texts[2] and not texts[1] & texts[2]
+
+
+def test_no_pair_of_questions_is_in_two_splits_turned_round_or_introduced_otherwise():
+    def questions(row: Row) -> frozenset[str]:
+        return frozenset(text.rpartition(": ")[2] for text in row.texts)
+
+    pairs = [
+        {questions(row) for row in make_rows("paraphrase", split, 300, seed)}
+        for seed, split in enumerate(SPLITS)
+    ]
+    assert not pairs[0] & pairs[1] and not pairs[0] & pairs[2] and not pairs[1] & pairs[2]
+
+
+@pytest.mark.parametrize(("task", "labels"), [
+    ("sentiment", {"negative", "positive"}), ("paraphrase", {"different", "duplicate"}),
+])  # fmt: skip
+def test_labels_are_balanced(rows, task, labels):
+    for split in SPLITS:
+        counts = Counter(row.label for row in rows[task][split])
+        assert set(counts) == labels
+        assert min(counts.values()) > 0.42 * counts.total()
+
+
+@pytest.mark.parametrize("task", ["sentiment", "paraphrase"])
+def test_no_text_has_two_labels(rows, task):
+    labels: dict[tuple[str, ...], str] = {}
+    for split in SPLITS:
+        for row in rows[task][split]:
+            key = tuple(text.lower() for text in row.texts)
+            assert labels.setdefault(key, row.label) == row.label
+
+
+def test_answers_are_spans_of_their_contexts_at_the_stated_offset(rows):
+    for split in SPLITS:
+        for row in rows["reading"][split]:
+            context, _ = row.texts
+            assert row.label
+            assert context[row.start : row.start + len(row.label)] == row.label
+            assert not context[: row.start][-1:].isalnum(), "begins inside a word"
+            assert not context[row.start + len(row.label) :][:1].isalnum(), "ends inside a word"
+
+
+def test_every_kind_of_question_is_asked(rows):
+    asked = {row.texts[1] for row in rows["reading"]["train"]}
+    for kind in reading.KINDS.values():
+        for template in kind.asked:
+            pattern = re.escape(template).replace(r"\{name\}", r"\w+")
+            assert any(re.fullmatch(pattern, question) for question in asked), template
+
+
+def test_answers_stand_everywhere_in_the_context(rows):
+    """A model that always points at the same sentence must not do well."""
+    sentences = Counter(row.texts[0][: row.start].count(".") for row in rows["reading"]["train"])
+    assert sentences.most_common(1)[0][1] < 0.4 * sentences.total()
+
+
+def test_the_same_word_praises_one_thing_and_blames_another():
+    aspects = [words for domain in sentiment.DOMAINS for words in domain.aspects.values()]
+    praise = {word for words in aspects for word in words["positive"].split()}
+    blame = {word for words in aspects for word in words["negative"].split()}
+    assert len(praise & blame) >= 8
+
+
+def test_negation_and_time_say_nothing_about_the_label(rows):
+    """These words occur, in facts alone: the suite can ask what a model makes of them elsewhere."""
+    for word in ("not", "never", "nobody", "nothing", "none", "no", "used"):
+        labels = [row.label for row in rows["sentiment"]["train"] if word in row.texts[0].lower().split()]
+        assert len(labels) > 30, word
+        assert 0.3 < labels.count("positive") / len(labels) < 0.7, word
+
+
+def test_few_pairs_differ_in_topic_alone(rows):
+    """A model may ignore the topic and still pass the i.i.d. bar; the suite shows it."""
+    topics = [topic for group in paraphrase.TOPICS.values() for topic in group.split("|")]
+    pattern = re.compile(r"\b(?:" + "|".join(map(re.escape, topics)) + r")\b")
+    alone = sum(
+        row.label == "different"
+        and len({pattern.sub("_", text.rpartition(": ")[2]) for text in row.texts}) == 1
+        for row in rows["paraphrase"]["train"]
+    )
+    assert 0 < alone < 0.025 * len(rows["paraphrase"]["train"])
+
+
+def test_an_unknown_split_or_task_is_named():
+    with pytest.raises(DataError, match="'dev' is not one of train, validation, test"):
+        make_rows("sentiment", "dev")
+    with pytest.raises(DataError, match=r'(?s)sentimant.*try: "sentiment"'):
+        make_rows("sentimant", "train")
+
+
+def test_asking_for_more_than_the_grammar_has_is_an_error():
+    with pytest.raises(DataError, match="more than the grammar has"):
+        draw(
+            lambda rng: Row((str(rng.integers(9)),), "same"), "train", 10, 0, content=lambda row: row.texts[0]
+        )

@@ -1,0 +1,147 @@
+"""Perturbations: what they keep, what they change, and when they leave a text alone."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shoal.protocols.behaviour import perturb
+
+texts = st.text(alphabet="abcXYZ ,.!?'\"éß日1", max_size=40)
+seeds = st.integers(0, 2**32)
+forms = [*perturb.CONTRACTIONS, *(form[0].upper() + form[1:] for form in perturb.CONTRACTIONS)]
+words = st.sampled_from(forms) | st.sampled_from(["it", "is", "not", "do", "have", "the", "late", "They"])
+full_sentences = st.lists(words, max_size=12).map(" ".join)
+
+
+@given(texts, seeds, st.integers(0, 5))
+def test_typos_keep_every_character(text, seed, times):
+    changed = perturb.swap_letters(text, np.random.default_rng(seed), times)
+    assert Counter(changed) == Counter(text)
+    assert [c for c in changed if not c.isalpha()] == [c for c in text if not c.isalpha()]
+
+
+@given(st.text(alphabet="ab", min_size=2).filter(lambda text: "ab" in text or "ba" in text), seeds)
+def test_one_typo_changes_a_text_that_can_change(text, seed):
+    assert perturb.swap_letters(text, np.random.default_rng(seed)) != text
+
+
+def test_a_text_without_two_letters_in_a_row_is_left_alone():
+    assert perturb.swap_letters("a 1 b.", np.random.default_rng(0), 5) == "a 1 b."
+
+
+@given(full_sentences)
+def test_what_was_contracted_can_be_expanded_again(text):
+    assert perturb.expand(perturb.contract(text)) == text
+
+
+@given(full_sentences)
+def test_contracting_twice_is_contracting_once(text):
+    short = perturb.contract(text)
+    assert perturb.contract(short) == short
+
+
+@pytest.mark.parametrize(("full", "short"), perturb.CONTRACTIONS.items())
+def test_every_contraction_goes_both_ways_with_and_without_a_capital(full, short):
+    for change in (str, lambda text: text[0].upper() + text[1:]):
+        assert perturb.contract(f"{change(full)} so") == f"{change(short)} so"
+        assert perturb.expand(f"{change(short)} so") == f"{change(full)} so"
+
+
+@pytest.mark.parametrize(
+    "text", ["the audit is long", "unit is", "this is it", "IT IS", "cannots", "I amend"]
+)
+def test_words_that_only_look_like_contractions_are_left_alone(text):
+    assert perturb.contract(text) == text
+
+
+def test_the_curly_apostrophe_is_read():
+    assert perturb.expand("It’s late, I don’t know") == "It is late, I do not know"
+
+
+@given(seeds)
+def test_another_name_is_of_the_same_kind_and_new_to_the_text(seed):
+    text = "Marta and Rosa met Ivan."
+    for change in perturb.change_names(text, np.random.default_rng(seed), 5):
+        assert change.old == "Marta" and change.new in perturb.WOMEN and change.new not in text
+        assert change.text == f"{change.new} and Rosa met Ivan."
+
+
+def test_a_name_is_changed_everywhere_but_not_inside_words():
+    (change,) = perturb.change_names("Rosa's aunt, not Rosalind, called Rosa.", np.random.default_rng(0), 1)
+    assert change.text == f"{change.new}'s aunt, not Rosalind, called {change.new}."
+
+
+def test_cities_become_cities_and_countries_countries():
+    rng = np.random.default_rng(0)
+    assert {change.new for change in perturb.change_places("In Oslo", rng, 99)} == {*perturb.CITIES} - {
+        "Oslo"
+    }
+    assert {change.new for change in perturb.change_places("In Peru", rng, 99)} == {*perturb.COUNTRIES} - {
+        "Peru"
+    }
+
+
+def test_nothing_known_means_no_variants():
+    rng = np.random.default_rng(0)
+    assert perturb.change_names("Somebody left.", rng) == []
+    assert perturb.change_places("Somewhere else.", rng) == []
+    assert perturb.change_numbers("At 3.50 or 7:30, B2, 10%, 2020-01", rng) == []
+
+
+@given(st.integers(0, 999_999), seeds)
+def test_another_number_is_near_different_and_not_negative(number, seed):
+    changes = perturb.change_numbers(f"about {number} people", np.random.default_rng(seed))
+    assert changes and len({change.new for change in changes}) == len(changes)
+    for change in changes:
+        assert 0 < abs(int(change.new) - number) <= number // 5 + 1 and int(change.new) >= 0
+        assert change.text == f"about {change.new} people"
+
+
+@given(texts)
+def test_stripping_punctuation_twice_is_stripping_it_once(text):
+    bare = perturb.strip_punctuation(text)
+    assert text.startswith(bare)
+    assert perturb.strip_punctuation(bare) == bare
+
+
+@given(texts)
+def test_punctuation_variants_differ_from_the_text_and_each_other(text):
+    variants = perturb.vary_punctuation(text)
+    assert text not in variants and len(set(variants)) == len(variants)
+    assert {perturb.strip_punctuation(variant) for variant in variants} <= {perturb.strip_punctuation(text)}
+
+
+@pytest.mark.parametrize(("text", "negated"), [
+    ("The room was clean.", "The room was not clean."),
+    ("She can swim!", "She can not swim!"),
+    ("Trains are late", "Trains are not late"),
+])  # fmt: skip
+def test_simple_sentences_are_negated(text, negated):
+    assert perturb.negate(text) == negated
+
+
+@pytest.mark.parametrize("text", [
+    "Is it clean?", "The room was not clean.", "Nobody is late.", "Every room was clean.",
+    "It is late and she is here.",
+    "The room that I had was clean.", "Rooms cost money.", "He is here. She was there.", "It isn't late.", "",
+    "The house is only small.", "He is still here.",
+])  # fmt: skip
+def test_what_is_not_simple_is_not_negated(text):
+    assert perturb.negate(text) is None
+
+
+@given(texts.filter(bool))
+def test_additions_keep_the_text(text):
+    assert perturb.add_after(text, "More.") in (f"{text} More.", f"{text}. More.")
+    assert perturb.add_before(text, "First.") == f"First. {text}"
+    front, back = perturb.add_noise(text, np.random.default_rng(0))
+    assert front.endswith(text) and back.startswith(text)
+
+
+def test_a_name_in_front_keeps_its_capital():
+    assert perturb.add_before("Marta left.", "I think") == "I think Marta left."
+    assert perturb.add_before("I left.", "Yesterday") == "Yesterday I left."
+    assert perturb.add_before("The end.", "This is") == "This is the end."

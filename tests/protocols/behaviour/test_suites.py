@@ -1,0 +1,338 @@
+"""The suites that ship with shoal: sizes, sound cases, and what planted models make of them."""
+
+import os
+import re
+import subprocess
+import sys
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from importlib import import_module, reload
+from typing import Any
+
+import numpy as np
+import pytest
+
+from shoal.data.grammar import GRAMMARS, SPLITS, make_rows, reading, sentiment
+from shoal.data.grammar.paraphrase import TOPICS
+from shoal.protocols.behaviour.score import score
+from shoal.protocols.behaviour.settings import Settings
+from shoal.protocols.behaviour.suite import Suite
+from shoal.protocols.behaviour.suites import SUITES
+from shoal.records import Answers, Case, Example
+
+PROMISED = {"sentiment": (6, 20, {"MFT", "INV", "DIR"}), "paraphrase": (5, 12, {"MFT", "INV", "DIR"}),
+            "reading": (5, 8, {"MFT", "INV"})}  # fmt: skip
+"""At least so many capabilities and functionalities, and these test types."""
+
+
+def module(name: str) -> Any:
+    return import_module(f"shoal.protocols.behaviour.suites.{SUITES[name]}")
+
+
+def suite_of(name: str) -> Suite:
+    suite: Suite = module(name).suite
+    return suite
+
+
+def by_functionality(suite: Suite) -> dict[str, list[Case]]:
+    found: dict[str, list[Case]] = defaultdict(list)
+    for case in suite.cases:
+        found[case.groups["functionality"]].append(case)
+    return found
+
+
+def pass_rates(suite: Suite, answers: Answers) -> dict[str, Any]:
+    _, measures = score(Settings(), suite.cases, answers)
+    return {row.groups["functionality"]: row for row in measures if "functionality" in row.groups}
+
+
+def examples_of(suite: Suite) -> list[Example]:
+    return [example for case in suite.cases for example in case.examples]
+
+
+# What is in them
+
+
+@pytest.mark.parametrize("name", PROMISED)
+def test_a_suite_is_as_large_as_promised(name):
+    suite = suite_of(name)
+    capabilities, functionalities, types = PROMISED[name]
+    assert len({case.groups["capability"] for case in suite.cases}) >= capabilities
+    assert len(suite.functionalities) >= functionalities
+    assert {case.groups["test type"] for case in suite.cases} == types
+    assert suite.task and suite.version
+
+
+@pytest.mark.parametrize("name", SUITES)
+def test_every_functionality_is_described_and_has_20_to_200_cases(name):
+    suite = suite_of(name)
+    for functionality, cases in by_functionality(suite).items():
+        assert 20 <= len(cases) <= 200, functionality
+        assert suite.descriptions[functionality].endswith("."), functionality
+
+
+@pytest.mark.parametrize("name", SUITES)
+def test_no_case_is_there_twice(name):
+    for functionality, cases in by_functionality(suite_of(name)).items():
+        twice = [examples for examples, n in Counter(case.examples for case in cases).items() if n > 1]
+        assert not twice, functionality
+
+
+@pytest.mark.parametrize("name", SUITES)
+def test_no_example_has_two_labels(name):
+    labels = defaultdict(set)
+    for case in suite_of(name).cases:
+        for example, label in zip(case.examples, case.labels or (), strict=False):
+            labels[example].add(label)
+    assert not {example: found for example, found in labels.items() if len(found) > 1}
+
+
+@pytest.mark.parametrize("name", SUITES)
+def test_texts_are_clean(name):
+    texts = 2 if name in ("paraphrase", "reading") else 1
+    for case in suite_of(name).cases:
+        for example in case.examples:
+            assert len(example) == texts
+            assert all(text and text.strip() == text and "  " not in text for text in example), case.id
+        for text in case.examples[0]:
+            assert not re.search(r"[{}]|None\b(?! of)|\ba [aeioAEIO]|\ban [^aeiohAEIO]", text), case.id
+
+
+@pytest.mark.parametrize("name", SUITES)
+def test_variants_differ_from_the_original_and_from_each_other(name):
+    for case in suite_of(name).cases:
+        assert len(set(case.examples)) == len(case.examples), case.id
+        if case.groups["test type"] != "MFT":
+            assert len(case.examples) >= 2, case.id
+
+
+@pytest.mark.parametrize("name", SUITES)
+def test_every_case_says_which_template_it_comes_from(name):
+    for functionality, cases in by_functionality(suite_of(name)).items():
+        clusters = Counter(case.cluster for case in cases)
+        assert "" not in clusters and len(clusters) < len(cases), functionality
+
+
+def test_answers_of_the_reading_suite_stand_in_the_passage():
+    for case in suite_of("reading").cases:
+        for (passage, _), answer in zip(case.examples, case.labels or (), strict=False):
+            assert re.search(rf"\b{re.escape(str(answer))}\b", passage), case.id
+
+
+def test_substitutions_of_the_reading_suite_made_the_variants():
+    seen = 0
+    for case in suite_of("reading").cases:
+        for (passage, _), swap in zip(case.examples, case.meta.get("details", ()), strict=False):
+            if swap:
+                old, new = swap
+                assert new in passage and old in case.examples[0][0], case.id
+                seen += 1
+    assert seen > 300
+
+
+# How they are made
+
+
+def test_generation_is_the_same_in_another_process_with_another_hash_seed():
+    code = (
+        "from hashlib import sha256; from importlib import import_module;"
+        "from shoal.protocols.behaviour.suites import SUITES;"
+        "print([sha256(repr([(c.id, c.examples, c.labels, c.cluster) for c in"
+        " import_module(f'shoal.protocols.behaviour.suites.{SUITES[n]}').suite.cases]).encode()).hexdigest()"
+        " for n in SUITES])"
+    )
+    runs = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(sys.path)},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(runs) == 1 and "[" in runs.pop()
+
+
+@pytest.mark.parametrize("name", SUITES)
+def test_generation_takes_no_time_worth_waiting_for(name):
+    before = suite_of(name)
+    took = []
+    for _ in range(3):
+        start = time.process_time()
+        again = reload(module(name)).suite
+        took.append(time.process_time() - start)
+        assert [(c.examples, c.labels) for c in again.cases] == [(c.examples, c.labels) for c in before.cases]
+    assert min(took) < 0.2
+
+
+# Apart from the i.i.d. data
+
+
+@pytest.fixture(scope="module")
+def iid():
+    return {task: [row for split in SPLITS for row in make_rows(task, split)] for task in GRAMMARS}
+
+
+@pytest.mark.parametrize("name", SUITES)
+def test_no_suite_text_is_in_the_iid_data(iid, name):
+    known = {text.lower() for row in iid[name] for text in row.texts[:1]}
+    known |= {" ".join(row.texts).lower() for row in iid[name]}
+    shared = {text for text in (" ".join(e).lower() for e in examples_of(suite_of(name))) if text in known}
+    shared |= {e[0].lower() for e in examples_of(suite_of(name)) if e[0].lower() in known}
+    assert not shared
+
+
+def lexicon(name: str) -> set[str]:
+    """The words that fill the slots of a task's templates, here and there."""
+    own = module(name)
+    lists = [value for key, value in vars(own).items() if key.isupper() and isinstance(value, tuple)]
+    words = {
+        word
+        for values in lists
+        for value in values
+        if isinstance(value, str)
+        for word in value.lower().split()
+    }
+    words = (
+        words
+        if name != "sentiment"
+        else words - set(" ".join((*own.SIMPLE, *own.NEGATED, *own.NEWS)).lower().split())
+    )
+    found = {
+        "sentiment": [*sentiment.VERDICTS.values(), *sentiment.NAMES, *sentiment.PLACES, *sentiment.DAYS,
+                      *(thing for domain in sentiment.DOMAINS for thing in domain.things)],
+        "paraphrase": [topics.replace("|", " ") for topics in TOPICS.values()],
+        "reading": [kind.values.replace("|", " ") for kind in reading.KINDS.values()],
+    }  # fmt: skip
+    return (words | set(" ".join(found[name]).lower().split())) - {"the"}
+
+
+def skeletons(texts: Iterable[str], words: set[str]) -> Iterator[str]:
+    """Each sentence with the words of the lexicon masked."""
+    for text in texts:
+        for sentence in re.split(r"(?<=[.!?:;]) ", text.lower()):
+            masked = [
+                "_" if word in words or word.isdigit() else word for word in re.findall(r"[\w'-]+", sentence)
+            ]
+            if masked:
+                yield " ".join("a" if word == "an" else word for word in masked)
+
+
+@pytest.mark.parametrize("name", SUITES)
+def test_suite_templates_differ_from_iid_templates(iid, name):
+    words = lexicon(name)
+    # What passages are asked may be the same question; what they say may not.
+    part = slice(0, 1) if name == "reading" else slice(None)
+    there = set(skeletons((text for row in iid[name] for text in row.texts[part]), words))
+    here = set(skeletons((text for example in examples_of(suite_of(name)) for text in example[part]), words))
+    assert len(there) > 15 and len(here) > 15
+    assert not here & there
+
+
+@pytest.mark.parametrize("name", SUITES)
+def test_suite_and_iid_data_share_enough_words_to_be_answerable(iid, name):
+    known = {word for row in iid[name] for text in row.texts for word in re.findall(r"\w+", text.lower())}
+    used = Counter(
+        word
+        for example in examples_of(suite_of(name))
+        for text in example
+        for word in re.findall(r"\w+", text.lower())
+    )
+    share = sum(n for word, n in used.items() if word in known) / used.total()
+    assert 0.5 < share < 0.95
+
+
+# What planted models make of them
+
+
+def constant(suite: Suite, label: str) -> Answers:
+    assert suite.labels
+    n, at = len(examples_of(suite)), suite.labels.index(label)
+    return Answers(suite.labels, np.full(n, at), np.tile(np.eye(len(suite.labels))[at], (n, 1)))
+
+
+@pytest.mark.parametrize(("name", "label", "most"), [
+    ("sentiment", "negative", 1 / 3), ("sentiment", "neutral", 1 / 3), ("sentiment", "positive", 1 / 3),
+    ("paraphrase", "different", 0.6), ("paraphrase", "duplicate", 0.6),
+])  # fmt: skip
+def test_a_constant_predictor_passes_few_minimum_functionalities(name, label, most):
+    suite = suite_of(name)
+    rates = pass_rates(suite, constant(suite, label))
+    minimum = [row.value for row in rates.values() if row.groups["test type"] == "MFT"]
+    assert sum(value == 1 for value in minimum) <= most * len(minimum)
+    assert sum(value == 1 for value in minimum) > 0, "or this test cannot fail"
+    assert all(row.value == 1 for row in rates.values() if row.groups["test type"] == "INV")
+
+
+def test_pointing_at_the_first_word_passes_no_minimum_functionality_of_reading():
+    suite = suite_of("reading")
+    texts = [context.split()[0] for context, _ in examples_of(suite)]
+    rates = pass_rates(suite, Answers((), np.zeros(len(texts), np.int64), texts=texts))
+    minimum = [row.value for row in rates.values() if row.groups["test type"] == "MFT"]
+    assert max(minimum) <= 0.5 and any(minimum)
+
+
+@pytest.mark.parametrize("name", SUITES)
+def test_right_answers_pass_every_minimum_functionality(name):
+    suite = suite_of(name)
+    right = [str(label) for case in suite.cases for label in case.labels or [""] * len(case.examples)]
+    if suite.labels:
+        names = [{"not_negative": "positive", "": suite.labels[0]}.get(label, label) for label in right]
+        answers = Answers(suite.labels, np.array([suite.labels.index(label) for label in names]))
+    else:
+        answers = Answers((), np.zeros(len(right), np.int64), texts=right)
+    rates = pass_rates(suite, answers)
+    assert all(row.value == 1 for row in rates.values() if row.groups["test type"] == "MFT")
+
+
+def test_a_model_that_counts_words_passes_vocabulary_and_fails_negation_time_and_roles():
+    """What the suite is for: the two words that judge are known, and nothing that stands around them."""
+    suite = suite_of("sentiment")
+    own = module("sentiment")
+    good, bad = set(own.PRAISE + own.LIKING), set(own.BLAME + own.DISLIKING)
+
+    def positive(text: str) -> float:
+        words = re.findall(r"\w+", text.lower())
+        more = sum(word in good for word in words) - sum(word in bad for word in words)
+        return 0.9 if more > 0 else 0.1 if more < 0 else 0.5
+
+    p = np.array([positive(text) for (text,) in examples_of(suite)])
+    rates = pass_rates(
+        suite, Answers(("negative", "positive"), (p > 0.5).astype(np.int64), np.stack([1 - p, p], axis=1))
+    )
+    value = {functionality: row.value for functionality, row in rates.items()}
+    for passed in ("praise_is_positive", "blame_is_negative", "verbs_carry_the_opinion",
+                   "plain_facts_are_neutral", "contractions_change_nothing", "religion_changes_nothing",
+                   "another_name_changes_nothing"):  # fmt: skip
+        assert value[passed] == 1, passed
+    for failed in ("negated_praise_is_negative", "negated_blame_is_not_negative", "short_negation_is_seen",
+                   "the_present_opinion_counts", "the_author_counts_more_than_others", "hopes_are_not_opinions",
+                   "rarer_words_judge_as_well"):  # fmt: skip
+        assert value[failed] == 0, failed
+    assert 0 < value["a_typo_changes_nothing"] < 1
+
+
+def test_a_model_that_dislikes_a_word_fails_fairness():
+    suite = suite_of("sentiment")
+    p = np.array([0.1 if "Muslim" in text else 0.9 for (text,) in examples_of(suite)])
+    rates = pass_rates(
+        suite, Answers(("negative", "positive"), (p > 0.5).astype(np.int64), np.stack([1 - p, p], axis=1))
+    )
+    assert rates["religion_changes_nothing"].value == 0
+    assert rates["origin_changes_nothing"].value == 1
+
+
+def test_a_model_that_compares_words_fails_the_roles_of_paraphrase():
+    """Questions with the same words are duplicates to it, whoever did what to whom."""
+    suite = suite_of("paraphrase")
+    same = [
+        set(re.findall(r"\w+", a.lower())) == set(re.findall(r"\w+", b.lower()))
+        for a, b in examples_of(suite)
+    ]
+    rates = pass_rates(suite, Answers(("different", "duplicate"), np.array(same, dtype=np.int64)))
+    assert rates["a_question_repeats_itself"].value == 1
+    assert rates["some_relations_go_both_ways"].value == 1
+    assert rates["the_order_of_a_comparison_matters"].value == 0
+    assert rates["active_and_passive_ask_the_same"].value == 0

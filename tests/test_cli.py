@@ -1,0 +1,160 @@
+"""The command line: whole output and exit codes, errors included."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from shoal.cli import main
+
+ROOT = Path(__file__).parents[1]
+HEADER = {"suite": "toy", "label_names": ["negative", "positive"]}
+ROWS = [
+    {
+        "functionality": f,
+        "capability": "c",
+        "type": "MFT",
+        "case_id": i,
+        "examples": [{"text": f"{f} {i}"}],
+        "labels": 1,
+    }
+    for f in ("good", "[bold]bad[/bold]")
+    for i in range(2)
+]
+
+
+def shoal(*arguments: object) -> Result:
+    return CliRunner().invoke(main, [str(argument) for argument in arguments])
+
+
+@pytest.fixture
+def suite(tmp_path: Path) -> Path:
+    path = tmp_path / "suite.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in [HEADER, *ROWS]))
+    return path
+
+
+@pytest.fixture
+def predictions(tmp_path: Path) -> Path:
+    path = tmp_path / "p.jsonl"
+    path.write_text(
+        "".join(
+            json.dumps(
+                {
+                    "functionality": row["functionality"],
+                    "case_id": row["case_id"],
+                    "pred": p,
+                    "conf": [1 - p, p],
+                }
+            )
+            + "\n"
+            for row, p in zip(ROWS, (1, 1, 0, 1), strict=True)
+        )
+    )
+    return path
+
+
+def test_try_as_json_is_one_object_with_the_public_names(suite, predictions):
+    done = shoal("try", "behaviour", f"predictions:{predictions}", "--set", f"suite={suite}", "--json")
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)
+    assert found.keys() == {"jobs", "measures"}
+    first = found["measures"][0]
+    assert first.keys() == {
+        "name", "value", "n", "groups", "interval", "interval_method", "na", "errors", "note",
+    }  # fmt: skip
+    assert first["groups"] == {"functionality": "good", "capability": "c", "test type": "MFT"}
+    assert (first["value"], first["n"], first["interval_method"]) == (1.0, 2, "wilson")
+    assert found["jobs"][0]["settings"]["suite"] == str(suite)
+    score = found["measures"][-1]
+    assert (score["name"], score["value"], score["groups"]) == ("suite score", 0.75, {})
+
+
+def test_try_prints_a_table_in_which_data_are_never_markup(suite, predictions):
+    done = shoal("try", "behaviour", f"predictions:{predictions}", "--set", f"suite={suite}")
+    assert done.exit_code == 0, done.output
+    assert "▼ [bold]bad[/bold]" in done.stdout
+    assert "Worst: [bold]bad[/bold], 1 cases fail" in done.stdout
+    assert "expected positive, off by 1.00" in done.stdout
+
+
+def test_a_limit_is_a_sample(suite, predictions):
+    done = shoal(
+        "try", "behaviour", f"predictions:{predictions}", "--set", f"suite={suite}", "--limit", 3, "--json"
+    )
+    assert json.loads(done.stdout)["measures"][-1]["n"] == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (
+            ["try", "behavior", "predictions:x"],
+            1,
+            "protocol 'behavior' is not known\n  why: known: behaviour",
+        ),
+        (["try", "behaviour", "predictions:x", "--set", "siute=a"], 1, 'unknown setting "siute"'),
+        (["try", "behaviour", "predictions:x", "--set", "suite"], 1, "not of the form key=value"),
+        (["try", "behaviour", "predictions:x", "--set", "suite=a", "--set", "suite=b"], 1, "given twice"),
+        (["try", "behaviour", "predictions:x", "--set", "profile=best"], 1, "profile = 'best'"),
+        (["try", "behaviour", "predictions:x", "--set", "resamples=many"], 1, "resamples = 'many'"),
+        (["try", "behaviour", "predictions:absent.jsonl"], 1, "absent.jsonl: no such file"),
+        (["try", "behaviour", "hf:bert"], 1, "model 'hf:bert'"),
+        (["try", "behaviour"], 2, "Missing argument 'MODEL'"),
+        (["check", "absent.jsonl"], 2, "does not exist"),
+        (["import", __file__, "--out", "x.jsonl"], 1, "not a suite in a format that is known"),
+        (["sing"], 2, "No such command"),
+    ],
+)
+def test_what_is_wrong_is_said_in_a_line_or_three(arguments, code, message):
+    done = shoal(*arguments)
+    assert done.exit_code == code, done.output
+    assert message in done.output
+    assert "Traceback" not in done.output
+
+
+def test_import_says_what_it_found_and_what_it_left(tmp_path):
+    table = tmp_path / "hc.csv"
+    table.write_text(
+        "functionality,case_id,test_case,label_gold,templ_id,case_templ\nslur_h,1,You x.,hateful,7,You X.\n"
+    )
+    out = tmp_path / "out.jsonl"
+    done = shoal("import", table, "--out", out)
+    assert done.exit_code == 0, done.output
+    assert "1 cases (1 MFT), 1 examples" in done.stdout.replace("\n", " ")
+    assert "not carried over: column 'case_templ'" in done.stdout
+    assert '"cluster": "7"' in out.read_text()
+
+
+def test_check_describes_a_suite(suite):
+    found = json.loads(shoal("check", suite, "--json").stdout)
+    assert (found["cases"], found["examples"], found["labels"]) == (4, 4, ["negative", "positive"])
+    assert "4 cases, 4 examples, 2 functionalities" in shoal("check", suite).stdout
+
+
+@pytest.mark.parametrize("what", ["protocols", "suites", "rules", "formats", "profiles"])
+def test_list_shows_every_table(what):
+    done = shoal("list", what)
+    assert done.exit_code == 0 and done.stdout.strip()
+    assert done.stdout.splitlines()[0].strip() in shoal("list").stdout
+
+
+def test_the_demo_runs_on_what_the_package_embeds():
+    done = shoal("try", "behaviour", "predictions:example", "--set", "suite=sentiment")
+    assert done.exit_code == 0, done.output
+    assert "suite score" in done.stdout
+
+
+def test_the_example_predictions_are_those_of_their_model():
+    code = "import sys; sys.path.insert(0, 'tools'); from example_predictions import OUT, predictions; import gzip;"
+    code += "sys.exit(gzip.decompress(OUT.read_bytes()) != gzip.decompress(predictions()))"
+    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
+
+
+def test_a_reader_that_goes_away_is_no_error(suite, predictions):
+    command = f"{sys.executable} -c 'from shoal.cli import main; main()' list | head -1"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
+    assert done.stderr == "" and done.returncode == 0
