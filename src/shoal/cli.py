@@ -130,13 +130,17 @@ def check_command(file: Path, as_json: bool) -> None:
     Example:
       shoal check suite.jsonl
     """
-    from .show.suites import describe_suite, print_suite
+    from .protocols.behaviour.hygiene import examine
+    from .protocols.behaviour.suite import read_suite
+    from .show.suites import describe_suite, print_findings, print_suite
 
-    found = describe_suite(file)
+    suite = read_suite(file)
+    found, hygiene = describe_suite(suite), examine(suite)
     if as_json:
-        click.echo(json.dumps(found))
+        click.echo(json.dumps(found | hygiene.as_json()))
     else:
         print_suite(found)
+        print_findings(hygiene)
 
 
 @main.command()

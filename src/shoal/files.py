@@ -182,6 +182,12 @@ def _unwrap(field: str) -> str:
     )
 
 
+def sweep(folder: Path, name: str = "*") -> None:
+    """Remove what a crash left of files that were being written; for who holds the lock on them."""
+    for left in folder.glob(f".{name}.*.tmp"):
+        left.unlink(missing_ok=True)
+
+
 @contextmanager
 def writing(path: Path) -> Iterator[TextIO]:
     """A text file to write, put in place only when whole: a crash or an error leaves what was there before."""

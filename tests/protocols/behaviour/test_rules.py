@@ -199,6 +199,32 @@ def test_directional_error_as_worked(worked):
         assert (values(made, rule, tolerance=0.1)[1] == PASS) is example["tol_0_1"]
 
 
+@pytest.mark.parametrize("slack", [0.0, 0.125])
+@pytest.mark.parametrize(
+    ("rule", "before", "after", "line"),
+    [
+        ("same_pred_or_conf_change_within_tol", (0, [0.75, 0.25, 0.0]), (1, [0.5, 0.5, 0.0]), PASS),
+        ("conf_of_original_pred_not_lower", (0, [0.75, 0.25, 0.0]), (0, [0.5, 0.5, 0.0]), PASS),
+        ("conf_of_original_pred_not_higher", (0, [0.5, 0.5, 0.0]), (0, [0.75, 0.25, 0.0]), PASS),
+        ("conf_of_original_pred_not_lower", (2, [0.5, 0.25, 0.25]), (2, [0.75, 0.25, 0.0]), NA),
+        ("conf_of_original_pred_not_higher", (0, [0.75, 0.25, 0.0]), (0, [1.0, 0.0, 0.0]), NA),
+        ("positive_shift >= -tol", (2, [0.25, 0.25, 0.5]), (1, [0.25, 0.5, 0.25]), PASS),
+        ("positive_shift <= tol", (1, [0.25, 0.5, 0.25]), (2, [0.25, 0.25, 0.5]), PASS),
+        ("direction not_more_conf", (0, [0.5, 0.25, 0.25]), (0, [0.75, 0.25, 0.0]), PASS),
+    ],
+)
+def test_exactly_on_the_line_counts_as_inside_with_and_without_slack(rule, before, after, line, slack):
+    # Quarters and eighths are exact in binary: the tolerance is 0.25 less the slack, so the sum is the line itself.
+    assert values(block(before, after), rule, tolerance=0.25 - slack, slack=slack)[1] == line
+
+
+def test_neutral_names_the_middle_of_three_labels_only():
+    three = block([0.1, 0.8, 0.1], labels=("bad", "so so", "good"))
+    assert values(three, "pred_not_0", na_if="original pred is neutral") == [NA]
+    with pytest.raises(DataError, match="label 'neutral' is not one of"):
+        values(block([0.1, 0.9], labels=("bad", "good")), "pred_not_0", na_if="original pred is neutral")
+
+
 # Slices
 
 

@@ -104,26 +104,21 @@ def make(split: str, n: int, seed: int = 0) -> list[Row]:
 
 def portrait(rng: Generator) -> Row:
     """One portrait with a question, its answer, and where that stands."""
-    name, pronoun = (
-        (pick(rng, WOMEN.split("|")), "she") if rng.random() < 0.5 else (pick(rng, MEN.split("|")), "he")
-    )
-    names = list(KINDS)
-    order = [names[i] for i in rng.permutation(len(names))[: rng.integers(4, 7)]]
-    wanted = pick(rng, order)
+    pronoun, names = pick(rng, (("she", WOMEN), ("he", MEN)))
+    name = pick(rng, names.split("|"))
+    kinds = [list(KINDS)[i] for i in rng.permutation(len(KINDS))[: rng.integers(4, 7)]]
+    wanted = pick(rng, kinds)
     text, question, answer, start = "", "", "", 0
-    for kind in order:
+    for kind in kinds:
         fact = KINDS[kind]
-        value = pick(rng, VALUES[kind])
+        value = pick(rng, [value for value in VALUES[kind] if value != name])
         told = pick(rng, [told for told in fact.told if text or told.startswith("{who}")])
         before, after = told.replace("{who}", pronoun if text else name).split("{}")
-        if kind == wanted:
-            question, answer, start = (
-                pick(rng, fact.asked),
-                value,
-                len(f"{text} {before}" if text else before),
-            )
-            if fact.turned and rng.random() < 0.3:
-                question, answer, start = fact.turned.replace("{}", value), name, 0
-        text += (" " if text else "") + sentence(before + value + after)
+        text += " " if text else ""
+        if kind == wanted and fact.turned and rng.random() < 0.3:
+            question, answer = fact.turned.replace("{}", value), name
+        elif kind == wanted:
+            question, answer, start = pick(rng, fact.asked), value, len(text + before)
+        text += sentence(before + value + after)
     # A value that opens its sentence has a capital.
     return Row((text, question.replace("{name}", name)), text[start : start + len(answer)], start)

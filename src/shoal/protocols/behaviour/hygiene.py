@@ -17,11 +17,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ...errors import DataError, some
+from ...errors import DataError
 from ...records import Answers, Case, Example, Label
 from ...stats.intervals import wilson
 from .build import split_cases
-from .rules import DIRECTIONS, RIGHT_ANSWERS, Expect, label_index, labels_named, squad_normalise
+from .rules import RIGHT_ANSWERS, Expect, label_index, labels_named, squad_normalise
 from .score import FEW_CASES, judge
 from .settings import Settings
 from .suite import Suite
@@ -131,7 +131,7 @@ def examine(suite: Suite | Iterable[Case]) -> Hygiene:
     """Everything the checks find, errors first; the order of the cases does not matter."""
     material = Material(suite)
     findings = [finding for check in CHECKS.values() for finding in check(material)]
-    findings.sort(key=lambda finding: SEVERITIES.index(finding.severity))  # stable: then as CHECKS has them
+    findings.sort(key=lambda row: SEVERITIES.index(row.severity))  # stable: then as CHECKS has them
     return Hygiene(tuple(findings), tuple(material.counts()), material.label_counts)
 
 
@@ -191,17 +191,12 @@ class Material:
 
     @cached_property
     def shapes(self) -> dict[str, list[tuple[Case, int]]]:
-        """By functionality: a case of every shape that its rule could tell apart, and how many have it.
-
-        Rules see the number of examples, labels and substitutions, never the texts.
-        """
+        """By functionality: a case of every shape, and how many have it."""
         found = {}
         for name, cases in self.by_name.items():
             tally: dict[object, list[Case]] = defaultdict(list)
             for case in cases:
-                reading = case.meta.get("reading")
-                swaps = repr(case.meta.get("details")) if reading else ""
-                tally[len(case.examples), case.labels, swaps].append(case)
+                tally[shape(case)].append(case)
             found[name] = [(members[0], len(members)) for members in tally.values()]
         return found
 
@@ -232,7 +227,7 @@ class Material:
         return [Said.text(answer) for answer in dict.fromkeys(["", most])]
 
     def _check_labels(self, expect: Expect) -> None:
-        for word in (word for part in (expect, *expect.parts) for word in labels_named(part)):
+        for word in spoken_labels(expect):
             if label_index(word, self.labels) >= len(self.labels):
                 raise DataError(f"rule {expect.rule!r} names label {word}, the suite has {len(self.labels)}")
 
@@ -244,13 +239,14 @@ class Material:
     @cached_property
     def label_counts(self) -> dict[str, int]:
         """How many judged examples ask for each label, reading comprehension left out."""
-        asked: Counter[str] = Counter(dict.fromkeys(self.labels, 0))
+        asked: Counter[str] = Counter()
         for shapes in self.shapes.values():
             for case, n in shapes:
                 if not case.meta.get("reading"):
                     for label in filter(None, wanted(case, self.labels)):
                         asked[label] += n
-        return dict(sorted(asked.items())) if any(asked.values()) else {}
+        own = [label for label in self.labels if label != OTHER_LABEL]
+        return {label: asked[label] for label in (*own, *sorted(set(asked) - set(own)))} if asked else {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,10 +302,15 @@ def label_names(cases: Sequence[Case]) -> tuple[str, ...]:
         for label in case.labels or ()
     }
     for expect in {case.meta["expect"] for case in cases}:
-        words |= {word for part in (expect, *expect.parts) for word in labels_named(part)}
+        words |= set(spoken_labels(expect))
     if not all(word.isdecimal() for word in words):
         return (*sorted(words), OTHER_LABEL)[: max(len(words), 2)]
     return tuple(str(at) for at in range(max([1, *map(int, words)]) + 1))
+
+
+def spoken_labels(expect: Expect) -> list[str]:
+    """The labels that a rule, its parts and their filters name."""
+    return [*labels_named(expect), *(word for part in expect.parts for word in spoken_labels(part))]
 
 
 def wanted(case: Case, labels: tuple[str, ...]) -> list[str | None]:
@@ -345,6 +346,12 @@ def named(label: Label, labels: tuple[str, ...]) -> str:
     return labels[int(word)] if word.isdecimal() and int(word) < len(labels) else word
 
 
+def shape(case: Case) -> object:
+    """All that a rule can see of a case: never its texts, but labels, and in reading comprehension substitutions."""
+    swaps = repr(case.meta.get("details")) if case.meta.get("reading") else ""
+    return case.meta["expect"], len(case.examples), case.labels, swaps
+
+
 def is_perturbation(case: Case) -> bool:
     """Whether a case is about its variants, the original being only what they are compared with."""
     expect: Expect = case.meta["expect"]
@@ -356,18 +363,27 @@ def is_vacuous(cases: Sequence[Case]) -> bool:
     return is_perturbation(cases[0]) and all(len(case.examples) == 1 for case in cases)
 
 
-def of_cases(n: int, total: int) -> str:
-    """A count as a share of the cases.
+def tell(n: int, total: int, one: str, several: str, noun: str = "cases") -> str:
+    """A count as a share of what there is, with its verb.
 
-    >>> of_cases(30, 120), of_cases(7, 7)
-    ('30 of 120 cases (25.0 %)', 'all 7 cases')
+    >>> tell(30, 120, "is lost", "are lost"), tell(1, 8000, "is lost", ""), tell(7, 7, "", "are lost")
+    ('30 of 120 cases (25.0 %) are lost', '1 of 8,000 cases (under 0.1 %) is lost', 'all 7 cases are lost')
     """
-    return f"all {total:,} cases" if n == total else f"{n:,} of {total:,} cases ({100 * n / total:.1f} %)"
+    share = f"{100 * n / total:.1f} %" if n / total >= 0.0005 else "under 0.1 %"
+    count = f"all {total:,} {noun}" if n == total > 1 else f"{n:,} of {total:,} {noun} ({share})"
+    return f"{count} {one if n == 1 else several}"
 
 
 def ids(cases: Iterable[Case]) -> tuple[str, ...]:
     """The first few."""
     return tuple(case.id for case, _ in zip(cases, range(EXAMPLES), strict=False))
+
+
+def finding(kind: str, name: str, bad: Sequence[Case], of: int, **said: Any) -> Finding:
+    """Something about some of a functionality's cases: a warning where they are many, unless said otherwise."""
+    share = len(bad) / of
+    said.setdefault("severity", "warning" if share >= MUCH else "note")
+    return Finding(kind, where=(name,), cases=ids(bad), count=len(bad), share=share, **said)
 
 
 def worst_first(findings: Iterable[Finding]) -> list[Finding]:
@@ -396,38 +412,32 @@ def check_duplicates(material: Material) -> list[Finding]:
             seen.add(case.examples)
             read.add(plain)
         if again:
-            found.append(_repeated(name, again, len(cases)))
+            what = tell(len(again), len(cases), "repeats another", "repeat another")
+            what += f"; {len(cases) - len(again):,} differ"
+            found.append(finding("repeated cases", name, again, len(cases), what=what, fix=KEEP_ONE))
         if alike:
-            found.append(_alike(name, alike, len(cases)))
+            what = (
+                tell(len(alike), len(cases), "differs", "differ")
+                + " from another in letter case or spacing only"
+            )
+            found.append(
+                finding(
+                    "nearly repeated cases",
+                    name,
+                    alike,
+                    len(cases),
+                    severity="note",
+                    what=what,
+                    fix="keep one of each, unless case and spacing are what is tested",
+                )
+            )
     return worst_first(found) + worst_first(_shared(material))
 
 
-def _repeated(name: str, again: list[Case], total: int) -> Finding:
-    share = len(again) / total
-    return Finding(
-        "repeated cases",
-        "warning" if share >= MUCH else "note",
-        (name,),
-        f"{of_cases(len(again), total)} repeat another, {total - len(again):,} are left",
-        "keep each once, as profile recommended does (edits=repaired): copies weight a few cases heavily and make "
-        "intervals too narrow",
-        ids(again),
-        len(again),
-        share,
-    )
-
-
-def _alike(name: str, alike: list[Case], total: int) -> Finding:
-    return Finding(
-        "nearly repeated cases",
-        "note",
-        (name,),
-        f"{of_cases(len(alike), total)} differ from another in letter case or spacing only",
-        "keep one of each, unless case and spacing are what is tested",
-        ids(alike),
-        len(alike),
-        len(alike) / total,
-    )
+KEEP_ONE = (
+    "keep each once, as profile recommended does (edits=repaired): copies weight a few cases heavily and make "
+    "intervals too narrow"
+)
 
 
 def _shared(material: Material) -> Iterator[Finding]:
@@ -465,30 +475,38 @@ def plainly(examples: tuple[Example, ...]) -> object:
 
 def check_split(material: Material) -> list[Finding]:
     """Test cases that are letter by letter in the training part when the suite is split by id (01 section 1.2)."""
-    found = []
-    for name, (tested, seen) in material.test_cases.items():
-        if seen:
-            found.append(_leak((name,), seen, tested))
+    found = worst_first(
+        finding(
+            LEAK,
+            name,
+            seen,
+            tested,
+            what=tell(len(seen), tested, *COPIES),
+            fix=SPLIT_BY_CONTENT,
+        )
+        for name, (tested, seen) in material.test_cases.items()
+        if seen
+    )
     if not found:
         return []
     tested = sum(n for n, _ in material.test_cases.values())
     seen = [case for _, cases in material.test_cases.values() for case in cases]
-    return [_leak((), seen, tested), *worst_first(found)]
-
-
-def _leak(where: tuple[str, ...], seen: list[Case], tested: int) -> Finding:
-    share = len(seen) / tested
-    return Finding(
-        "test cases seen in training",
-        "warning" if share >= MUCH or not where else "note",
-        where,
-        f"{of_cases(len(seen), tested).replace(' cases', ' test cases')} are copies of a training case",
-        "split by content (split_by=content, profile recommended): by id, as BELUGA does, a model that trained on "
-        "the suite is tested on what it has seen",
-        ids(seen),
-        len(seen),
-        share,
+    entirely = sum(row.share == 1 for row in found)
+    what = tell(len(seen), tested, *COPIES) + (
+        f"; in {entirely} functionalities all are" if entirely > 1 else ""
     )
+    whole = Finding(
+        LEAK, found[0].severity, (), what, SPLIT_BY_CONTENT, ids(seen), len(seen), len(seen) / tested
+    )
+    return [whole, *found]
+
+
+LEAK = "test cases seen in training"
+COPIES = ("is a copy of a training case", "are copies of a training case", "test cases")
+SPLIT_BY_CONTENT = (
+    "split by content (split_by=content, profile recommended): by id, as BELUGA does, a model that trained on the "
+    "suite is tested on what it has seen"
+)
 
 
 # Labels
@@ -555,7 +573,7 @@ def _conflict(where: tuple[str, ...], conflicts: Mapping[Example, tuple[str, Cas
 
 def quoted(example: Example, length: int = 60) -> str:
     """An example's texts for a message, the middle left out where they are long."""
-    text = " ¦ ".join(example)
+    text = " ".join(" ¦ ".join(example).split())
     half = length // 2
     return f'"{text if len(text) <= length else f"{text[:half]} … {text[-half:]}"}"'
 
@@ -568,8 +586,7 @@ def check_labels(material: Material) -> list[Finding]:
     found = []
     mentioned = {label.removeprefix("not ") for label, n in asked.items() if n}
     for expect in {case.meta["expect"] for case, *_ in material.by_name.values()}:
-        for part in (expect, *expect.parts):
-            mentioned |= {named(word, material.labels) for word in labels_named(part)}
+        mentioned |= {named(word, material.labels) for word in spoken_labels(expect)}
     unused = [label for label in material.labels if label not in {*mentioned, OTHER_LABEL}]
     if unused:
         found.append(
@@ -609,42 +626,71 @@ def check_vacuous(material: Material) -> list[Finding]:
         if not is_perturbation(cases[0]):
             continue
         alone = [case for case in cases if len(case.examples) == 1]
-        same = [case for case in cases if case.examples[0] in case.examples[1:]]
         if alone:
-            found.append(_alone(name, alone, cases))
-        if same:
-            found.append(_unchanged(name, same, cases))
+            found.append(
+                finding(
+                    "nothing to compare with",
+                    name,
+                    alone,
+                    len(cases),
+                    severity="error" if len(alone) == len(cases) else "warning",
+                    what=tell(len(alone), len(cases), "has", "have")
+                    + " one example only: every model passes",
+                    fix="give each original a variant, or, where a label is known, make it a minimum functionality "
+                    "test (MFT)",
+                )
+            )
+        found += _unchanged(name, cases, material.labels)
     return worst_first(found)
 
 
-def _alone(name: str, alone: list[Case], cases: list[Case]) -> Finding:
-    everything = len(alone) == len(cases)
-    return Finding(
-        "nothing to compare with",
-        "error" if everything else "warning",
-        (name,),
-        f"{of_cases(len(alone), len(cases))} {'have' if len(alone) > 1 else 'has'} one example only, "
-        "so that every model passes",
-        "give each original a variant, or, where a label is known, make it a minimum functionality test (MFT)",
-        ids(alone),
-        len(alone),
-        len(alone) / len(cases),
-    )
+def _unchanged(name: str, cases: list[Case], labels: tuple[str, ...]) -> Iterator[Finding]:
+    """Variants that are their original again: they test nothing, or cannot be passed."""
+    known: dict[object, bool] = {}
+    harmless: list[Case] = []
+    hopeless: list[Case] = []
+    for case in cases:
+        if case.examples[0] in case.examples[1:]:
+            again = case.examples.index(case.examples[0], 1)
+            # The same text gets the same answer: where the rule asks for another, no model can pass.
+            alike = can_be_answered_alike(only(case, [0, again]), labels, known)
+            (harmless if alike else hopeless).append(case)
+    if hopeless:
+        yield finding(
+            "cases that cannot be passed",
+            name,
+            hopeless,
+            len(cases),
+            severity="error",
+            what=tell(len(hopeless), len(cases), "has", "have")
+            + " a variant that is the original again, to be answered in another way",
+            fix="leave those variants out: to pass, a model would have to contradict itself",
+        )
+    if harmless:
+        copies = sum(case.examples.count(case.examples[0]) - 1 for case in harmless)
+        variants = sum(len(case.examples) - 1 for case in harmless)
+        yield finding(
+            "nothing changed",
+            name,
+            harmless,
+            len(cases),
+            what=tell(len(harmless), len(cases), "has", "have")
+            + f" a variant that is the original again ({copies:,} of their {variants:,})",
+            fix="leave those variants out: nothing is tested by them",
+        )
 
 
-def _unchanged(name: str, same: list[Case], cases: list[Case]) -> Finding:
-    variants = sum(case.examples.count(case.examples[0]) - 1 for case in same)
-    of = sum(len(case.examples) - 1 for case in cases)
-    return Finding(
-        "nothing changed",
-        "warning" if len(same) / len(cases) >= MUCH else "note",
-        (name,),
-        f"{variants:,} of {of:,} variants, in {of_cases(len(same), len(cases))}, are the same as their original",
-        "leave those variants out: they pass, or fail, without testing anything",
-        ids(same),
-        len(same),
-        len(same) / len(cases),
-    )
+def can_be_answered_alike(pair: Case, labels: tuple[str, ...], known: dict[object, bool]) -> bool:
+    """Whether an original and a copy of it, with one answer for both, can pass; true where the rule cannot say."""
+    key = shape(pair)
+    if key not in known:
+        try:
+            verdicts = judge_all(pair, sayable(pair, labels, (LUKEWARM,)))
+        except DataError:
+            verdicts = {}
+        alike = {verdict for said, verdict in verdicts.items() if said[0] == said[1]}
+        known[key] = True in alike or False not in alike
+    return known[key]
 
 
 def check_constants(material: Material) -> list[Finding]:
@@ -690,13 +736,16 @@ def _one_answer(material: Material, name: str, best: Constant) -> Finding:
         for other in siblings
         for constant in material.constants.get(other, ())
     )
+    said = repr(best.said) if best.said else "nothing"
     beside = f"; capability {capability!r} has tests that this fails" if paired else ""
     return Finding(
         "one answer passes",
         "note" if paired else "warning",
         (name,),
-        f"always {best.said or 'no answer'!r} passes {of_cases(best.passes, best.n)}{beside}",
-        "pair it with a contrast: cases alike in form that ask for another label",
+        f"a model that always says {said} passes {tell(best.passes, best.n, '', '').strip()}{beside}",
+        "read it beside the tests of its capability that ask for another label"
+        if paired
+        else "pair it with a contrast: cases alike in form that ask for another label",
         (),
         best.passes,
         best.rate,
@@ -739,9 +788,20 @@ def check_rules(material: Material) -> list[Finding]:
     tried: dict[object, tuple[set[Verdict], Settled | None]] = {}
     for name, shapes in material.shapes.items():
         if name in material.problems:
-            found.append(_cannot_judge(name, material))
+            cases, problem = material.by_name[name], material.problems[name]
+            found.append(
+                finding(
+                    "rule cannot judge",
+                    name,
+                    cases,
+                    len(cases),
+                    severity="error",
+                    what=f"no answer to its {len(cases):,} cases can be judged: {problem}",
+                    fix="mend the cases or expect another rule; shoal list rules shows all",
+                )
+            )
         elif not is_vacuous(material.by_name[name]):
-            results = [_try_rule(cut(case, SMALL), material.labels, tried) for case, _ in shapes[:SHAPES]]
+            results = [_try_rule(first(case, SMALL), material.labels, tried) for case, _ in shapes[:SHAPES]]
             rule = material.by_name[name][0].meta["expect"].rule
             found += _one_sided(name, rule, set().union(*(verdicts for verdicts, _ in results)))
             found += [_unreachable(name, rule, settled) for _, settled in results if settled][:1]
@@ -760,23 +820,29 @@ class Settled:
 def _try_rule(
     case: Case, labels: tuple[str, ...], tried: dict[object, tuple[set[Verdict], Settled | None]]
 ) -> tuple[set[Verdict], Settled | None]:
-    key = (case.meta["expect"], len(case.examples), case.labels, repr(case.meta.get("details")))
+    key = shape(case)
     if key not in tried:
         verdicts = set(judge_all(case, sayable(case, labels, (1.0, 0.75, 1 / len(labels) + 0.05))).values())
         tried[key] = verdicts, settled_early(case, sayable(case, labels, (1.0,)))
     return tried[key]
 
 
-def cut(case: Case, n: int) -> Case:
-    """The case with its first n examples only."""
+def only(case: Case, positions: Sequence[int]) -> Case:
+    """The case with these of its examples."""
     details = case.meta.get("details")
-    shorter = details[:n] if isinstance(details, list) and len(details) == len(case.examples) else details
+    if isinstance(details, list) and len(details) == len(case.examples):
+        details = [details[at] for at in positions]
     return replace(
         case,
-        examples=case.examples[:n],
-        labels=case.labels and case.labels[:n],
-        meta={**case.meta, "details": shorter},
+        examples=tuple(case.examples[at] for at in positions),
+        labels=case.labels and tuple(case.labels[at] for at in positions),
+        meta={**case.meta, "details": details},
     )
+
+
+def first(case: Case, n: int) -> Case:
+    """The case with its first examples only."""
+    return only(case, range(min(n, len(case.examples))))
 
 
 def sayable(case: Case, labels: tuple[str, ...], confidences: Sequence[float]) -> list[Said]:
@@ -785,7 +851,7 @@ def sayable(case: Case, labels: tuple[str, ...], confidences: Sequence[float]) -
         swaps = [swap for swap in case.meta.get("details") or () if isinstance(swap, list | tuple)]
         words = [*(case.labels or ()), *(word for swap in swaps for word in swap), "", OTHER_ANSWER]
         return [Said.text(text) for text in dict.fromkeys(map(str, words))]
-    spoken = {label for label in wanted(case, labels) if label} | set(labels_named(case.meta["expect"]))
+    spoken = {label for label in wanted(case, labels) if label} | set(spoken_labels(case.meta["expect"]))
     near = {at for at, label in enumerate(labels) if at < SMALL or {label, str(at), f"not {label}"} & spoken}
     return [Said.label(at, labels, min(sure, 1.0)) for sure in confidences for at in sorted(near)]
 
@@ -812,7 +878,7 @@ def settled_early(case: Case, palette: Sequence[Said]) -> Settled | None:
     if not any({True, False} <= verdicts for verdicts in ends.values()):
         return None
     try:
-        before = judge_all(cut(case, len(case.examples) - 1), palette)
+        before = judge_all(first(case, len(case.examples) - 1), palette)
     except DataError:
         before = {}  # the rule needs every example
 
@@ -863,20 +929,6 @@ def _one_sided(name: str, rule: str, verdicts: set[Verdict]) -> list[Finding]:
     ]
 
 
-def _cannot_judge(name: str, material: Material) -> Finding:
-    cases = material.by_name[name]
-    return Finding(
-        "rule cannot judge",
-        "error",
-        (name,),
-        f"no answer to its {len(cases):,} cases can be judged: {material.problems[name]}",
-        "mend the cases or expect another rule; shoal list rules shows all",
-        ids(cases),
-        len(cases),
-        1.0,
-    )
-
-
 # Sizes and texts
 
 
@@ -903,10 +955,10 @@ def check_size(material: Material) -> list[Finding]:
                 n,
             )
         )
-    return sorted(found, key=lambda finding: (finding.count, finding.where))
+    return sorted(found, key=lambda row: (row.count, row.where))
 
 
-CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffd\ud800-\udfff]")
+CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffd\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -924,28 +976,28 @@ TEXT_DEFECTS = (
     TextDefect(
         "empty texts",
         "warning",
-        "hold a text with nothing in it",
+        "a text with nothing in it",
         "fill it or take the case out: a model has nothing to go by",
         lambda text: not text.strip(),
     ),
     TextDefect(
         "control characters",
         "warning",
-        "hold a control character or one that was damaged on the way",
+        "a control character or one that was damaged on the way",
         "mend the encoding: tokenizers drop or split such characters, each in its own way",
         lambda text: CONTROL.search(text),
     ),
     TextDefect(
         "white space at the edges",
         "note",
-        "hold a text that begins or ends in white space",
+        "a text that begins or ends in white space",
         "strip it, unless white space is what is tested: some tokenizers see it, some do not",
         lambda text: text != text.strip() and text.strip(),
     ),
     TextDefect(
         "very long texts",
         "note",
-        f"hold a text of more than {LONG:,} characters",
+        f"a text of more than {LONG:,} characters",
         "shorten it: most encoders cut it off, and what decides the case may be in the rest",
         lambda text: len(text) > LONG,
     ),
@@ -962,16 +1014,16 @@ def check_texts(material: Material) -> list[Finding]:
                 case for case in cases if any(defect.has(text) for texts in case.examples for text in texts)
             ]
             if bad:
+                what = tell(len(bad), len(cases), "holds", "hold") + f" {defect.what}"
                 own.append(
-                    Finding(
+                    finding(
                         defect.kind,
-                        defect.severity,
-                        (name,),
-                        f"{of_cases(len(bad), len(cases))} {defect.what}",
-                        defect.fix,
-                        ids(bad),
-                        len(bad),
-                        len(bad) / len(cases),
+                        name,
+                        bad,
+                        len(cases),
+                        severity=defect.severity,
+                        what=what,
+                        fix=defect.fix,
                     )
                 )
         found += worst_first(own)
