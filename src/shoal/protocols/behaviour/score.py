@@ -11,7 +11,7 @@ import numpy as np
 
 from ...errors import DataError
 from ...records import Answers, Case, Label, Measure, Outcome
-from ...stats.intervals import percentile_interval, wilson
+from ...stats.intervals import macro_wilson, percentile_interval, wilson
 from ...stats.resampling import (
     ClusterTable,
     cluster_table,
@@ -309,13 +309,15 @@ def _mean(name: str, tallies: Sequence[_Tally], groups: Mapping[str, str], setti
 def _mean_interval(known: Sequence[_Tally], settings: Settings) -> tuple[tuple[float, float] | None, str]:
     """Cases (or their clusters) drawn again inside each functionality; the functionalities stay.
 
-    Where every case passes, or every case fails, drawing them again says nothing and Wilson's pooled interval
-    stands in. Each mean starts from the same seed, so that neither order nor names can change it.
+    A functionality that passes, or fails, every case gives the same rate however its cases are drawn; where there is
+    one, Wilson's intervals are put together instead. Each mean starts from the same seed, so that neither order nor
+    names can change it.
     """
     tables = [tally.table for tally in known]
-    passes, n = sum(tally.passes for tally in known), sum(tally.n for tally in known)
-    if len(known) == 1 or passes in (0, n):
-        return wilson(passes, n), "wilson"
+    if len(known) == 1:
+        return wilson(known[0].passes, known[0].n), "wilson"
+    if any(tally.passes in (0, tally.n) for tally in known):
+        return macro_wilson(tables), "combined wilson"
     replicates = macro_mean_replicates(tables, settings.resamples, np.random.default_rng(settings.seed))
     low, high = percentile_interval(replicates, degrees=degrees_of_freedom(tables))
     return (None, "") if np.isnan(low) else ((low, high), "cluster bootstrap")

@@ -1,0 +1,404 @@
+"""Suite hygiene: what was planted is found, and a clean suite is left in peace."""
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shoal import Suite, case, write_suite
+from shoal.cli import main
+from shoal.protocols.behaviour.hygiene import CHECKS, Finding, Material, examine, settled_early
+from shoal.protocols.behaviour.hygiene import sayable as sayable_for
+from shoal.protocols.behaviour.rules import RULES, Expect
+from shoal.protocols.behaviour.suite import DEFAULTS
+
+LABELS = ("negative", "neutral", "positive")
+MFT, INV = DEFAULTS["MFT"], DEFAULTS["INV"]
+DIFFERENT = Expect("pred_equals_negative", 0.1, "all_except_first", "original pred is not positive")
+
+
+def clean(*more: tuple, labels=LABELS, name: str = "toy") -> Suite:
+    """Two sound functionalities of label tests, and what is planted: (name, type, expect, cases)."""
+    suite = Suite(name, labels=labels)
+    words = ("bad", "so so", "good")
+    sound = [case(f"Meal {i} was {words[i % 3]}.", label=i % 3) for i in range(30)]
+    changed = [case(f"Ann liked film {i}.", f"Ann did not like film {i}.") for i in range(30)]
+    for title, kind, expect, cases in (
+        ("words", "MFT", MFT, sound),
+        ("negated", "DIR", DIFFERENT, changed),
+        *more,
+    ):
+        suite.add_functionality(title, "c", kind, expect)
+        for number, made in enumerate(cases):
+            suite.add_case(title, str(number), made)
+    return suite
+
+
+def found(suite: Suite) -> list[Finding]:
+    return list(examine(suite).findings)
+
+
+def only(suite: Suite, kind: str) -> Finding:
+    """The one finding there is, and it is of this kind."""
+    findings = found(suite)
+    assert [finding.kind for finding in findings] == [kind], findings
+    return findings[0]
+
+
+def pick(suite: Suite, kind: str) -> list[Finding]:
+    return [finding for finding in found(suite) if finding.kind == kind]
+
+
+def mixed(n: int = 30, text: str = "Flight {} was fine.") -> list:
+    return [case(text.format(i), label=i % 3) for i in range(n)]
+
+
+# A clean suite
+
+
+def test_a_clean_suite_is_silent():
+    hygiene = examine(clean())
+    assert hygiene.findings == ()
+    assert (hygiene.cases, hygiene.unique_cases, hygiene.test_cases_in_training) == (60, 60, 0)
+    assert hygiene.labels == {"negative": 40, "neutral": 10, "positive": 10}
+
+
+def test_no_cases_no_findings():
+    assert examine([]).findings == ()
+
+
+# Duplicates and the split
+
+
+def test_repeated_cases_are_counted_and_named():
+    finding = pick(clean(("twice", "MFT", MFT, mixed() + mixed(10))), "repeated cases")[0]
+    assert (finding.where, finding.count, finding.share) == (("twice",), 10, 0.25)
+    assert finding.severity == "warning"
+    assert finding.cases == ("twice/30", "twice/31", "twice/32", "twice/33", "twice/34")
+    assert finding.what == "10 of 40 cases (25.0 %) repeat another; 30 differ"
+
+
+def test_a_few_repeated_cases_are_a_note():
+    finding = pick(clean(("twice", "MFT", MFT, mixed(60) + mixed(1))), "repeated cases")[0]
+    assert (finding.severity, finding.what) == ("note", "1 of 61 cases (1.6 %) repeats another; 60 differ")
+
+
+def test_cases_alike_but_for_case_and_spacing():
+    shouted = case("FLIGHT  0 was\tfine.", label=0)
+    finding = only(clean(("alike", "MFT", MFT, [*mixed(), shouted])), "nearly repeated cases")
+    assert (finding.count, finding.cases, finding.severity) == (1, ("alike/30",), "note")
+
+
+def test_cases_in_two_functionalities():
+    finding = only(
+        clean(("one", "MFT", MFT, mixed()), ("two", "MFT", MFT, mixed(20))), "cases in two functionalities"
+    )
+    assert (finding.where, finding.count, finding.share) == (("one", "two"), 20, 1.0)
+
+
+def test_copies_across_the_split_are_counted_per_functionality_and_for_the_suite():
+    whole, own = pick(clean(("same", "MFT", MFT, mixed(3) * 20)), "test cases seen in training")
+    assert (whole.where, own.where) == ((), ("same",))
+    assert own.what == "all 15 test cases are copies of a training case" and own.share == 1.0
+    assert whole.count == 15 and whole.share == 15 / 31
+    assert "split_by=content" in whole.fix
+
+
+# Labels
+
+
+def test_one_example_with_two_labels_inside_a_functionality():
+    (finding,) = pick(
+        clean(("torn", "MFT", MFT, [*mixed(), case("Flight 0 was fine.", label=2)])), "label conflict"
+    )
+    assert (finding.severity, finding.where, finding.count) == ("error", ("torn",), 1)
+    assert finding.cases == ("torn/0", "torn/30")
+    assert "\"Flight 0 was fine.\" is 'negative' and 'positive'" in finding.what
+
+
+def test_one_example_with_two_labels_across_functionalities():
+    other = [case(f"Flight {i} was fine.", label=(i + 1) % 3) for i in range(30)]
+    (finding,) = pick(clean(("one", "MFT", MFT, mixed()), ("two", "MFT", MFT, other)), "label conflict")
+    assert (finding.where, finding.count) == (("one", "two"), 30)
+
+
+def test_a_rule_that_names_its_label_can_conflict_too():
+    asks = Expect("pred_not_negative")
+    made = [case("Meal 0 was bad."), *(case(f"It {i}") for i in range(20))]
+    (finding,) = pick(clean(("fine", "MFT", asks, made)), "label conflict")
+    assert (finding.where, finding.count) == (("fine", "words"), 1)
+    assert "'not negative' and 'negative'" in finding.what
+
+
+def test_labels_that_one_answer_satisfies_do_not_conflict():
+    either = [case(f"Meal {i} was {('bad', 'so so', 'good')[i % 3]}.", label="not_0") for i in (1, 2, 4, 5)]
+    assert not pick(clean(("fine", "MFT", MFT, either * 5)), "label conflict")
+
+
+def test_a_label_that_nothing_asks_for():
+    suite = Suite("toy", labels=LABELS)
+    suite.add_functionality("words", "c", "MFT", MFT)
+    for i in range(30):
+        suite.add_case("words", str(i), case(f"text {i}", label=i % 2))
+    finding = only(suite, "labels never asked for")
+    assert "'positive', of 3 labels" in finding.what and finding.severity == "warning"
+
+
+def test_one_label_that_nearly_everything_asks_for():
+    good = [case(f"Fine {i}", label=2 if i % 10 else 0) for i in range(400)]
+    finding = only(clean(("praise", "MFT", MFT, good)), "one label dominates")
+    assert "'positive'" in finding.what and finding.share == pytest.approx(370 / 460)
+
+
+# Nothing tested
+
+
+def test_perturbation_cases_without_a_variant():
+    made = [case(f"a {i}", f"b {i}") for i in range(27)] + [case(f"c {i}") for i in range(3)]
+    (finding,) = pick(clean(("inv", "INV", INV, made)), "nothing to compare with")
+    assert (finding.severity, finding.count, finding.share) == ("warning", 3, 0.1)
+
+
+def test_a_functionality_without_any_variant_is_an_error_and_said_once():
+    finding = only(clean(("inv", "INV", INV, [case(f"a {i}") for i in range(30)])), "nothing to compare with")
+    assert (finding.severity, finding.where, finding.share) == ("error", ("inv",), 1.0)
+    assert "every model passes" in finding.what
+
+
+def test_variants_in_which_nothing_changed():
+    made = [case(f"a {i}", f"b {i}", f"{'ac'[i > 5]} {i}") for i in range(30)]
+    (finding,) = pick(clean(("inv", "INV", INV, made)), "nothing changed")
+    assert (finding.count, finding.share) == (6, 0.2)
+    assert "(6 of their 12)" in finding.what
+
+
+def test_a_copy_of_the_original_that_must_be_answered_otherwise_cannot_be_passed():
+    made = [case(f"a {i}", f"b {i}", f"{'ac'[i > 1]} {i}") for i in range(30)]
+    finding = only(clean(("dir", "DIR", DIFFERENT, made)), "cases that cannot be passed")
+    assert (finding.severity, finding.count, finding.cases) == ("error", 2, ("dir/0", "dir/1"))
+
+
+# Constant predictions
+
+
+def test_a_functionality_of_one_label_wants_a_contrast():
+    one = [case(f"Bad {i}", label=0) for i in range(29)] + [case("Good", label=2)]
+    suite = clean()
+    suite.add_functionality("blame", "alone", "MFT", MFT)
+    for number, made in enumerate(one):
+        suite.add_case("blame", str(number), made)
+    finding = only(suite, "one answer passes")
+    assert (finding.severity, finding.where, finding.count) == ("warning", ("blame",), 29)
+    assert finding.what == "a model that always says 'negative' passes 29 of 30 cases (96.7 %)"
+
+    suite.add_functionality("praise", "alone", "MFT", MFT)
+    for i in range(30):
+        suite.add_case("praise", str(i), case(f"Lovely {i}", label=2))
+    severities = {finding.where: finding.severity for finding in pick(suite, "one answer passes")}
+    assert severities == {("blame",): "note", ("praise",): "note"}  # each is the other's contrast
+
+
+def test_tests_of_movement_are_collected_in_one_note():
+    less = Expect("conf_of_original_pred_not_higher", 0.1, "all_except_first", "original pred is neutral")
+    made = [case(f"a {i}", f"b {i}") for i in range(30)]
+    others = [case(f"c {i}", f"d {i}") for i in range(30)]
+    finding = only(clean(("inv", "INV", INV, made), ("less", "DIR", less, others)), "any constant passes")
+    assert (finding.severity, finding.where) == ("note", ("inv", "less"))
+    assert finding.what.startswith("1 INV and 1 DIR functionalities of 4")
+
+
+def test_reading_comprehension_has_constants_too():
+    suite = Suite("read")
+    suite.add_functionality("who", "c", "MFT", Expect("exact_string_equal"))
+    suite.add_functionality("what", "c", "MFT", Expect("squad_normalise"))
+    for i in range(30):
+        suite.add_case("who", str(i), case((f"Ann {i}.", "Who?"), label="Ann"))
+        suite.add_case("what", str(i), case((f"Ann {i}.", "What?"), label=f"the {i}"))
+    finding = only(suite, "one answer passes")
+    assert finding.where == ("who",) and "'Ann'" in finding.what
+
+
+def test_suites_without_named_labels_are_looked_at_by_number():
+    numbers = Suite("numbers")
+    numbers.add_functionality("f", "c", "MFT", Expect("pred_equals_3"))
+    for i in range(20):
+        numbers.add_case("f", str(i), case(f"text {i}"))
+    assert Material(numbers).labels == ("0", "1", "2", "3")
+    assert {finding.kind for finding in found(numbers)} >= {"one answer passes"}
+
+
+# Rules
+
+PARTS = {
+    "never passes": ("and", "pred_equals_0", "pred_equals_1"),
+    "never fails": ("or", "pred_not_0", "pred_not_1"),
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "expect"),
+    [
+        ("rule never passes", Expect("and", parts=(Expect("pred_equals_0"), Expect("pred_equals_1")))),
+        ("rule never fails", Expect("or", parts=(Expect("pred_not_0"), Expect("pred_not_1")))),
+        ("rule never fails", Expect(INV.rule, 1.0, "all_except_first")),
+        ("rule never applies", Expect(INV.rule, 0.1, "all_except_first", "any pred is 0; any pred is not 0")),
+    ],
+)
+def test_a_rule_that_can_go_one_way_only(kind, expect):
+    made = [case(f"a {i}", f"b {i}") for i in range(30)]
+    (finding,) = [f for f in found(clean(("odd", "DIR", expect, made))) if f.severity == "error"]
+    assert (finding.kind, finding.where) == (kind, ("odd",))
+
+
+def triplets(rule: str) -> Suite:
+    made = [case(f"a {i}", f"b {i}", f"c {i}") for i in range(30)]
+    expect = Expect(rule, aggregate="all_except_first")
+    return clean(("implied", "DIR", expect, made))
+
+
+def test_the_released_implication_rule_has_a_branch_that_cannot_be_reached():
+    (finding,) = pick(triplets("implication_triplet"), "unreachable branch")
+    assert (finding.severity, finding.where) == ("error", ("implied",))
+    assert "(negative, neutral, any) always fails" in finding.what
+    assert "(neutral, negative, any) never applies" in finding.what
+    assert '"implication"' in finding.fix
+
+
+def test_the_repaired_implication_rule_has_none():
+    assert not [finding for finding in found(triplets("implication")) if finding.severity == "error"]
+
+
+@pytest.mark.parametrize("rule", sorted(set(RULES) - {"implication_triplet"}))
+@pytest.mark.parametrize("aggregate", ["all", "all_except_first"])
+@pytest.mark.parametrize("na_if", ["", "any pred is 2", "original pred is not 0"])
+def test_no_other_rule_settles_a_case_before_its_last_example(rule, aggregate, na_if):
+    parts = (MFT, INV) if rule in ("and", "or") else ()
+    expect = Expect(rule, 0.1, aggregate, na_if, parts)
+    suite = clean(("r", "DIR", expect, [case("a", "b", "c", label=[0, 1, 2])]))
+    small = suite.cases[-1]
+    assert settled_early(small, sayable_for(small, LABELS, (1.0,))) is None
+
+
+def test_a_rule_that_cannot_judge_its_cases_says_why():
+    expect = Expect("implication", aggregate="all_except_first")
+    finding = only(
+        clean(("pairs", "DIR", expect, [case(f"a {i}", f"b {i}") for i in range(20)])), "rule cannot judge"
+    )
+    assert finding.severity == "error" and "needs three examples" in finding.what
+
+
+def test_a_rule_that_names_a_label_which_is_not_there():
+    made = [case(f"a {i}") for i in range(20)]
+    finding = only(clean(("far", "MFT", Expect("pred_equals_7"), made)), "rule cannot judge")
+    assert "names label 7, the suite has 3" in finding.what
+
+
+# Sizes and texts
+
+
+@pytest.mark.parametrize(("n", "severity"), [(3, "warning"), (19, "note"), (20, None)])
+def test_too_few_cases(n, severity):
+    made = [case(f"Flight {i} was fine.", label=i % 3) for i in range(n)] * 2
+    few = pick(clean(("few", "MFT", MFT, made)), "too few cases")
+    assert [finding.severity for finding in few] == ([severity] if severity else [])
+    if n == 3:
+        assert few[0].what == (
+            "3 different cases: a pass rate of 50 % would mean 13 to 87 % (95 % Wilson), "
+            "and the split leaves a part empty"
+        )
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("", "empty texts"),
+        (" \n", "empty texts"),
+        (" edge", "white space at the edges"),
+        ("bell\x07", "control characters"),
+        ("damaged \ufffd", "control characters"),
+        ("x" * 2001, "very long texts"),
+    ],
+)
+def test_texts_that_are_not_right(text, kind):
+    finding = only(clean(("texts", "MFT", MFT, [*mixed(), case(text, label=0)])), kind)
+    assert (finding.where, finding.cases, finding.count) == (("texts",), ("texts/30",), 1)
+
+
+# The whole
+
+
+def bad_suite(name: str = "toy") -> Suite:
+    """Something of everything, with names that would be markup."""
+    return clean(
+        ("[bold]few[/bold]", "MFT", MFT, [case("one"), case("one", label=1)][1:] * 2),
+        ("twice", "MFT", MFT, mixed(12) * 3),
+        ("torn \x1b[2J", "MFT", MFT, [*mixed(25), case("Flight 0 was fine.", label=2), case(" [red]x ", label=1)]),
+        ("alone", "INV", INV, [case(f"a {i}") for i in range(9)]),
+        ("never", "DIR", Expect("implication_triplet"), [case(f"a {i}", "b", "c") for i in range(30)]),
+        name=name,
+    )  # fmt: skip
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.randoms(use_true_random=False))
+def test_the_order_of_the_cases_does_not_matter(rng: random.Random):
+    cases = list(bad_suite().cases)
+    expected = examine(cases)
+    rng.shuffle(cases)
+    assert examine(cases) == expected
+
+
+@pytest.mark.parametrize("name", CHECKS)
+def test_every_check_finds_nothing_in_a_clean_suite_and_says_what_to_do_elsewhere(name):
+    assert CHECKS[name](Material(clean())) == []
+    for finding in CHECKS[name](Material(bad_suite())):
+        assert finding.what and finding.fix and finding.count >= 0
+        assert len(finding.cases) <= 5 and (finding.share is None or 0 <= finding.share <= 1)
+
+
+def test_errors_come_first_and_all_is_json():
+    hygiene = examine(bad_suite())
+    severities = [finding.severity for finding in hygiene.findings]
+    assert severities == sorted(severities, key=["error", "warning", "note"].index)
+    assert {"error", "warning", "note"} == set(severities)
+    assert json.loads(json.dumps(hygiene.as_json())) == hygiene.as_json()
+
+
+# The command line
+
+
+def check(path: Path, *arguments: str):
+    return CliRunner().invoke(main, ["check", str(path), *arguments], env={"COLUMNS": "100"})
+
+
+def test_check_prints_the_findings_grouped_with_what_to_do(tmp_path):
+    path = tmp_path / "bad.jsonl"
+    write_suite(bad_suite(), path)
+    done = check(path)
+    assert done.exit_code == 0, done.output
+    output = done.output
+    assert "✗ error  unreachable branch" in output
+    assert output.index("✗ error") < output.index("▲ warning") < output.index("· note")
+    assert "[bold]few[/bold]" in output and "\x1b" not in output and "torn \\x1b[2J" in output
+    assert output.count("label conflict") == 1
+    assert "→ decide which label is right: no model can pass both" in output
+
+
+def test_check_of_a_clean_suite_says_so(tmp_path):
+    path = tmp_path / "clean.jsonl"
+    write_suite(clean(), path)
+    assert f"hygiene: {len(CHECKS)} checks find nothing wrong" in check(path).output
+
+
+def test_check_as_json_has_the_findings(tmp_path):
+    path = tmp_path / "bad.jsonl"
+    write_suite(bad_suite(), path)
+    shown = json.loads(check(path, "--json").stdout)
+    assert shown["suite"] == "toy" and shown["hygiene"]["cases"] == shown["cases"]
+    first = shown["findings"][0]
+    assert first.keys() == {"kind", "severity", "where", "what", "fix", "cases", "count", "share"}
+    assert first["severity"] == "error" and first["where"] == ["never"]
