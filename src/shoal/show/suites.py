@@ -133,7 +133,7 @@ def _ids(finding: Finding) -> str:
         return ""
     short = [case.removeprefix(f"{finding.where[0]}/") for case in finding.cases[:IDS]]
     more = ", …" if finding.count > len(short) else ""
-    return printable(f"  ({'case' if finding.count == 1 else 'cases'} {', '.join(short)}{more})")
+    return printable(f"  ({'cases' if len(short) > 1 else 'case'} {', '.join(short)}{more})")
 
 
 def printable(text: str) -> str:
@@ -147,7 +147,7 @@ def printable(text: str) -> str:
 
 def print_import(suite: Suite, lost: list[str], out: Path) -> None:
     """What an import found, and what it could not carry over."""
-    console = Console(highlight=False)
+    console = Console(highlight=False, soft_wrap=True)
     types = Counter(case.groups["test type"] for case in suite.cases)
     examples = sum(len(case.examples) for case in suite.cases)
     kinds = ", ".join(f"{count:,} {name}" for name, count in types.items())

@@ -156,7 +156,7 @@ def pair(rng: Generator) -> Row:
     is_same, how = rng.random() < 0.5, rng.random()
     if is_same:
         first, second = pick_two(rng, intents[intent])
-    elif how < 0.1:
+    elif how < 0.06:
         first, second = pick(rng, intents[intent]), pick(rng, intents[intent])
     else:
         first, second = pick(rng, intents[intent]), pick(rng, intents[other_intent])

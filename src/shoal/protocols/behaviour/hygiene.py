@@ -12,18 +12,18 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from itertools import groupby, product
+from itertools import groupby, islice, product
 from typing import Any, Literal
 
 import numpy as np
 
-from ...errors import DataError
+from ...errors import DataError, some
 from ...records import Answers, Case, Example, Label
 from ...stats.intervals import wilson
-from .build import split_cases
+from .build import half_half, split_cases
 from .rules import RIGHT_ANSWERS, Expect, label_index, labels_named, squad_normalise
 from .score import FEW_CASES, judge
-from .settings import Settings
+from .settings import SPLITS, Settings
 from .suite import Suite
 
 Severity = Literal["error", "warning", "note"]
@@ -38,9 +38,41 @@ NEARLY_ALL = 0.95
 LOPSIDED = 0.8
 """Share of one label from which the suite as a whole is lopsided."""
 SPLITTABLE = 4
-"""Fewer cases than this leave a part of the double split empty (01 section 1.12)."""
+"""Fewer cases than this can leave a part of the double split empty (01 section 1.12)."""
 LONG = 2000
 """Characters; beyond it most encoders cut the text off."""
+
+
+FIXES = {
+    "rule cannot judge": "mend the cases or expect another rule; shoal list rules shows all",
+    "rule never passes": "mend its filter, tolerance or parts: as it is, every model fails",
+    "rule never fails": "mend its filter, tolerance or parts: as it is, every model passes",
+    "rule never applies": "mend its filter: as it is, there is no pass rate",
+    "unreachable branch": "let the last prediction decide, or let the case not apply",
+    "nothing to compare with": "give each original a variant, or, where a label is known, make it a minimum "
+    "functionality test (MFT)",
+    "cases that cannot be passed": "leave those variants out: to pass, a model would have to contradict itself",
+    "nothing changed": "leave those variants out: nothing is tested by them",
+    "label conflict": "decide which label is right: no model can pass both",
+    "test cases seen in training": "split by content (split_by=content, profile recommended): by id, as BELUGA does, "
+    "a model that trained on the suite is tested on what it has seen",
+    "repeated cases": "keep each once, as profile recommended does (edits=repaired): copies weight a few cases heavily "
+    "and make intervals too narrow",
+    "nearly repeated cases": "keep one of each, unless case and spacing are what is tested",
+    "cases in two functionalities": "keep them in one, or the two pass rates rise and fall together",
+    "labels never asked for": "add cases of that label, or take it out of label_names: a model that never gives it "
+    "loses nothing",
+    "one label dominates": "add cases of the other labels, or read pass rates beside those of a model that always "
+    "says this",
+    "one answer passes": "pair it with a contrast: cases alike in form that ask for another label",
+    "any constant passes": "read them beside tests whose label must change (sensitivity), never alone",
+    "too few cases": f"write more, {FEW_CASES} at least; some 100 for an interval of ± 10 points",
+    "empty texts": "fill them or take the cases out: a model has nothing to go by",
+    "control characters": "mend the encoding: tokenizers drop or split such characters, each in its own way",
+    "white space at the edges": "strip it, unless white space is what is tested: some tokenizers see it, some do not",
+    "very long texts": "shorten them: most encoders cut them off, and what decides the case may be in the rest",
+}
+"""Every kind of finding, and what to do about it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +243,9 @@ class Material:
 
     def _constant(self, shapes: list[tuple[Case, int]], answer: "Said") -> Constant:
         cases = [case for case, _ in shapes]
-        outcomes = judge(AS_WRITTEN, cases, answers_of(answer for case in cases for _ in case.examples))
+        outcomes = judge(
+            AS_WRITTEN, cases, answers_of([answer], [0] * sum(len(case.examples) for case in cases))
+        )
         applied = [(outcome.passed, n) for outcome, (_, n) in zip(outcomes, shapes, strict=True)]
         passes = sum(n for passed, n in applied if passed)
         return Constant(answer.word, passes, sum(n for passed, n in applied if passed is not None))
@@ -220,16 +254,20 @@ class Material:
         """The constants to try on a functionality: each label, or no answer and the answer most often right."""
         cases = self.by_name[name]
         if not cases[0].meta.get("reading"):
-            self._check_labels(cases[0].meta["expect"])
+            self._check_labels(name)
             return [Said.label(at, self.labels, LUKEWARM) for at in range(len(self.labels))]
         answers = Counter(str(label) for case in cases for label in case.labels or ())
         most = max(answers, key=lambda answer: (answers[answer], answer), default="")
         return [Said.text(answer) for answer in dict.fromkeys(["", most])]
 
-    def _check_labels(self, expect: Expect) -> None:
-        for word in spoken_labels(expect):
+    def _check_labels(self, name: str) -> None:
+        expect = self.by_name[name][0].meta["expect"]
+        own = {
+            str(label).removeprefix("not_") for case, _ in self.shapes[name] for label in case.labels or ()
+        }
+        for word in sorted({*own, *spoken_labels(expect)} - set(self.labels)):
             if label_index(word, self.labels) >= len(self.labels):
-                raise DataError(f"rule {expect.rule!r} names label {word}, the suite has {len(self.labels)}")
+                raise DataError(f"label {word} is beyond the {len(self.labels)} labels of the suite")
 
     def best_constant(self, name: str) -> Constant | None:
         """The constant prediction that passes most of a functionality, if any applies."""
@@ -273,20 +311,21 @@ class Said:
 
 OTHER_LABEL = "any other label"
 """Beside the only label that a suite names: a model has at least two."""
+MOST_LABELS = 1000
+"""A number beyond it, where labels have no names, is no label but a mistake."""
 LUKEWARM = 0.6
 """Confidence of a constant prediction. At 1, tests of confidence would not apply: it could not rise."""
 AS_WRITTEN = Settings(edits="none")
 
 
-def answers_of(said: Iterable[Said]) -> Answers:
-    """Made-up answers as a model's."""
-    rows = list(said)
-    labels = rows[0].labels
+def answers_of(said: Sequence[Said], picked: Sequence[int]) -> Answers:
+    """Made-up answers as a model's: to each example, the one picked."""
+    labels, picks = said[0].labels, np.asarray(picked)
     return Answers(
         labels,
-        np.array([row.index for row in rows]),
-        np.array([row.probabilities for row in rows]) if labels else None,
-        texts=() if labels else [row.word for row in rows],
+        np.array([row.index for row in said])[picks],
+        np.array([row.probabilities for row in said])[picks] if labels else None,
+        texts=() if labels else [said[at].word for at in picked],
     )
 
 
@@ -305,7 +344,7 @@ def label_names(cases: Sequence[Case]) -> tuple[str, ...]:
         words |= set(spoken_labels(expect))
     if not all(word.isdecimal() for word in words):
         return (*sorted(words), OTHER_LABEL)[: max(len(words), 2)]
-    return tuple(str(at) for at in range(max([1, *map(int, words)]) + 1))
+    return tuple(str(at) for at in range(min(max([1, *map(int, words)]), MOST_LABELS) + 1))
 
 
 def spoken_labels(expect: Expect) -> list[str]:
@@ -376,14 +415,14 @@ def tell(n: int, total: int, one: str, several: str, noun: str = "cases") -> str
 
 def ids(cases: Iterable[Case]) -> tuple[str, ...]:
     """The first few."""
-    return tuple(case.id for case, _ in zip(cases, range(EXAMPLES), strict=False))
+    return tuple(case.id for case in islice(cases, EXAMPLES))
 
 
-def finding(kind: str, name: str, bad: Sequence[Case], of: int, **said: Any) -> Finding:
+def finding(kind: str, name: str, bad: Sequence[Case], of: int, what: str, severity: str = "") -> Finding:
     """Something about some of a functionality's cases: a warning where they are many, unless said otherwise."""
     share = len(bad) / of
-    said.setdefault("severity", "warning" if share >= MUCH else "note")
-    return Finding(kind, where=(name,), cases=ids(bad), count=len(bad), share=share, **said)
+    how: Any = severity or ("warning" if share >= MUCH else "note")
+    return Finding(kind, how, (name,), what, FIXES[kind], ids(bad), len(bad), share)
 
 
 def worst_first(findings: Iterable[Finding]) -> list[Finding]:
@@ -413,31 +452,13 @@ def check_duplicates(material: Material) -> list[Finding]:
             read.add(plain)
         if again:
             what = tell(len(again), len(cases), "repeats another", "repeat another")
-            what += f"; {len(cases) - len(again):,} differ"
-            found.append(finding("repeated cases", name, again, len(cases), what=what, fix=KEEP_ONE))
+            what += f", leaving {len(cases) - len(again):,}"
+            found.append(finding("repeated cases", name, again, len(cases), what))
         if alike:
-            what = (
-                tell(len(alike), len(cases), "differs", "differ")
-                + " from another in letter case or spacing only"
-            )
-            found.append(
-                finding(
-                    "nearly repeated cases",
-                    name,
-                    alike,
-                    len(cases),
-                    severity="note",
-                    what=what,
-                    fix="keep one of each, unless case and spacing are what is tested",
-                )
-            )
+            what = tell(len(alike), len(cases), "differs", "differ")
+            what += " from another in letter case or spacing only"
+            found.append(finding("nearly repeated cases", name, alike, len(cases), what, "note"))
     return worst_first(found) + worst_first(_shared(material))
-
-
-KEEP_ONE = (
-    "keep each once, as profile recommended does (edits=repaired): copies weight a few cases heavily and make "
-    "intervals too narrow"
-)
 
 
 def _shared(material: Material) -> Iterator[Finding]:
@@ -453,16 +474,10 @@ def _shared(material: Material) -> Iterator[Finding]:
                 pairs[name, other].append(owners[name])
     for pair, cases in pairs.items():
         smaller = min(len({case.examples for case in material.by_name[name]}) for name in pair)
-        yield Finding(
-            "cases in two functionalities",
-            "note",
-            pair,
-            f"{len(cases):,} different cases stand in both, of {smaller:,} in the smaller",
-            "keep them in one, or the two pass rates rise and fall together",
-            ids(cases),
-            len(cases),
-            len(cases) / smaller,
-        )
+        kind = "cases in two functionalities"
+        what = f"{len(cases):,} different cases stand in both, of {smaller:,} in the smaller"
+        share = len(cases) / smaller
+        yield Finding(kind, "note", pair, what, FIXES[kind], ids(cases), len(cases), share)
 
 
 def plainly(examples: tuple[Example, ...]) -> object:
@@ -475,15 +490,10 @@ def plainly(examples: tuple[Example, ...]) -> object:
 
 def check_split(material: Material) -> list[Finding]:
     """Test cases that are letter by letter in the training part when the suite is split by id (01 section 1.2)."""
+    kind = "test cases seen in training"
+    copies = ("is a copy of a training case", "are copies of a training case", "test cases")
     found = worst_first(
-        finding(
-            LEAK,
-            name,
-            seen,
-            tested,
-            what=tell(len(seen), tested, *COPIES),
-            fix=SPLIT_BY_CONTENT,
-        )
+        finding(kind, name, seen, tested, tell(len(seen), tested, *copies))
         for name, (tested, seen) in material.test_cases.items()
         if seen
     )
@@ -491,22 +501,10 @@ def check_split(material: Material) -> list[Finding]:
         return []
     tested = sum(n for n, _ in material.test_cases.values())
     seen = [case for _, cases in material.test_cases.values() for case in cases]
+    what, share = tell(len(seen), tested, *copies), len(seen) / tested
     entirely = sum(row.share == 1 for row in found)
-    what = tell(len(seen), tested, *COPIES) + (
-        f"; in {entirely} functionalities all are" if entirely > 1 else ""
-    )
-    whole = Finding(
-        LEAK, found[0].severity, (), what, SPLIT_BY_CONTENT, ids(seen), len(seen), len(seen) / tested
-    )
-    return [whole, *found]
-
-
-LEAK = "test cases seen in training"
-COPIES = ("is a copy of a training case", "are copies of a training case", "test cases")
-SPLIT_BY_CONTENT = (
-    "split by content (split_by=content, profile recommended): by id, as BELUGA does, a model that trained on the "
-    "suite is tested on what it has seen"
-)
+    what += f"; in {entirely} functionalities all are" if entirely > 1 else ""
+    return [Finding(kind, found[0].severity, (), what, FIXES[kind], ids(seen), len(seen), share), *found]
 
 
 # Labels
@@ -514,19 +512,16 @@ SPLIT_BY_CONTENT = (
 
 def check_conflicts(material: Material) -> list[Finding]:
     """The same example, asked to be answered in two ways that no model can satisfy at once."""
-    askers: dict[Example, dict[str, Case]] = defaultdict(dict)
-    """By example: what is asked for, in which functionality and case first."""
-    everywhere: dict[Example, dict[tuple[str, str], Case]] = defaultdict(dict)
+    asked: dict[Example, dict[tuple[str, str], Case]] = defaultdict(dict)
+    """By example: each label and functionality that ask for it, with the first case."""
     for case in material.cases:
         for example, label in zip(case.examples, wanted(case, material.labels), strict=True):
             if label is not None:
-                askers[example].setdefault(label, case)
-                everywhere[example].setdefault((label, case.groups["functionality"]), case)
+                asked[example].setdefault((label, case.groups["functionality"]), case)
     pairs: dict[tuple[str, ...], dict[Example, tuple[str, Case, str, Case]]] = defaultdict(dict)
-    for example, asked in askers.items():
-        if len(asked) > 1:
-            for pair, conflict in _conflicts(everywhere[example]):
-                pairs[pair].setdefault(example, conflict)
+    for example, askers in asked.items():
+        for pair, conflict in _conflicts(askers):
+            pairs[pair].setdefault(example, conflict)
     return worst_first(_conflict(pair, conflicts) for pair, conflicts in pairs.items())
 
 
@@ -560,14 +555,10 @@ def _conflict(where: tuple[str, ...], conflicts: Mapping[Example, tuple[str, Cas
         conflicts.items(), key=lambda row: (len(row[1][1].id), row[1][1].id, row[0])
     )
     several = f"{len(conflicts):,} examples are" if len(conflicts) > 1 else "1 example is"
+    kind = "label conflict"
+    what = f"{several} to be answered in two ways: {quoted(example)} is {label!r} and {other!r}"
     return Finding(
-        "label conflict",
-        "error",
-        where,
-        f"{several} to be answered in two ways: {quoted(example)} is {label!r} and {other!r}",
-        "decide which label is right: no model can pass both",
-        tuple(dict.fromkeys([case.id, second.id])),
-        len(conflicts),
+        kind, "error", where, what, FIXES[kind], tuple(dict.fromkeys([case.id, second.id])), len(conflicts)
     )
 
 
@@ -589,30 +580,15 @@ def check_labels(material: Material) -> list[Finding]:
         mentioned |= {named(word, material.labels) for word in spoken_labels(expect)}
     unused = [label for label in material.labels if label not in {*mentioned, OTHER_LABEL}]
     if unused:
-        found.append(
-            Finding(
-                "labels never asked for",
-                "warning",
-                (),
-                f"no case asks for {', '.join(map(repr, unused))}, of {len(material.labels)} labels",
-                "add cases of that label, or take it out of label_names: a model that never gives it loses nothing",
-                count=len(unused),
-            )
-        )
+        kind = "labels never asked for"
+        what = f"no case asks for {', '.join(map(repr, unused))}, of {len(material.labels)} labels"
+        found.append(Finding(kind, "warning", (), what, FIXES[kind], count=len(unused)))
     label, most = max(asked.items(), key=lambda row: (row[1], row[0]))
-    share = most / sum(asked.values())
-    if share >= LOPSIDED:
-        found.append(
-            Finding(
-                "one label dominates",
-                "note",
-                (),
-                f"{most:,} of {sum(asked.values()):,} labelled examples ({100 * share:.1f} %) ask for {label!r}",
-                "add cases of the other labels, or read pass rates beside those of a model that always says this",
-                count=most,
-                share=share,
-            )
-        )
+    total = sum(asked.values())
+    if most / total >= LOPSIDED:
+        kind = "one label dominates"
+        what = f"{most:,} of {total:,} labelled examples ({100 * most / total:.1f} %) ask for {label!r}"
+        found.append(Finding(kind, "note", (), what, FIXES[kind], count=most, share=most / total))
     return found
 
 
@@ -627,19 +603,9 @@ def check_vacuous(material: Material) -> list[Finding]:
             continue
         alone = [case for case in cases if len(case.examples) == 1]
         if alone:
-            found.append(
-                finding(
-                    "nothing to compare with",
-                    name,
-                    alone,
-                    len(cases),
-                    severity="error" if len(alone) == len(cases) else "warning",
-                    what=tell(len(alone), len(cases), "has", "have")
-                    + " one example only: every model passes",
-                    fix="give each original a variant, or, where a label is known, make it a minimum functionality "
-                    "test (MFT)",
-                )
-            )
+            severity = "error" if len(alone) == len(cases) else "warning"
+            what = tell(len(alone), len(cases), "has", "have") + " one example only: every model passes"
+            found.append(finding("nothing to compare with", name, alone, len(cases), what, severity))
         found += _unchanged(name, cases, material.labels)
     return worst_first(found)
 
@@ -656,28 +622,15 @@ def _unchanged(name: str, cases: list[Case], labels: tuple[str, ...]) -> Iterato
             alike = can_be_answered_alike(only(case, [0, again]), labels, known)
             (harmless if alike else hopeless).append(case)
     if hopeless:
-        yield finding(
-            "cases that cannot be passed",
-            name,
-            hopeless,
-            len(cases),
-            severity="error",
-            what=tell(len(hopeless), len(cases), "has", "have")
-            + " a variant that is the original again, to be answered in another way",
-            fix="leave those variants out: to pass, a model would have to contradict itself",
-        )
+        what = tell(len(hopeless), len(cases), "has", "have") + " a variant that is the original again"
+        what += ", to be answered in another way"
+        yield finding("cases that cannot be passed", name, hopeless, len(cases), what, "error")
     if harmless:
         copies = sum(case.examples.count(case.examples[0]) - 1 for case in harmless)
         variants = sum(len(case.examples) - 1 for case in harmless)
-        yield finding(
-            "nothing changed",
-            name,
-            harmless,
-            len(cases),
-            what=tell(len(harmless), len(cases), "has", "have")
-            + f" a variant that is the original again ({copies:,} of their {variants:,})",
-            fix="leave those variants out: nothing is tested by them",
-        )
+        what = tell(len(harmless), len(cases), "has", "have") + " a variant that is the original again"
+        what += f" ({copies:,} of their {variants:,})"
+        yield finding("nothing changed", name, harmless, len(cases), what)
 
 
 def can_be_answered_alike(pair: Case, labels: tuple[str, ...], known: dict[object, bool]) -> bool:
@@ -737,36 +690,23 @@ def _one_answer(material: Material, name: str, best: Constant) -> Finding:
         for constant in material.constants.get(other, ())
     )
     said = repr(best.said) if best.said else "nothing"
-    beside = f"; capability {capability!r} has tests that this fails" if paired else ""
-    return Finding(
-        "one answer passes",
-        "note" if paired else "warning",
-        (name,),
-        f"a model that always says {said} passes {tell(best.passes, best.n, '', '').strip()}{beside}",
-        "read it beside the tests of its capability that ask for another label"
-        if paired
-        else "pair it with a contrast: cases alike in form that ask for another label",
-        (),
-        best.passes,
-        best.rate,
-    )
+    kind, what = "one answer passes", f"a model that always says {said} passes "
+    what += tell(best.passes, best.n, "", "").strip()
+    if not paired:
+        return Finding(kind, "warning", (name,), what, FIXES[kind], (), best.passes, best.rate)
+    what += f"; capability {capability!r} has tests that this fails"
+    fix = "read it beside the tests of its capability that ask for another label"
+    return Finding(kind, "note", (name,), what, fix, (), best.passes, best.rate)
 
 
 def _by_nature(material: Material, names: list[str]) -> Finding:
     types = Counter(material.by_name[name][0].groups["test type"] for name in names)
     kinds = " and ".join(f"{n} {kind}" for kind, n in sorted(types.items(), reverse=True))
     total = len(material.by_name)
-    return Finding(
-        "any constant passes",
-        "note",
-        tuple(names),
-        f"{kinds} functionalities of {total} ask only that predictions do not move: a model that never changes "
-        "its mind passes them all",
-        "read them beside tests whose label must change (sensitivity), never alone",
-        (),
-        len(names),
-        len(names) / total,
-    )
+    what = f"{kinds} functionalities of {total} ask only that predictions do not move: "
+    what += "a model that never changes its mind passes them all"
+    kind = "any constant passes"
+    return Finding(kind, "note", tuple(names), what, FIXES[kind], (), len(names), len(names) / total)
 
 
 # Rules
@@ -789,17 +729,8 @@ def check_rules(material: Material) -> list[Finding]:
     for name, shapes in material.shapes.items():
         if name in material.problems:
             cases, problem = material.by_name[name], material.problems[name]
-            found.append(
-                finding(
-                    "rule cannot judge",
-                    name,
-                    cases,
-                    len(cases),
-                    severity="error",
-                    what=f"no answer to its {len(cases):,} cases can be judged: {problem}",
-                    fix="mend the cases or expect another rule; shoal list rules shows all",
-                )
-            )
+            what = f"no answer to its {len(cases):,} cases can be judged: {problem}"
+            found.append(finding("rule cannot judge", name, cases, len(cases), what, "error"))
         elif not is_vacuous(material.by_name[name]):
             results = [_try_rule(first(case, SMALL), material.labels, tried) for case, _ in shapes[:SHAPES]]
             rule = material.by_name[name][0].meta["expect"].rule
@@ -859,7 +790,7 @@ def sayable(case: Case, labels: tuple[str, ...], confidences: Sequence[float]) -
 def judge_all(case: Case, palette: Sequence[Said]) -> Verdicts:
     """How the case goes under every combination of answers."""
     combinations = list(product(range(len(palette)), repeat=len(case.examples)))
-    answers = answers_of(palette[at] for combination in combinations for at in combination)
+    answers = answers_of(palette, [at for combination in combinations for at in combination])
     outcomes = judge(AS_WRITTEN, [case] * len(combinations), answers)
     return {said: outcome.passed for said, outcome in zip(combinations, outcomes, strict=True)}
 
@@ -885,29 +816,27 @@ def settled_early(case: Case, palette: Sequence[Said]) -> Settled | None:
     def those(verdict: Verdict) -> tuple[str, ...]:
         known = [said for said, verdicts in ends.items() if verdicts == {verdict}]
         early = [said for said in known if verdict is None or before.get(said) != verdict]
-        return tuple(", ".join(palette[at].word for at in said) for said in early)
+        return tuple(f"({', '.join(palette[at].word for at in said)}, any)" for said in early)
 
     settled = Settled(those(True), those(False), those(None))
     return settled if settled.passes or settled.fails else None
 
 
 def _unreachable(name: str, rule: str, settled: Settled) -> Finding:
-    said = [f"({pattern}, any) always {'passes' if pattern in settled.passes else 'fails'}"
-            for pattern in (*settled.passes, *settled.fails)]  # fmt: skip
-    said += [f"({pattern}, any) never applies" for pattern in settled.never_apply]
-    better = BETTER_RULES.get(rule)
-    return Finding(
-        "unreachable branch",
-        "error",
-        (name,),
-        f"rule {rule!r} decides some cases without the last prediction, which it is about: {'; '.join(said)}",
-        f'expect rule "{better}", as profile recommended does (edits=repaired)'
-        if better
-        else "let the last prediction decide, or let the case not apply",
-        count=len(settled.passes) + len(settled.fails),
-    )
+    always = [
+        *(f"always passes with {pattern}" for pattern in settled.passes),
+        *(f"always fails with {pattern}" for pattern in settled.fails),
+    ]
+    never = [f"never applies with {some(settled.never_apply, PATTERNS)}"] if settled.never_apply else []
+    kind, better = "unreachable branch", BETTER_RULES.get(rule)
+    fix = f'expect rule "{better}", as profile recommended does (edits=repaired)' if better else FIXES[kind]
+    what = f"rule {rule!r} does not look at the last prediction, which it is about, in every case: "
+    what += "; ".join([*always[:PATTERNS], *never])
+    return Finding(kind, "error", (name,), what, fix, count=len(settled.passes) + len(settled.fails))
 
 
+PATTERNS = 4
+"""Combinations of predictions that a finding spells out."""
 BETTER_RULES = {"implication_triplet": "implication"}
 
 
@@ -915,18 +844,9 @@ def _one_sided(name: str, rule: str, verdicts: set[Verdict]) -> list[Finding]:
     """A rule that cannot go more than one way."""
     if {True, False} <= verdicts:
         return []
-    how = (
-        "passes" if True not in verdicts and False in verdicts else "fails" if True in verdicts else "applies"
-    )
-    return [
-        Finding(
-            f"rule never {how}",
-            "error",
-            (name,),
-            f"rule {rule!r} never {how}, whatever is predicted for a case of up to {SMALL} examples",
-            "mend its filter, tolerance or parts: as it is, every model gets the same",
-        )
-    ]
+    how = "fails" if True in verdicts else "passes" if False in verdicts else "applies"
+    kind, what = f"rule never {how}", f"whatever is predicted for a case of up to {SMALL} examples"
+    return [Finding(kind, "error", (name,), f"rule {rule!r} never {how}, {what}", FIXES[kind])]
 
 
 # Sizes and texts
@@ -942,90 +862,49 @@ def check_size(material: Material) -> list[Finding]:
         low, high = (100 * end for end in wilson(n / 2, n))
         different = "different " if n < len(cases) else ""
         plural = "s" if n > 1 else ""
-        empty = ", and the split leaves a part empty" if n < SPLITTABLE else ""
-        found.append(
-            Finding(
-                "too few cases",
-                "warning" if n < SPLITTABLE else "note",
-                (name,),
-                f"{n} {different}case{plural}: a pass rate of 50 % would mean {low:.0f} to {high:.0f} % "
-                f"(95 % Wilson){empty}",
-                f"write more, {FEW_CASES} at least; some 100 for an interval of ± 10 points",
-                ids(cases),
-                n,
-            )
-        )
+        parts = Counter(half_half(n))
+        split = ", ".join(f"{parts[part]} {part}" for part in SPLITS)
+        small = f"; a split gives {split}" if n < SPLITTABLE else ""
+        kind, severity = "too few cases", SEVERITIES[1 if n < SPLITTABLE else 2]
+        what = f"{n} {different}case{plural}: a pass rate of 50 % would mean {low:.0f} to {high:.0f} % (95 % Wilson)"
+        found.append(Finding(kind, severity, (name,), what + small, FIXES[kind], count=n))
     return sorted(found, key=lambda row: (row.count, row.where))
 
 
 CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffd\ud800-\udfff]")
 
 
-@dataclass(frozen=True, slots=True)
-class TextDefect:
-    """Something wrong with a text as such."""
-
-    kind: str
-    severity: Severity
-    what: str
-    fix: str
-    has: Callable[[str], object]
-
-
-TEXT_DEFECTS = (
-    TextDefect(
-        "empty texts",
-        "warning",
-        "a text with nothing in it",
-        "fill it or take the case out: a model has nothing to go by",
-        lambda text: not text.strip(),
-    ),
-    TextDefect(
-        "control characters",
+TEXT_DEFECTS: dict[str, tuple[Severity, str, Callable[[str], object]]] = {
+    "empty texts": ("warning", "a text with nothing in it", lambda text: not text.strip()),
+    "control characters": (
         "warning",
         "a control character or one that was damaged on the way",
-        "mend the encoding: tokenizers drop or split such characters, each in its own way",
         lambda text: CONTROL.search(text),
     ),
-    TextDefect(
-        "white space at the edges",
+    "white space at the edges": (
         "note",
         "a text that begins or ends in white space",
-        "strip it, unless white space is what is tested: some tokenizers see it, some do not",
-        lambda text: text != text.strip() and text.strip(),
+        lambda text: text != text.strip() != "",
     ),
-    TextDefect(
-        "very long texts",
+    "very long texts": (
         "note",
         f"a text of more than {LONG:,} characters",
-        "shorten it: most encoders cut it off, and what decides the case may be in the rest",
         lambda text: len(text) > LONG,
     ),
-)
+}
+"""By kind: how bad it is, in words, and which texts have it."""
 
 
 def check_texts(material: Material) -> list[Finding]:
     """Texts that are empty, damaged, padded or too long."""
     found = []
-    for defect in TEXT_DEFECTS:
+    for kind, (severity, words, has) in TEXT_DEFECTS.items():
         own = []
         for name, cases in material.by_name.items():
-            bad = [
-                case for case in cases if any(defect.has(text) for texts in case.examples for text in texts)
-            ]
+            bad = [case for case in cases if any(has(text) for texts in case.examples for text in texts)]
             if bad:
-                what = tell(len(bad), len(cases), "holds", "hold") + f" {defect.what}"
-                own.append(
-                    finding(
-                        defect.kind,
-                        name,
-                        bad,
-                        len(cases),
-                        severity=defect.severity,
-                        what=what,
-                        fix=defect.fix,
-                    )
-                )
+                what = tell(len(bad), len(cases), "holds", "hold") + f" {words}"
+                own.append(finding(kind, name, bad, len(cases), what, severity))
         found += worst_first(own)
     return found
 

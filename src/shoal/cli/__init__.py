@@ -1,0 +1,58 @@
+"""The command line: each verb parses, calls one function of the Python API, and prints.
+
+One module per family of verbs. They import nothing heavy at the top, so that `shoal --help` is quick.
+"""
+
+import sys
+from typing import Any
+
+import click
+
+from .. import __version__
+from ..errors import ShoalError
+from .audit import list_command, try_command
+from .plans import report, run, show, status
+from .suites import check_command, import_command
+
+
+class Cli(click.Group):
+    """A group that shows our own errors as one clean message and anything else as the bug it is."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a verb."""
+        try:
+            return super().invoke(ctx)
+        except ShoalError as error:
+            raise click.ClickException(str(error)) from None
+        except KeyboardInterrupt:
+            raise click.ClickException(
+                "stopped; what was kept is kept, the same command goes on from there"
+            ) from None
+        except BrokenPipeError:
+            sys.stderr.close()  # the reader has gone, as `shoal … | head` does: nothing is left to say
+            raise SystemExit(0) from None
+
+
+@click.group(cls=Cli, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="shoal")
+def main() -> None:
+    """How does a language model behave off its training distribution, and how far can the diagnosis be trusted?
+
+    \b
+    Start here:
+      shoal try behaviour predictions:example --set suite=sentiment
+      shoal list
+    """
+
+
+for command in (
+    try_command,
+    run,
+    status,
+    show,
+    report,
+    check_command,
+    import_command,
+    list_command,
+):
+    main.add_command(command)

@@ -1,0 +1,59 @@
+"""`try` and `list`: the first things a newcomer runs."""
+
+import click
+
+from .options import AS_JSON, echo_json
+
+
+@click.command("list")
+@click.argument(
+    "what", type=click.Choice(["protocols", "suites", "rules", "formats", "profiles"]), required=False
+)
+def list_command(what: str | None) -> None:
+    """Show what there is, one line each.
+
+    \b
+    Example:
+      shoal list suites
+    """
+    from ..show.catalogue import catalogue
+
+    click.echo(catalogue(what))
+
+
+@click.command("try")
+@click.argument("protocol")
+@click.argument("model")
+@click.option(
+    "--set",
+    "pairs",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="A setting of the protocol; repeat for more.",
+)
+@click.option("--limit", type=click.IntRange(min=1), help="Only a random sample of this many cases.")
+@AS_JSON
+def try_command(protocol: str, model: str, pairs: tuple[str, ...], limit: int | None, as_json: bool) -> None:
+    """Audit MODEL by PROTOCOL, here and now; nothing is kept.
+
+    MODEL is predictions:FILE for answers that were computed elsewhere.
+
+    \b
+    Examples:
+      shoal try behaviour predictions:example --set suite=sentiment
+      shoal try behaviour predictions:answers.jsonl --set suite=suite.jsonl --set split=test --json
+      shoal try behaviour "predictions:answers.csv?label=pred_a" --set suite=hatecheck.csv
+    """
+    from ..runs.here import audit_with
+    from ..runs.settings import parse_pairs
+    from ..show.progress import progress_bar
+
+    values = [*pairs, *([f"limit={limit}"] if limit else [])]
+    with progress_bar() as progress:
+        result = audit_with(protocol, model, parse_pairs(values), "--set", progress)
+    if as_json:
+        echo_json([result])
+    else:
+        from ..show.behaviour import print_result
+
+        print_result(result)
