@@ -9,7 +9,7 @@
 They hold data, not behaviour; the few methods here select, they do not compute.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, overload
 
@@ -132,13 +132,13 @@ class Measures(Sequence[Measure]):
         )
 
     def by(self, group: str) -> "Measures":
-        """The rows whose one and only group is this: `by("capability")` gives a row per capability."""
-        own: Callable[[Measure], bool] = (
-            (lambda row: group in row.groups)
-            if group == "functionality"
-            else (lambda row: set(row.groups) == {group})
+        """Pass rates by one group: `by("capability")` gives a row per capability."""
+        whole = group == "functionality"  # a functionality's row says its capability and test type too
+        return Measures(
+            row
+            for row in self
+            if row.name == "pass rate" and (group in row.groups if whole else set(row.groups) == {group})
         )
-        return Measures(row for row in self if own(row))
 
 
 @dataclass(frozen=True, slots=True)

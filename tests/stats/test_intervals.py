@@ -15,6 +15,7 @@ from shoal.stats.intervals import (
     cluster_wilson,
     delta_g_variance,
     design_effect,
+    macro_wilson,
     mean_t_interval,
     paired_difference_interval,
     percentile_interval,
@@ -219,3 +220,20 @@ def test_bad_arguments_are_named() -> None:
         design_effect(0, 0.1)
     with pytest.raises(ValueError, match="not negative"):
         sign_e_value(-1, 0)
+
+
+def test_combined_wilson_is_wilson_for_one_rate_and_never_collapses():
+    one = cluster_table([1.0] * 9 + [0.0])
+    assert macro_wilson([one]) == pytest.approx(wilson(9, 10))
+    low, high = macro_wilson([cluster_table([1.0] * 20)] * 3)
+    assert low < 0.95 and high == pytest.approx(1.0)
+
+
+@given(st.lists(st.lists(st.integers(0, 1), min_size=1, max_size=30), min_size=1, max_size=6), st.randoms())
+def test_combined_wilson_holds_the_mean_and_knows_no_order(outcomes, random):
+    tables = [cluster_table(np.array(row, float)) for row in outcomes]
+    low, high = macro_wilson(tables)
+    middle = np.mean([np.mean(row) for row in outcomes])
+    assert 0 <= low <= middle + 1e-12 and middle <= high + 1e-12 and high <= 1 + 1e-12
+    random.shuffle(tables)
+    assert macro_wilson(tables) == (low, high)

@@ -19,7 +19,7 @@ WIDTH = 24
 def print_result(result: Result, console: Console | None = None) -> None:
     """The whole of a result, worth looking at."""
     console = console or Console(highlight=False)
-    rates = [row for row in result.measures if "functionality" in row.groups]
+    rates = result.measures.by("functionality")
     worst = worst_functionalities(rates)
     console.print(_heading(result), soft_wrap=True)
     console.print(_table(result, rates, worst, wide=console.width >= 100))

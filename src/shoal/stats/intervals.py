@@ -107,8 +107,9 @@ def macro_wilson(tables: Sequence[ClusterTable], level: float = 0.95) -> Interva
     >>> [round(end, 3) for end in macro_wilson([cluster_table([1] * 20), cluster_table([0] * 20)])]
     [0.419, 0.581]
     """
-    rates = np.array([rate(table) for table in tables])
-    ends = np.array([cluster_wilson(table, level) for table in tables])
+    ordered = sorted(tables, key=lambda table: table.content)  # so that rounding cannot tell the order either
+    rates = np.array([rate(table) for table in ordered])
+    ends = np.array([cluster_wilson(table, level) for table in ordered])
     below, above = np.sqrt(((rates[:, None] - ends) ** 2).sum(axis=0)) / len(rates)
     middle = float(rates.mean())
     return middle - float(below), middle + float(above)

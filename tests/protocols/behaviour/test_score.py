@@ -197,6 +197,25 @@ def test_answers_in_words_are_judged():
     assert words(judge(Settings(), suite.cases, answers)) == ["fail", "pass"]
 
 
+def test_examples_are_counted_beside_cases_where_a_case_has_several():
+    suite = Suite("r")
+    suite.add_functionality("f", "c", "MFT", Expect("exact_string_equal"))
+    for number in range(4):
+        suite.add_case("f", str(number), case(("c", f"q{number}"), ("c", f"r{number}"), label=["x", "y"]))
+    answers = Answers((), np.zeros(8, int), texts=["x", "y", "x", "z", "z", "z", "", ""], errors={6: "down"})
+    measures = Measures(score(Settings(), suite.cases, answers)[1])
+    (by_case,) = measures.by("functionality")
+    (by_example,) = measures.where("example pass rate")
+    assert (by_case.value, by_case.n, by_case.errors) == (1 / 3, 3, 1)
+    assert (by_example.value, by_example.n, by_example.errors) == (0.5, 6, 1)
+    assert by_example.interval_method == "cluster wilson" and by_example.groups == by_case.groups
+
+
+def test_no_example_rate_where_every_case_has_one_example():
+    suite = suite_of(l=(Expect("pred_equals_label"), [case("a", label=1)]), i=(INV, [case("x", "y")]))
+    assert not Measures(score(Settings(), suite.cases, one_hot(1, 1, 1))[1]).where("example pass rate")
+
+
 # What must not matter
 
 probabilities = st.tuples(*[st.integers(0, 20)] * 3).filter(lambda t: sum(t) > 0)

@@ -830,7 +830,7 @@ def _unreachable(name: str, rule: str, settled: Settled) -> Finding:
     never = [f"never applies with {some(settled.never_apply, PATTERNS)}"] if settled.never_apply else []
     kind, better = "unreachable branch", BETTER_RULES.get(rule)
     fix = f'expect rule "{better}", as profile recommended does (edits=repaired)' if better else FIXES[kind]
-    what = f"rule {rule!r} does not look at the last prediction, which it is about, in every case: "
+    what = f"rule {rule!r} is about the last prediction, but some others decide without it: "
     what += "; ".join([*always[:PATTERNS], *never])
     return Finding(kind, "error", (name,), what, fix, count=len(settled.passes) + len(settled.fails))
 

@@ -4,26 +4,26 @@ Pure: nothing here asks a model, reads a file or keeps state. All cases of one f
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from ...errors import DataError
 from ...records import Answers, Case, Label, Measure, Outcome
-from ...stats.intervals import macro_wilson, percentile_interval, wilson
+from ...stats.intervals import cluster_wilson, macro_wilson, percentile_interval, wilson
 from ...stats.resampling import (
     ClusterTable,
     cluster_table,
     degrees_of_freedom,
     macro_mean,
     macro_mean_replicates,
+    rate,
 )
 from .rules import (
     NO_LABEL,
     SPAN_RULES,
     Block,
-    Bools,
     Expect,
     Floats,
     Integers,
@@ -51,16 +51,33 @@ def generalization_score(suite_score: float, iid_score: float) -> float:
 
 def score(settings: Settings, cases: Sequence[Case], answers: Answers) -> tuple[list[Outcome], list[Measure]]:
     """An outcome for every case, and the measures of the whole."""
-    outcomes = judge(settings, cases, answers)
+    judged = list(judge_examples(settings, cases, answers))
+    outcomes = case_outcomes(cases, judged, answers)
     directional = any(case.groups["test type"] == "DIR" for case in cases)
-    return outcomes, measure(settings, cases, outcomes, answers.note if directional else "")
+    rows = measure(settings, cases, outcomes, answers.note if directional else "")
+    return outcomes, rows + example_rates(cases, judged, outcomes)
 
 
 # Outcomes
 
 
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What a functionality's rule says of each example of its cases."""
+
+    members: Integers  # (cases,) positions among all cases
+    starts: Integers  # (cases,) row of each case's first example
+    values: Floats  # (examples,) above 0 is a pass, NaN does not apply
+    expect: Expect
+
+
 def judge(settings: Settings, cases: Sequence[Case], answers: Answers) -> list[Outcome]:
     """Pass, fail, not applicable or error, for each case."""
+    return case_outcomes(cases, list(judge_examples(settings, cases, answers)), answers)
+
+
+def judge_examples(settings: Settings, cases: Sequence[Case], answers: Answers) -> Iterator[Judged]:
+    """Each functionality's rule, put to all its cases at once."""
     sizes = np.fromiter((len(case.examples) for case in cases), np.int64, len(cases))
     starts = np.cumsum(sizes) - sizes
     if sizes.sum() != len(answers.predictions):
@@ -69,24 +86,26 @@ def judge(settings: Settings, cases: Sequence[Case], answers: Answers) -> list[O
     if settings.profile == "reference" and shown.probabilities is None and shown.confidences is None:
         # CheckList gives a bare prediction confidence 1.
         shown = replace(shown, confidences=np.ones(len(shown.predictions)))
-
-    outcomes: list[Outcome] = [None] * len(cases)  # type: ignore[list-item]
-    wrong = _cases_with_errors(answers, starts)
     for members in by_functionality(cases).values():
         expect = as_set(cases[members[0]], settings)
         source = raw if expect.rule.startswith("direction ") else shown
         block = _block(source, cases, members, starts[members], sizes[members], expect)
-        values = values_of(block, expect, settings.resolved("slack"))
-        passed, applies, worst = aggregate(values, block.starts, expect.aggregate)
+        yield Judged(members, block.starts, values_of(block, expect, settings.resolved("slack")), expect)
+
+
+def case_outcomes(cases: Sequence[Case], judged: Sequence[Judged], answers: Answers) -> list[Outcome]:
+    """From what was said of examples to what holds of cases; an example without an answer makes its case an error."""
+    outcomes: list[Outcome] = [None] * len(cases)  # type: ignore[list-item]
+    for group in judged:
+        passed, applies, worst = aggregate(group.values, group.starts, group.expect.aggregate)
         for position, ok, applied, value in zip(
-            members.tolist(), passed.tolist(), applies.tolist(), worst.tolist(), strict=True
+            group.members.tolist(), passed.tolist(), applies.tolist(), worst.tolist(), strict=True
         ):
             outcomes[position] = Outcome(
-                cases[position].id,
-                ok if applied else None,
-                value if applied and value == value else None,
+                cases[position].id, ok if applied else None, value if applied and value == value else None
             )
-    for position, message in wrong.items():
+    sizes = np.fromiter((len(case.examples) for case in cases), np.int64, len(cases))
+    for position, message in _cases_with_errors(answers, np.cumsum(sizes) - sizes).items():
         outcomes[position] = Outcome(cases[position].id, None, None, message)
     return outcomes
 
@@ -244,6 +263,34 @@ def measure(
             rows.append(_mean("pass rate", members, {group: value}, settings))
     whole = _mean("suite score", list(tallies.values()), {}, settings)
     return [*rows, replace(whole, note="; ".join(filter(None, [whole.note, note])))]
+
+
+def example_rates(
+    cases: Sequence[Case], judged: Sequence[Judged], outcomes: Sequence[Outcome]
+) -> list[Measure]:
+    """The share of examples that pass, beside the share of cases in which all do (01 section 1.11, row 3).
+
+    For minimum functionality tests with several examples a case, as reading comprehension has them.
+    """
+    rows = []
+    for group in judged:
+        first = cases[group.members[0]]
+        sizes = np.diff(group.starts, append=len(group.values))
+        if first.groups["test type"] != "MFT" or sizes.max() < 2:
+            continue
+        answered = np.array([not outcomes[position].error for position in group.members])
+        values = np.where(np.repeat(answered, sizes), group.values, np.nan)
+        table = cluster_table(
+            np.where(np.isnan(values), np.nan, values > 0), np.repeat(np.arange(len(sizes)), sizes)
+        )
+        n = int((~np.isnan(values)).sum())
+        interval = cluster_wilson(table) if n else None
+        value = rate(table) if n else None
+        method, errors = "cluster wilson" if n else "", int((~answered).sum())
+        rows.append(
+            Measure("example pass rate", value, n, dict(first.groups), interval, method, errors=errors)
+        )
+    return rows
 
 
 class _Tally:

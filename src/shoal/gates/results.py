@@ -1,0 +1,132 @@
+"""A result by any name: a model spec, a job of a store, or a result file.
+
+    predictions:answers.jsonl   a model, scored here on the suite that `--set suite=…` names
+    3f9c1a2b                    a job of a store, or any part of its name that no other has
+    result.json                 what `shoal try … --json` printed: rates, no outcomes
+
+The first two bring every case with its outcome. A result file brings rates: enough for a gate and for a baseline, not
+for a paired comparison.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from .. import __version__
+from ..errors import DataError, PlanError, StoreError
+from ..files import read_lines
+from ..models import SCHEMES, load_model
+from ..models.ask import ask_cases
+from ..protocols import find_protocol
+from ..protocols.base import Built
+from ..records import Measure, Measures, Result
+from ..runs.here import Progress, result_of, silent, stored_job
+from ..runs.settings import make_settings
+from ..runs.store import RunStore
+
+PROTOCOL = "behaviour"
+SPEC = re.compile(rf"({'|'.join(dict.fromkeys([*SCHEMES, 'hf', 'tiny']))}):")
+
+
+def find_results(
+    names: Sequence[str], settings: Mapping[str, Any], into: Path, progress: Progress = silent
+) -> list[Result]:
+    """The results that these names mean, in order; models are scored on cases built once for all."""
+    specs = [name for name in names if SPEC.match(name)]
+    if settings and not specs:
+        raise PlanError(
+            "--set is for models that are scored here; a job or a result file was scored already",
+            fix="leave out --set",
+        )
+    scored = iter(audit_all(specs, settings, progress)) if specs else iter(())
+    return [next(scored) if SPEC.match(name) else find_stored(name, into) for name in names]
+
+
+def audit_all(
+    models: Sequence[Any], settings: Mapping[str, Any], progress: Progress = silent, where: str = "--set"
+) -> list[Result]:
+    """Audit several models on the same cases, which are built once."""
+    chosen = make_settings(find_protocol(PROTOCOL).Settings, settings, where)
+    built = find_protocol(PROTOCOL).build(chosen)
+    return [audit_built(model, built, chosen, progress) for model in models]
+
+
+def audit_built(model: Any, built: Built, settings: Any, progress: Progress = silent) -> Result:
+    """Audit a model, or the spec of one, on cases that are there."""
+    asked = load_model(model) if isinstance(model, str) else model
+    answers = ask_cases(
+        asked, built.cases, built.whole, built.labels, lambda done, total: progress("asking", done, total)
+    )
+    outcomes, measures = find_protocol(PROTOCOL).score(settings, built.cases, answers)
+    job = {"protocol": PROTOCOL, "model": str(model), "settings": asdict(settings), "shoal": __version__}
+    return Result(job, built.cases, outcomes, Measures(measures))
+
+
+def find_stored(name: str, into: Path) -> Result:
+    """A result file, or a job of a store."""
+    path = Path(name)
+    if path.is_file():
+        return read_result(path)
+    store = RunStore(into)
+    try:
+        job = stored_job(store, name)
+    except StoreError as problem:
+        if path.suffix in (".json", ".jsonl", ".csv", ".gz"):
+            raise DataError(f"{path}: no such file") from None
+        raise type(problem)(
+            f"{name!r} is neither a model, nor a result file, nor a job of {into}",
+            why=str(problem).replace("\n", ";"),
+            fix=f"predictions:FILE, python:module:name or hf:{name} for a model; --into for another store",
+        ) from None
+    if not store.is_done(job.id):
+        raise StoreError(f"{job.id} is not done", fix="shoal run PLAN")
+    return result_of(job, store)
+
+
+def read_result(path: Path) -> Result:
+    """What `shoal try … --json` or `shoal show JOB --json` printed: a job and its measures, no outcomes."""
+    text = "\n".join(line for _, line in read_lines(path))
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError) as problem:
+        fix = f"predictions:{path}, if it holds predictions" if path.suffix != ".json" else ""
+        raise DataError(f"{path}: not a result file", why=f"not JSON: {problem}", fix=fix) from None
+    if not isinstance(found, dict) or not {"jobs", "measures"} <= found.keys():
+        raise DataError(
+            f"{path}: not a result file",
+            why='an object with "jobs" and "measures" is expected',
+            fix=f"shoal try … --json > {path}",
+        )
+    jobs = found["jobs"]
+    if not isinstance(jobs, list) or len(jobs) != 1 or not isinstance(jobs[0], dict):
+        raise DataError(f"{path}: one job is expected", fix="a file per model")
+    return Result(jobs[0], (), (), Measures(_measures(found["measures"], path)))
+
+
+def _measures(rows: Any, path: Path) -> list[Measure]:
+    from pydantic import TypeAdapter, ValidationError
+
+    try:
+        return TypeAdapter(list[Measure]).validate_python(rows)
+    except ValidationError as problem:
+        first = problem.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise DataError(f"{path}: measures.{where}: {first['msg'].lower()}") from None
+
+
+def has_outcomes(result: Result) -> bool:
+    """Whether a result knows how each case went."""
+    return bool(result.outcomes)
+
+
+def with_outcomes(result: Result, name: str) -> Result:
+    """The result itself, if it can be compared case by case."""
+    if not has_outcomes(result):
+        raise DataError(
+            f"{name}: a result file holds rates, not outcomes; a paired comparison needs to know how each case went",
+            fix="the model itself (predictions:FILE with --set suite=…), or the job of a store (--into)",
+        )
+    return result

@@ -1,0 +1,38 @@
+"""A released pickle imported on the command line is the suite of the JSON Lines beside it, rules and all."""
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from shoal import read_suite
+from shoal.cli import main
+
+pytestmark = pytest.mark.golden
+
+
+@pytest.mark.parametrize("name", ["sentiment", "squad"])
+def test_an_imported_pickle_is_the_published_suite(data: Path, tmp_path: Path, name: str):
+    out = tmp_path / "suite.jsonl"
+    done = CliRunner().invoke(
+        main, ["import", str(data / "checklist" / f"{name}_suite.tar.gz"), "--out", str(out)]
+    )
+    assert done.exit_code == 0, done.output
+    assert "not carried over" not in done.output
+    imported, published = read_suite(out), read_suite(data / "checklist" / f"{name}.jsonl.gz")
+    assert (imported.labels, imported.task) == (published.labels, published.task)
+    assert imported.cases == published.cases
+
+
+def test_a_pickle_that_runs_code_does_not_and_names_what_it_asked_for(tmp_path: Path):
+    sentinel = tmp_path / "ran"
+    evil = tmp_path / "evil.pkl"
+    evil.write_bytes(
+        b"\x80\x02cposix\nsystem\nX"
+        + len(f"touch {sentinel}").to_bytes(4, "little")
+        + f"touch {sentinel}".encode()
+        + b"\x85R."
+    )
+    done = CliRunner().invoke(main, ["import", str(evil), "--out", str(tmp_path / "out.jsonl")])
+    assert done.exit_code == 1 and "posix.system" in done.output
+    assert not sentinel.exists() and not (tmp_path / "out.jsonl").exists()
