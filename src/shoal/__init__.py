@@ -16,7 +16,10 @@ if TYPE_CHECKING:
     from .models import load_model
     from .protocols.behaviour.suite import Suite, case, read_suite, write_suite
     from .records import Answers, Case, Measure, Measures, Outcome, Result
-    from .runs.here import audit
+    from .report.html import write_report
+    from .runs.here import audit, run_here
+    from .runs.plan import read_plan
+    from .runs.store import RunStore
 
 _HOMES = {
     "ShoalError": "errors",
@@ -31,7 +34,11 @@ _HOMES = {
     "Measures": "records",
     "Outcome": "records",
     "Result": "records",
+    "RunStore": "runs.store",
     "audit": "runs.here",
+    "read_plan": "runs.plan",
+    "run_here": "runs.here",
+    "write_report": "report.html",
 }
 """Where each public name lives; loaded when first used, so that `import shoal` stays quick."""
 
@@ -42,13 +49,17 @@ __all__ = [
     "Measures",
     "Outcome",
     "Result",
+    "RunStore",
     "ShoalError",
     "Suite",
     "__version__",
     "audit",
     "case",
     "load_model",
+    "read_plan",
     "read_suite",
+    "run_here",
+    "write_report",
     "write_suite",
 ]
 

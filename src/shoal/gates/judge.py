@@ -11,6 +11,7 @@ from typing import Literal
 
 from ..errors import DataError, PlanError, nearest, some
 from ..protocols.behaviour.compare import Choices, compare, scoring_of
+from ..protocols.behaviour.score import FEW_CASES
 from ..records import Measure, Measures, Result
 from .rules import EVERY, Rule
 
@@ -18,6 +19,7 @@ Status = Literal["met", "failed", "error", "undefined", "passed over"]
 """`error`: the model gave no answer to some cases; `undefined`: there is no number to judge; both fail the gate.
 `passed over`: undefined, and the rule allows that."""
 
+UNPAIRED = "unpaired: one side has rates only"
 SLACK = 1e-12
 """9 of 10 reach 0.9, whatever binary fractions say."""
 
@@ -97,18 +99,21 @@ def _verdict(
         reason = f"the model gave no answer to {rate.errors:,} of {rate.n + rate.na + rate.errors:,} cases"
         return Verdict(rule, measure, "error", None, reason)
     if measure.value is None:
-        reason = measure.note or "undefined"
+        reason = measure.note
         return Verdict(rule, measure, "passed over" if rule.allow_undefined else "undefined", None, reason)
     judged = _judged(rule, measure)
     if judged is None:
         return Verdict(rule, measure, "undefined", None, "no interval to judge by")
     if judged >= rule.limit - SLACK:
-        return Verdict(rule, measure, "met", judged, measure.note)
-    doubtful = measure.value >= rule.limit - SLACK
-    reason = f"the {rule.judge} is below"
-    if doubtful:
-        reason = "as measured it is met, but too uncertain: more cases would tell"
-    return Verdict(rule, measure, "failed", judged, "; ".join(filter(None, [reason, measure.note])))
+        return Verdict(rule, measure, "met", judged, _caution(measure))
+    doubt = measure.value >= rule.limit - SLACK
+    reason = "as measured it is met, but too uncertain: more cases would tell" if doubt else ""
+    return Verdict(rule, measure, "failed", judged, "; ".join(filter(None, [reason, _caution(measure)])))
+
+
+def _caution(measure: Measure) -> str:
+    """What a reader of the verdict must know about the number; the measure's note has the rest."""
+    return UNPAIRED if measure.note == UNPAIRED else f"{measure.n} cases" if measure.n < FEW_CASES else ""
 
 
 def _judged(rule: Rule, measure: Measure) -> float | None:
@@ -154,7 +159,6 @@ def _split(result: Result) -> str:
 
 def _independent(new: Measure, old: Measure) -> Measure:
     """A difference of two rates that nothing pairs, from their intervals (Newcombe 1998, method 10)."""
-    note = "unpaired: one side has rates only"
     if new.value is None or old.value is None:
         why = new.note if new.value is None else f"the baseline is undefined: {old.note}"
         return Measure("difference", None, 0, new.groups, None, "", new.na, new.errors, why)
@@ -165,4 +169,6 @@ def _independent(new: Measure, old: Measure) -> Measure:
         interval = (new.value - old.value - below, new.value - old.value + above)
     method = "newcombe" if interval else ""
     difference = new.value - old.value
-    return Measure("difference", difference, new.n, new.groups, interval, method, new.na, new.errors, note)
+    return Measure(
+        "difference", difference, new.n, new.groups, interval, method, new.na, new.errors, UNPAIRED
+    )

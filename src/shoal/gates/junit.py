@@ -70,8 +70,9 @@ def _case(
         why = "no rule" if not verdicts and rate is not None and rate.value is not None else ""
         said = why or (verdicts[0].reason if verdicts else rate.note if rate is not None else "")
         Xml.SubElement(case, "skipped", {"message": clean(said)})
-    shown = [sentence(verdict) for verdict in verdicts] or ([_rate(rate)] if rate is not None else [])
-    Xml.SubElement(case, "system-out").text = clean("\n".join(shown))
+    if not errors and not failures:
+        shown = [sentence(verdict) for verdict in verdicts] or ([_rate(rate)] if rate is not None else [])
+        Xml.SubElement(case, "system-out").text = clean("\n".join(shown))
 
 
 def _say(case: Xml.Element, tag: str, verdicts: Sequence[Verdict]) -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import __version__
-from ..errors import DataError, PlanError, StoreError
+from ..errors import DataError, PlanError, StoreError, some
 from ..files import read_lines
 from ..models import SCHEMES, load_model
 from ..models.ask import ask_cases
@@ -71,16 +71,16 @@ def find_stored(name: str, into: Path) -> Result:
     if path.is_file():
         return read_result(path)
     store = RunStore(into)
-    try:
-        job = stored_job(store, name)
-    except StoreError as problem:
+    known = store.job_ids()
+    if not any(name in one for one in known):
         if path.suffix in (".json", ".jsonl", ".csv", ".gz"):
-            raise DataError(f"{path}: no such file") from None
-        raise type(problem)(
+            raise DataError(f"{path}: no such file")
+        raise StoreError(
             f"{name!r} is neither a model, nor a result file, nor a job of {into}",
-            why=str(problem).replace("\n", ";"),
+            why=f"its jobs are {some(known, 3)}" if known else f"{into} has no job",
             fix=f"predictions:FILE, python:module:name or hf:{name} for a model; --into for another store",
-        ) from None
+        )
+    job = stored_job(store, name)
     if not store.is_done(job.id):
         raise StoreError(f"{job.id} is not done", fix="shoal run PLAN")
     return result_of(job, store)

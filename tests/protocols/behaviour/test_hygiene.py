@@ -149,6 +149,48 @@ def test_a_label_that_nothing_asks_for():
     assert "'positive', of 3 labels" in finding.what and finding.severity == "warning"
 
 
+@pytest.mark.parametrize("asked", [case("last", label="not_positive"), case("last", label=2)])
+def test_a_label_is_asked_for_by_its_name_or_by_its_opposite(asked):
+    suite = Suite("toy", labels=LABELS)
+    suite.add_functionality("words", "c", "MFT", MFT)
+    for i in range(30):
+        suite.add_case("words", str(i), case(f"text {i}", label=i % 2) if i else asked)
+    assert found(suite) == []
+
+
+def test_a_label_that_a_filter_names_is_in_use():
+    suite = Suite("toy", labels=("no", "yes"))
+    only_yes = Expect("pred_equals_no", 0.1, "all_except_first", "original pred is not yes")
+    suite.add_functionality("f", "c", "DIR", only_yes)
+    for i in range(30):
+        suite.add_case("f", str(i), case(f"a {i}", f"b {i}"))
+    assert [finding.kind for finding in found(suite)] == ["one label dominates"]
+
+
+def test_label_1_of_a_rule_that_means_not_0_does_not_conflict():
+    lenient = Expect("pred_equals_label_except_label1_means_not_0")
+    made = [case(f"Meal {i} was good.", label=1) for i in (2, 5, 8)]
+    assert not pick(clean(("q", "MFT", lenient, made)), "label conflict")
+
+
+def test_answers_that_differ_in_an_article_do_not_conflict():
+    suite = Suite("read")
+    suite.add_functionality("who", "c", "MFT", Expect("squad_normalise"))
+    for number, answer in enumerate(["the nurse", "Nurse", "a doctor"]):
+        suite.add_case("who", str(number), case(("Ann.", "Who?"), label=answer))
+    (finding,) = pick(suite, "label conflict")
+    assert "'doctor' and 'nurse'" in finding.what
+    assert finding.cases == ("who/2", "who/0")
+
+
+def test_a_suite_with_one_label_could_still_be_answered_wrong():
+    suite = Suite("one")
+    suite.add_functionality("f", "c", "MFT", MFT)
+    for i in range(20):
+        suite.add_case("f", str(i), case(f"text {i}", label="hateful"))
+    assert {finding.kind for finding in found(suite)} == {"one answer passes", "one label dominates"}
+
+
 def test_one_label_that_nearly_everything_asks_for():
     good = [case(f"Fine {i}", label=2 if i % 10 else 0) for i in range(400)]
     finding = only(clean(("praise", "MFT", MFT, good)), "one label dominates")
@@ -207,9 +249,14 @@ def test_tests_of_movement_are_collected_in_one_note():
     less = Expect("conf_of_original_pred_not_higher", 0.1, "all_except_first", "original pred is neutral")
     made = [case(f"a {i}", f"b {i}") for i in range(30)]
     others = [case(f"c {i}", f"d {i}") for i in range(30)]
-    finding = only(clean(("inv", "INV", INV, made), ("less", "DIR", less, others)), "any constant passes")
-    assert (finding.severity, finding.where) == ("note", ("inv", "less"))
-    assert finding.what.startswith("1 INV and 1 DIR functionalities of 4")
+    both = Expect("and", aggregate="all_except_first", parts=(INV, less))
+    third = [case(f"e {i}", f"f {i}") for i in range(30)]
+    finding = only(
+        clean(("inv", "INV", INV, made), ("less", "DIR", less, others), ("two", "DIR", both, third)),
+        "any constant passes",
+    )
+    assert (finding.severity, finding.where) == ("note", ("inv", "less", "two"))
+    assert finding.what.startswith("1 INV and 2 DIR functionalities of 5")
 
 
 def test_reading_comprehension_has_constants_too():
@@ -338,10 +385,11 @@ def test_texts_that_are_not_right(text, kind):
 
 def bad_suite() -> Suite:
     """Something of everything, with names that would be markup."""
+    torn = [case("[red]Flight[/red]", label=0), case("[red]Flight[/red]", label=2), case(" x ", label=1)]
     return clean(
         ("[bold]few[/bold]", "MFT", MFT, [case("one"), case("one", label=1)][1:] * 2),
         ("twice", "MFT", MFT, mixed(12) * 3),
-        ("torn \x1b[2J", "MFT", MFT, [*mixed(25), case("Flight 0 was fine.", label=2), case(" [red]x ", label=1)]),
+        ("torn \x1b[2J", "MFT", MFT, [*mixed(25), *torn]),
         ("alone", "INV", INV, [case(f"a {i}") for i in range(9)]),
         ("never", "DIR", Expect("implication_triplet"), [case(f"a {i}", "b", "c") for i in range(30)]),
     )  # fmt: skip
@@ -388,7 +436,8 @@ def test_check_prints_the_findings_grouped_with_what_to_do(tmp_path):
     assert "✗ error  unreachable branch" in output
     assert output.index("✗ error") < output.index("▲ warning") < output.index("· note")
     assert "[bold]few[/bold]" in output and "\x1b" not in output and "torn \\x1b[2J" in output
-    assert output.count("label conflict") == 1
+    assert output.count("▲ warning  repeated cases") == output.count("repeated cases") == 1
+    assert '"[red]Flight[/red]" is' in output
     assert "→ decide which label is right: no model can pass both" in output
 
 

@@ -4,7 +4,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal.protocols.behaviour import perturb
@@ -16,6 +16,7 @@ words = st.sampled_from(forms) | st.sampled_from(["it", "is", "not", "do", "have
 full_sentences = st.lists(words, max_size=12).map(" ".join)
 
 
+@settings(deadline=None)
 @given(texts, seeds, st.integers(0, 5))
 def test_typos_keep_every_character(text, seed, times):
     changed = perturb.swap_letters(text, np.random.default_rng(seed), times)
@@ -23,6 +24,7 @@ def test_typos_keep_every_character(text, seed, times):
     assert [c for c in changed if not c.isalpha()] == [c for c in text if not c.isalpha()]
 
 
+@settings(deadline=None)
 @given(st.text(alphabet="ab", min_size=2).filter(lambda text: "ab" in text or "ba" in text), seeds)
 def test_one_typo_changes_a_text_that_can_change(text, seed):
     assert perturb.swap_letters(text, np.random.default_rng(seed)) != text
@@ -32,11 +34,13 @@ def test_a_text_without_two_letters_in_a_row_is_left_alone():
     assert perturb.swap_letters("a 1 b.", np.random.default_rng(0), 5) == "a 1 b."
 
 
+@settings(deadline=None)
 @given(full_sentences)
 def test_what_was_contracted_can_be_expanded_again(text):
     assert perturb.expand(perturb.contract(text)) == text
 
 
+@settings(deadline=None)
 @given(full_sentences)
 def test_contracting_twice_is_contracting_once(text):
     short = perturb.contract(text)
@@ -61,6 +65,7 @@ def test_the_curly_apostrophe_is_read():
     assert perturb.expand("It’s late, I don’t know") == "It is late, I do not know"
 
 
+@settings(deadline=None)
 @given(seeds)
 def test_another_name_is_of_the_same_kind_and_new_to_the_text(seed):
     text = "Marta and Rosa met Ivan."
@@ -91,6 +96,7 @@ def test_nothing_known_means_no_variants():
     assert perturb.change_numbers("At 3.50 or 7:30, B2, 10%, 2020-01", rng) == []
 
 
+@settings(deadline=None)
 @given(st.integers(0, 999_999), seeds)
 def test_another_number_is_near_different_and_not_negative(number, seed):
     changes = perturb.change_numbers(f"about {number} people", np.random.default_rng(seed))
@@ -100,6 +106,7 @@ def test_another_number_is_near_different_and_not_negative(number, seed):
         assert change.text == f"about {change.new} people"
 
 
+@settings(deadline=None)
 @given(texts)
 def test_stripping_punctuation_twice_is_stripping_it_once(text):
     bare = perturb.strip_punctuation(text)
@@ -107,6 +114,7 @@ def test_stripping_punctuation_twice_is_stripping_it_once(text):
     assert perturb.strip_punctuation(bare) == bare
 
 
+@settings(deadline=None)
 @given(texts)
 def test_punctuation_variants_differ_from_the_text_and_each_other(text):
     variants = perturb.vary_punctuation(text)
@@ -133,6 +141,7 @@ def test_what_is_not_simple_is_not_negated(text):
     assert perturb.negate(text) is None
 
 
+@settings(deadline=None)
 @given(texts.filter(bool))
 def test_additions_keep_the_text(text):
     assert perturb.add_after(text, "More.") in (f"{text} More.", f"{text}. More.")

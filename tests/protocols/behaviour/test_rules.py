@@ -18,7 +18,8 @@ from shoal.protocols.behaviour.rules import (
     positive_shift,
     values_of,
 )
-from shoal.protocols.behaviour.score import generalization_score, neutral_band
+from shoal.protocols.behaviour.score import neutral_band
+from shoal.stats.paired import generalization_score
 
 SENTIMENT = ("negative", "neutral", "positive")
 PASS, NA = 1.0, None

@@ -53,6 +53,8 @@ FLAGGED = 0.10
 """Applicability that differs by more is flagged: a model can raise its rate by what it is not asked (7.7)."""
 ENOUGH_SEEDS = 5
 """Fewer a side and a claim about the recipe is not well supported (7.3)."""
+ONE_INTERVAL = "paired t, two clusters added"
+MEAN_INTERVAL = "cluster bootstrap"
 ONE_CHECKPOINT = "this checkpoint only"
 
 ADJUSTMENTS: dict[str, str] = {
@@ -301,7 +303,8 @@ def _failed(outcomes: Sequence[Outcome]) -> NDArray[np.bool_]:
 
 def _in_any(runs: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Which cases it holds for in at least one run."""
-    return np.logical_or.reduce(runs, axis=1)
+    found: NDArray[np.bool_] = np.logical_or.reduce(runs, axis=1)
+    return found
 
 
 def _clusters(cases: Sequence[Case]) -> NDArray[np.int64] | None:
@@ -419,10 +422,8 @@ class _Found:
 def _inference(known: Sequence[_Part], sides: _Sides, choices: Choices) -> _Found:
     if not known:
         return _Found()
-    observed = float(
-        np.mean([difference(part.table) for part in sorted(known, key=lambda p: p.table.content)])
-    )
-    observed += 0.0  # no negative zero
+    # fsum: the same number, up to its sign, whatever the order of functionalities and of the two models.
+    observed = math.fsum(difference(part.table) for part in known) / len(known) + 0.0
     if sides.several:
         return _over_seeds(known, observed, sides, choices)
     interval, method = _interval(known, choices)
@@ -432,22 +433,33 @@ def _inference(known: Sequence[_Part], sides: _Sides, choices: Choices) -> _Foun
 
 
 def _interval(known: Sequence[_Part], choices: Choices) -> tuple[Interval | None, str]:
-    """Means by drawing clusters again; where there is one functionality, or nothing to draw, t intervals."""
+    """A t interval for one functionality; for a mean, clusters drawn again inside each functionality.
+
+    Drawing again says nothing of a functionality whose cases all went the same way: it would pass for known exactly.
+    Such ones bring their t intervals, whose distances add up with the rest as variances do.
+    """
     tables = [part.table for part in known]
-    if len(known) == 1 or not any(part.flips.any() for part in known):
-        return _defined(_combined(tables)), "paired t, two clusters added"
-    replicates = macro_difference_replicates(tables, choices.resamples, np.random.default_rng(choices.seed))
-    return _defined(percentile_interval(replicates, degrees=degrees_of_freedom(tables))), "cluster bootstrap"
-
-
-def _combined(tables: Sequence[ClusterTable]) -> Interval:
-    """An interval for a mean of differences from those of its parts: distances to the ends add up as variances do."""
-    middle = np.array([difference(table) for table in tables])
-    ends = np.array([paired_difference_interval(table) for table in tables])
     if len(tables) == 1:
-        return float(ends[0, 0]), float(ends[0, 1])
-    low, high = np.sqrt(((middle[:, None] - ends) ** 2).sum(axis=0)) / len(tables)
-    return float(middle.mean() - low), float(middle.mean() + high)
+        return _defined(paired_difference_interval(tables[0])), ONE_INTERVAL
+    varying = [table for table in tables if sampling_variance(table) > 0]
+    still = [table for table in tables if not sampling_variance(table) > 0]
+    distances = [_distances(difference(table), paired_difference_interval(table)) for table in still]
+    if varying:
+        replicates = macro_difference_replicates(
+            varying, choices.resamples, np.random.default_rng(choices.seed)
+        )
+        drawn = percentile_interval(replicates, degrees=degrees_of_freedom(varying))
+        middle = math.fsum(difference(table) for table in varying) / len(varying)
+        distances.append(_distances(middle, drawn) * len(varying))
+    below, above = np.sqrt((np.array(distances) ** 2).sum(axis=0)) / len(tables)
+    middle = math.fsum(difference(table) for table in tables) / len(tables)
+    low, high = max(-1.0, middle - float(below)), min(1.0, middle + float(above))
+    return _defined((low, high)), MEAN_INTERVAL if varying else ONE_INTERVAL
+
+
+def _distances(middle: float, interval: Interval) -> Floats:
+    """From an estimate down and up to the ends of its interval; never negative."""
+    return np.maximum(0.0, [middle - interval[0], interval[1] - middle])
 
 
 def _defined(interval: Interval) -> Interval | None:
@@ -473,16 +485,31 @@ def _smallest(known: Sequence[_Part]) -> float | None:
     """The minimum detectable effect; None where even the largest difference would be missed."""
     if len(known) == 1:
         (part,) = known
-        variance, plain = sampling_variance(part.table), _discordance(part) / part.n
-        independent = (
-            part.n if not part.is_clustered or not variance > 0 else part.n * min(1.0, plain / variance)
-        )
-        if part.is_clustered and not part.flips.any():
-            independent = len(part.flips)
-        return mde_paired(max(1, round(independent)), _discordance(part))
-    variances = [_variance(part) for part in known]
-    effect = POWER_AND_LEVEL * math.sqrt(math.fsum(variances)) / len(known)
+        return _smallest_paired(_independent_cases(part), _discordance(part))
+    effect = POWER_AND_LEVEL * math.sqrt(math.fsum(_variance(part) for part in known)) / len(known)
     return effect if effect <= 1 else None
+
+
+def _independent_cases(part: _Part) -> int:
+    """As many independent cases as tell as much as these clusters do."""
+    variance = sampling_variance(part.table)
+    if not part.is_clustered:
+        return part.n
+    if not variance > 0:
+        return len(part.flips)
+    return max(1, round(part.n * min(1.0, _discordance(part) / part.n / variance)))
+
+
+def _smallest_paired(n: int, discordance: float) -> float | None:
+    """As `mde_paired`; where so few cases differ that nothing would be found, the least that would, all one way."""
+    found = mde_paired(n, discordance)
+    if found is not None or mde_paired(n, 1.0) is None:
+        return found
+    below, above = discordance, 1.0
+    while above - below > 1e-6:
+        middle = (below + above) / 2
+        below, above = (middle, above) if mde_paired(n, middle) is None else (below, middle)
+    return above
 
 
 def _variance(part: _Part) -> float:
@@ -513,7 +540,7 @@ def _over_seeds(known: Sequence[_Part], observed: float, sides: _Sides, choices:
     if not len(defined):
         return _Found(observed, note=seeds)
     if not defined.any():
-        interval, method = _defined(_combined([part.table for part in known])), "paired t, two clusters added"
+        interval, method = _interval(known, choices)
     else:
         interval, method = _defined(percentile_interval(defined)), "seeds and cases bootstrap"
     # A recipe is no better when about half of the draws say otherwise; not exact, and coherent with the interval.

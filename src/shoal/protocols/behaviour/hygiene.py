@@ -538,16 +538,15 @@ def _conflicts(
 def compatible(label: str, other: str) -> bool:
     """Whether one answer can be right for both.
 
-    >>> compatible("positive", "not negative"), compatible("negative", "not negative")
-    (True, False)
+    >>> [compatible(label, "not negative") for label in ("positive", "negative", "not positive")]
+    [True, False, True]
+    >>> compatible("not negative", "negative"), compatible("negative", "negative")
+    (False, True)
     """
-    if label.startswith("not ") and other.startswith("not "):
-        return True
-    return label == other or (
-        (label.startswith("not ") or other.startswith("not "))
-        and label != f"not {other}"
-        and other != f"not {label}"
-    )
+    unlike = [word.removeprefix("not ") for word in (label, other) if word.startswith("not ")]
+    if not unlike:
+        return label == other
+    return len(unlike) == 2 or unlike[0] not in (label, other)
 
 
 def _conflict(where: tuple[str, ...], conflicts: Mapping[Example, tuple[str, Case, str, Case]]) -> Finding:

@@ -158,16 +158,16 @@ def change_numbers(text: str, rng: Generator, n: int = 3) -> list[Change]:
 
     >>> import numpy as np
     >>> [change.text for change in change_numbers("We waited 30 minutes.", np.random.default_rng(0), 2)]
-    ['We waited 26 minutes.', 'We waited 25 minutes.']
+    ['We waited 35 minutes.', 'We waited 32 minutes.']
     """
     found = re.search(r"(?<![\w.,:/-])\d{1,9}(?![\w%:/-]|[.,]\d)", text)
     if not found:
         return []
     number = int(found[0])
-    room = number // 5 + 1
-    others = [str(other) for other in range(max(0, number - room), number + room + 1) if other != number]
-    drawn = [others[i] for i in rng.permutation(len(others))[:n]]
-    return [Change(text[: found.start()] + new + text[found.end() :], found[0], new) for new in drawn]
+    low, high = max(0, number - number // 5 - 1), number + number // 5 + 1
+    drawn = rng.choice(high - low, min(n, high - low), replace=False)
+    others = [str(low + i + (low + i >= number)) for i in drawn.tolist()]
+    return [Change(text[: found.start()] + new + text[found.end() :], found[0], new) for new in others]
 
 
 # Punctuation and case

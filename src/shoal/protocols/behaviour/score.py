@@ -1,4 +1,4 @@
-"""Answers to outcomes and measures: pass rates, the suite score, G (`protocols/01-beluga.md` 1.5).
+"""Answers to outcomes and measures: pass rates and the suite score (`protocols/01-beluga.md` 1.5).
 
 Pure: nothing here asks a model, reads a file or keeps state. All cases of one functionality are judged at once.
 """
@@ -35,18 +35,6 @@ from .settings import Settings
 
 FEW_CASES = 20
 """Below this a rate says little; the measure's note says so."""
-
-
-def generalization_score(suite_score: float, iid_score: float) -> float:
-    """Harmonic mean of suite score and i.i.d. score (BELUGA, eq. 8).
-
-    Low when either is low: a model that passes the suite but forgot the task gets little.
-
-    >>> round(generalization_score(suite_score=0.90, iid_score=0.0382), 4)
-    0.0733
-    """
-    total = suite_score + iid_score
-    return 2 * suite_score * iid_score / total if total else 0.0
 
 
 def score(settings: Settings, cases: Sequence[Case], answers: Answers) -> tuple[list[Outcome], list[Measure]]:

@@ -1,0 +1,83 @@
+"""Published tables, recomputed from stored predictions: which cells come out as printed?
+
+Each module offers `run(data, progress)`, which reads the published files from a folder that the user has and gives a
+`Reproduction`. The table below is what `shoal reproduce NAME` knows.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import DataError, PlanError, nearest, some
+
+if TYPE_CHECKING:
+    from ..records import Measure
+    from ..runs.here import Progress
+
+REPRODUCTIONS: dict[str, str] = {
+    "hatecheck": "HateCheck (Röttger et al. 2021): accuracy of two systems in 29 functionalities",
+    "checklist-llm": "BELUGA's SENT suite: pass rates of 16 runs of four language models in 38 functionalities",
+}
+"""Name to what is recomputed; each is the module of that name, hyphens as underscores."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One number of a published table, as printed and as found; text, so that a printed digit is a printed digit."""
+
+    row: str
+    column: str
+    published: str
+    found: str
+    matches: bool
+
+    def as_json(self) -> dict[str, Any]:
+        """As the JSON object shows it."""
+        return {"row": self.row, "column": self.column, "published": self.published, "found": self.found}
+
+
+@dataclass(frozen=True, slots=True)
+class Reproduction:
+    """A table recomputed."""
+
+    title: str
+    cells: Sequence[Cell]
+    jobs: Sequence[Mapping[str, Any]]
+    measures: Sequence["Measure"]
+
+    @property
+    def mismatches(self) -> list[Cell]:
+        """The cells that came out otherwise."""
+        return [cell for cell in self.cells if not cell.matches]
+
+
+def reproduce(name: str, data: Path, progress: "Progress | None" = None) -> Reproduction:
+    """Recompute a published table from the files in a folder."""
+    if name not in REPRODUCTIONS:
+        raise PlanError(
+            f"nothing called {name!r} can be reproduced",
+            why=f"known: {', '.join(REPRODUCTIONS)}",
+            fix=nearest(name, REPRODUCTIONS),
+        )
+    module = import_module(f".{name.replace('-', '_')}", __name__)
+    found: Reproduction = module.run(data, progress or (lambda step, done, total: None))
+    return found
+
+
+def find_folder(data: Path, name: str, files: Sequence[str]) -> Path:
+    """The folder that holds these files: DIR/NAME, or DIR itself."""
+    tried = [data / name, data]
+    missing: list[str] = []
+    for folder in tried:
+        missing = [file for file in files if not (folder / file).is_file()]
+        if not missing:
+            return folder
+        if folder.is_dir() and len(missing) < len(files):
+            break
+    raise DataError(
+        f"{folder}: no {some(missing)}",
+        why=f"looked for {some(files)} in {' and in '.join(map(str, tried))}",
+        fix=f"--data with the folder that holds {name}/",
+    )

@@ -1,0 +1,205 @@
+"""The small models that ship with the package: BERT-shaped, built in code, trained on the package's own sentences.
+
+    python -m shoal.training.tiny          rebuilds all of them; about three minutes on two cores
+
+They need no download and no account. They are nearly perfect on their own kind of data and fail much of the suites, which
+is what they are for. Kept in half precision, used in single.
+"""
+
+import json
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
+from torch import Tensor, nn
+from transformers import (
+    BertConfig,
+    BertForQuestionAnswering,
+    BertForSequenceClassification,
+    PreTrainedTokenizerFast,
+)
+
+from ..data.grammar import Row, make_rows
+from .loop import train
+
+FOLDER = Path(__file__).parents[1] / "models" / "tiny"
+SPECIALS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """How one of the models is made."""
+
+    rows: int
+    epochs: int
+    labels: tuple[str, ...] = ()
+    """Of a classifier; a model without finds answers in its context."""
+    vocabulary: int = 1500
+    width: int = 128
+    layers: int = 2
+    length: int = 96
+    learning_rate: float = 5e-4
+    batch: int = 32
+
+
+RECIPES = {
+    "sentiment": Recipe(rows=3000, epochs=4, labels=("negative", "positive")),
+    "paraphrase": Recipe(rows=6000, epochs=8, labels=("different", "duplicate")),
+    "reading": Recipe(rows=6000, epochs=10),
+}
+
+
+def make_tokenizer(texts: Sequence[str], recipe: Recipe) -> PreTrainedTokenizerFast:
+    """A lower-case word-piece tokenizer, trained on the texts at hand."""
+    tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tokenizer.decoder = decoders.WordPiece()
+    trainer = trainers.WordPieceTrainer(vocab_size=recipe.vocabulary, special_tokens=SPECIALS)
+    tokenizer.train_from_iterator(texts, trainer)
+    first, last = (tokenizer.token_to_id(name) for name in ("[CLS]", "[SEP]"))
+    tokenizer.post_processor = processors.BertProcessing(("[SEP]", last), ("[CLS]", first))
+    return PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer,
+        model_max_length=recipe.length,
+        pad_token="[PAD]",
+        unk_token="[UNK]",
+        cls_token="[CLS]",
+        sep_token="[SEP]",
+        mask_token="[MASK]",
+        model_input_names=["input_ids", "token_type_ids", "attention_mask"],
+    )
+
+
+def make_model(recipe: Recipe, tokenizer: PreTrainedTokenizerFast, seed: int) -> nn.Module:
+    """The model with fresh weights."""
+    torch.manual_seed(seed)
+    config = BertConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=recipe.width,
+        num_hidden_layers=recipe.layers,
+        num_attention_heads=4,
+        intermediate_size=2 * recipe.width,
+        max_position_embeddings=recipe.length,
+        pad_token_id=tokenizer.pad_token_id,
+    )
+    if not recipe.labels:
+        return BertForQuestionAnswering(config)
+    config.num_labels = len(recipe.labels)
+    config.id2label = dict(enumerate(recipe.labels))
+    config.label2id = {label: code for code, label in enumerate(recipe.labels)}
+    return BertForSequenceClassification(config)
+
+
+def encode(rows: Sequence[Row], tokenizer: PreTrainedTokenizerFast, recipe: Recipe) -> dict[str, Tensor]:
+    """A batch of rows as the model takes it, with what it should answer."""
+    first, *second = zip(*[row.texts for row in rows], strict=True)
+    reading = not recipe.labels
+    pair = [list(first), *map(list, second)]
+    texts = pair[::-1] if reading else pair  # question first, then context
+    batch = tokenizer(
+        *texts, padding=True, truncation=True, return_tensors="pt", return_offsets_mapping=reading
+    )
+    if not reading:
+        codes = {label: code for code, label in enumerate(recipe.labels)}
+        return {**batch, "labels": torch.tensor([codes[row.label] for row in rows])}
+    offsets = batch.pop("offset_mapping")
+    starts, ends = [], []
+    for at, row in enumerate(rows):
+        assert row.start is not None
+        inside = [
+            token
+            for token, (low, high) in enumerate(offsets[at].tolist())
+            if batch.sequence_ids(at)[token] == 1 and low < row.start + len(row.label) and high > row.start
+        ]
+        starts.append(inside[0] if inside else 0)
+        ends.append(inside[-1] if inside else 0)
+    return {**batch, "start_positions": torch.tensor(starts), "end_positions": torch.tensor(ends)}
+
+
+def batches_of(
+    rows: Sequence[Row], tokenizer: PreTrainedTokenizerFast, recipe: Recipe, seed: int
+) -> Callable[[int], Iterator[dict[str, Tensor]]]:
+    """Each epoch's batches, shuffled anew."""
+
+    def batches(epoch: int) -> Iterator[dict[str, Tensor]]:
+        order = np.random.default_rng([seed, epoch]).permutation(len(rows))
+        for start in range(0, len(rows), recipe.batch):
+            yield encode([rows[at] for at in order[start : start + recipe.batch]], tokenizer, recipe)
+
+    return batches
+
+
+def model_loss(model: nn.Module, batch: dict[str, Tensor]) -> Tensor:
+    """What the model itself says it loses."""
+    loss: Tensor = model(**batch).loss
+    return loss
+
+
+def build(name: str, seed: int = 0, progress: Any = lambda step, done, total: None) -> tuple[nn.Module, Any]:
+    """Train one of the models from nothing."""
+    recipe = RECIPES[name]
+    rows = make_rows(name, "train", recipe.rows, seed)
+    tokenizer = make_tokenizer([text for row in rows for text in row.texts], recipe)
+    model = make_model(recipe, tokenizer, seed)
+    steps = -(-len(rows) // recipe.batch)
+    batches = batches_of(rows, tokenizer, recipe, seed)
+    train(
+        model, recipe.epochs, batches, steps, model_loss,
+        learning_rate=recipe.learning_rate, warm_up=0.1, progress=progress,
+    )  # fmt: skip
+    return model, tokenizer
+
+
+def accuracy(name: str, model: nn.Module, tokenizer: PreTrainedTokenizerFast, seed: int = 0) -> float:
+    """On i.i.d. test rows: right labels, or answers found to the letter."""
+    recipe, right = RECIPES[name], 0
+    rows = make_rows(name, "test", None, seed)
+    with torch.inference_mode():
+        for start in range(0, len(rows), 64):
+            batch = encode(rows[start : start + 64], tokenizer, recipe)
+            wanted = {key: batch.pop(key) for key in list(batch) if key.endswith(("labels", "positions"))}
+            found = model(**batch)
+            if recipe.labels:
+                right += int((found.logits.argmax(1) == wanted["labels"]).sum())
+            else:
+                same = (found.start_logits.argmax(1) == wanted["start_positions"]) & (
+                    found.end_logits.argmax(1) == wanted["end_positions"]
+                )
+                right += int(same.sum())
+    return right / len(rows)
+
+
+def save(name: str, model: Any, tokenizer: PreTrainedTokenizerFast, score: float) -> Path:
+    """Write a model as a Transformers folder, in half precision."""
+    folder = FOLDER / name
+    model.half().save_pretrained(folder)
+    model.float()
+    tokenizer.save_pretrained(folder)
+    (folder / "about.json").write_text(json.dumps({"i.i.d. accuracy": round(score, 4), "made by": __name__}))
+    return folder
+
+
+def main(names: Sequence[str]) -> None:
+    """Build, measure and save."""
+    for name in names or RECIPES:
+        model, tokenizer = build(name, progress=_say)
+        score = accuracy(name, model, tokenizer)
+        folder = save(name, model, tokenizer, score)
+        size = sum(path.stat().st_size for path in folder.iterdir()) / 1e6
+        print(f"\r{name}: i.i.d. accuracy {score:.3f}, {size:.1f} MB")
+
+
+def _say(step: str, done: int, total: int) -> None:
+    if sys.stderr.isatty():
+        print(f"\r{step} {done}/{total}", end="", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)  # such small matrices gain nothing from a second core
+    main(sys.argv[1:])

@@ -1,0 +1,80 @@
+"""What the pages show is what the commands print."""
+
+import re
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from shoal.cli import main
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def sessions() -> list[tuple[str, str, str]]:
+    """Every `$ shoal …` in a console block, with what the page shows below it."""
+    found = []
+    for page in PAGES:
+        for block in re.findall(r"```console\n(.*?)```", page.read_text(), re.DOTALL):
+            for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+                command, _, shown = part.partition("\n")
+                found.append((page.name, command, shown))
+    return found
+
+
+@pytest.mark.parametrize(("page", "command", "shown"), sessions())
+def test_a_console_block_shows_the_real_output(page, command, shown):
+    """Lines in the order they are printed; `…` stands for lines left out, and a line may be cut short."""
+    words = command.split()
+    assert words[0] == "shoal"
+    done = CliRunner(env={"COLUMNS": "80"}).invoke(main, words[1:])
+    assert done.exit_code == 0, done.output
+    printed = iter(line.strip() for line in done.output.splitlines())
+    for line in filter(None, map(str.strip, shown.replace("…", "").splitlines())):
+        assert any(real.startswith(line) for real in printed), f"{page}: not printed (in this order): {line}"
+
+
+def python_blocks() -> list[tuple[str, str]]:
+    return [
+        (page.name, block)
+        for page in PAGES
+        for block in re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)
+        if "my_model" not in block
+    ]
+
+
+@pytest.mark.parametrize(("page", "block"), python_blocks())
+def test_a_python_block_runs(page, block):
+    exec(compile(block, page, "exec"), {"__name__": "__docs__"})
+
+
+def test_every_link_to_a_file_leads_somewhere():
+    for page in PAGES:
+        for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text()):
+            if "://" not in target:
+                assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+@pytest.mark.parametrize("command", sorted(main.commands))
+def test_every_verb_has_help_with_an_example(command):
+    done = CliRunner().invoke(main, [command, "--help"])
+    assert done.exit_code == 0 and "Example" in done.output and f"shoal {command}" in done.output
+
+
+def test_the_reference_page_is_the_help_text():
+    page = (ROOT / "docs" / "commands.md").read_text()
+    assert page == reference(), "docs/commands.md is old: python tests/test_docs.py"
+
+
+def reference() -> str:
+    parts = ["# Commands\n\nMade from the help texts by `python tests/test_docs.py`.\n"]
+    for name in ["", *main.commands]:
+        runner = CliRunner(env={"COLUMNS": "100"})
+        text = runner.invoke(main, [*([name] if name else []), "--help"], prog_name="shoal").output
+        parts.append(f"## shoal {name}".rstrip() + f"\n\n```\n{text.rstrip()}\n```\n")
+    return "\n".join(parts)
+
+
+if __name__ == "__main__":
+    (ROOT / "docs" / "commands.md").write_text(reference())
