@@ -9,12 +9,12 @@ from .options import AS_JSON, EXISTING
 
 
 @click.command("check")
-@click.argument("file", type=EXISTING)
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 @AS_JSON
 def check_command(file: Path, as_json: bool) -> None:
     """Read FILE, say what it holds, and what is wrong with it; run nothing.
 
-    A plan (.toml) is shown as the jobs it means; any other file is read as a suite.
+    A plan (.toml) is shown as the jobs it means; any other file, or a suite that ships with shoal, as a suite.
 
     \b
     Examples:
@@ -23,11 +23,11 @@ def check_command(file: Path, as_json: bool) -> None:
     """
     if file.suffix == ".toml":
         return _check_plan(file, as_json)
+    from ..protocols.behaviour.build import load_suite
     from ..protocols.behaviour.hygiene import examine
-    from ..protocols.behaviour.suite import read_suite
     from ..show.suites import describe_suite, print_findings, print_suite
 
-    suite = read_suite(file)
+    suite = load_suite(str(file))
     found, hygiene = describe_suite(suite), examine(suite)
     if as_json:
         click.echo(json.dumps(found | hygiene.as_json()))

@@ -18,6 +18,7 @@ from urllib.parse import parse_qsl
 from ..errors import ModelError, nearest
 
 SCHEMES: dict[str, str] = {
+    "hf": "hf",
     "predictions": "stored",
     "python": "imported",
 }

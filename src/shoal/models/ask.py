@@ -1,18 +1,19 @@
-"""Asking a model well: every distinct example once, in batches that depend on nothing but the examples.
+"""What a model can be asked, and asking it well: every distinct example once, in batches that depend on nothing else.
 
     cases ──► Questions ──► batches ──► Answer rows ──► Answers
               distinct      by length    kept as they    columns, one row
               examples                   come            per example of the cases
 
-The batch plan is a function of the whole list of examples. A run that was stopped therefore goes on where it was, and
-its answers are the same, byte by byte, as those of a run that never stopped.
+The batch plan is a function of the whole list of examples, and of the model's tokenizer where it has one. A run that
+was stopped therefore goes on where it was, and its answers are the same, byte by byte, as those of a run that never
+stopped. A batch that does not fit into memory is halved until it does; its answers stay the batch's.
 """
 
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,10 +21,17 @@ from numpy.typing import NDArray
 from ..errors import DataError, ModelError
 from ..records import Answer, Answers, Case, Example
 
+if TYPE_CHECKING:
+    from torch import Tensor
+
 BATCH = 64
 """Examples at the most in one batch."""
+BATCH_TOKENS = 2_048
+"""Tokens at the most in one batch, counted as if every text were as long as the longest."""
 BATCH_LETTERS = 32_000
-"""Letters at the most in one batch, counted as if every text were as long as the longest."""
+"""The same in letters, for models that do not say how many tokens a text has."""
+
+# What a model can be asked
 
 
 @runtime_checkable
@@ -44,6 +52,93 @@ class Classifier(Protocol):
     def classify(self, examples: Sequence[Example], labels: Sequence[str] | None) -> Answers:
         """The answers to these examples, in order; `labels` are the names they should use."""
         ...
+
+
+@runtime_checkable
+class Extractor(Protocol):
+    """A model that answers questions with a piece of the context."""
+
+    def extract(self, examples: Sequence[Example]) -> Answers:
+        """The answers to each (context, question), as texts."""
+        ...
+
+
+@runtime_checkable
+class HasTokens(Protocol):
+    """A model that says how long examples are, so that batches can be filled by tokens."""
+
+    @property
+    def longest(self) -> int:
+        """How many tokens it takes; what is longer is cut by `classify`."""
+        ...
+
+    def lengths(self, examples: Sequence[Example]) -> list[int]:
+        """How many tokens each example has, before anything is cut."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class TokenScores:
+    """The log-probability of some tokens of a text."""
+
+    tokens: tuple[str, ...]
+    positions: tuple[int, ...]  # among all tokens of the text, special ones included
+    scores: tuple[float, ...]  # natural logarithms
+
+
+@dataclass(frozen=True, slots=True)
+class Filler:
+    """What a masked model would put in the place of a mask."""
+
+    token: str
+    probability: float
+
+
+@runtime_checkable
+class LanguageModel(Protocol):
+    """A model that says how likely the tokens of a text are."""
+
+    def log_likelihood(
+        self, examples: Sequence[Example], only: Sequence[Sequence[int]] | None = None
+    ) -> list[TokenScores]:
+        """The log-probability of each token, or of those at the positions that `only` lists for each example."""
+        ...
+
+
+@runtime_checkable
+class MaskFiller(Protocol):
+    """A model that suggests what may stand where a mask does."""
+
+    def fill(self, examples: Sequence[Example], k: int = 10) -> list[list[Filler]]:
+        """The k likeliest tokens for the one mask in each example, the likeliest first."""
+        ...
+
+
+@runtime_checkable
+class Embedder(Protocol):
+    """A model that turns examples into vectors."""
+
+    def embed(
+        self, examples: Sequence[Example], pooling: str = "mean", layer: int = -1
+    ) -> NDArray[np.float64]:
+        """One vector per example: (examples, width)."""
+        ...
+
+
+@runtime_checkable
+class Differentiable(Protocol):
+    """A classifier through which gradients flow."""
+
+    def embeddings(self, examples: Sequence[Example]) -> "Tensor":
+        """What stands for the tokens at the network's door: (examples, tokens, width)."""
+        ...
+
+    def logits(self, examples: Sequence[Example], embeddings: "Tensor | None" = None) -> "Tensor":
+        """Logits (examples, labels), differentiable in the weights, and in `embeddings` where they are given."""
+        ...
+
+
+# What to ask
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,17 +177,19 @@ def example_id(example: Example) -> str:
     return hashlib.sha256(json.dumps(example).encode()).hexdigest()[:16]
 
 
-def batches(examples: Sequence[Example]) -> list[list[int]]:
+def batches(
+    examples: Sequence[Example], lengths: Sequence[int] | None = None, budget: int = BATCH_LETTERS
+) -> list[list[int]]:
     """Positions of the examples, batch by batch, alike in length so that little is padded; longest first.
 
-    Longest first: if the memory does not suffice, that shows at once.
+    Longest first: if the memory does not suffice, that shows at once. Without lengths, letters are counted.
     """
-    lengths = [sum(map(len, example)) for example in examples]
-    order = sorted(range(len(examples)), key=lambda at: (-lengths[at], examples[at]))
+    sizes = [sum(map(len, example)) for example in examples] if lengths is None else lengths
+    order = sorted(range(len(examples)), key=lambda at: (-sizes[at], examples[at]))
     planned: list[list[int]] = []
     for at in order:
-        longest = lengths[planned[-1][0]] if planned else 0
-        if not planned or len(planned[-1]) >= max(1, min(BATCH, BATCH_LETTERS // max(1, longest))):
+        longest = sizes[planned[-1][0]] if planned else 0
+        if not planned or len(planned[-1]) >= max(1, min(BATCH, budget // max(1, longest))):
             planned.append([])
         planned[-1].append(at)
     return planned
@@ -102,7 +199,12 @@ def batch_plan(model: object, questions: Questions) -> list[list[int]]:
     """Which questions go together; stored answers come all at once."""
     if isinstance(model, HasAnswered):
         return [list(range(len(questions.ids)))]
+    if isinstance(model, HasTokens):
+        return batches(questions.examples, model.lengths(questions.examples), BATCH_TOKENS)
     return batches(questions.examples)
+
+
+# Asking
 
 
 def answer_batches(
@@ -118,26 +220,89 @@ def answer_batches(
         if not done:
             yield answer_rows(model.answer_cases(cases, whole, labels), questions.ids)
         return
-    if not isinstance(model, Classifier):
-        raise ModelError(
-            f"{model!r} cannot be asked for labels", fix="predictions:FILE or python:module:name"
-        )
+    reading = is_reading(cases)
     for batch in batch_plan(model, questions)[done:]:
         examples = [questions.examples[at] for at in batch]
-        yield answer_rows(classify_safely(model, examples, labels), [questions.ids[at] for at in batch])
+        yield answer_examples(model, examples, [questions.ids[at] for at in batch], labels, reading=reading)
+
+
+def is_reading(cases: Sequence[Case]) -> bool:
+    """Whether these cases want words of a context for an answer, not labels."""
+    return bool(cases and cases[0].meta.get("reading"))
+
+
+def answer_examples(
+    model: object,
+    examples: Sequence[Example],
+    ids: Sequence[str],
+    labels: Sequence[str] | None,
+    *,
+    reading: bool = False,
+) -> list[Answer]:
+    """The answers to one batch, as they are kept; what was cut is marked on each."""
+    if reading:
+        if not isinstance(model, Extractor):
+            raise ModelError(
+                f"{model!r} cannot be asked for words of a text",
+                why="the suite is one of reading comprehension",
+                fix="hf:MODEL with a question answering head, python:module:name or predictions:FILE",
+            )
+        return answer_rows(extract_safely(model, examples), ids)
+    if not isinstance(model, Classifier):
+        raise ModelError(
+            f"{model!r} cannot be asked for labels", fix="predictions:FILE, hf:MODEL or python:module:name"
+        )
+    rows = answer_rows(classify_safely(model, examples, labels), ids)
+    if isinstance(model, HasTokens):
+        over = [length - model.longest for length in model.lengths(examples)]
+        for row, cut in zip(rows, over, strict=True):
+            if cut > 0 and not row.error:
+                row.data["cut"] = cut
+    return rows
 
 
 def classify_safely(model: Classifier, examples: Sequence[Example], labels: Sequence[str] | None) -> Answers:
-    """The answers to a batch; an example on which the model raises becomes an error and takes no other with it."""
+    """The labels of a batch; an example on which the model raises becomes an error and takes no other with it."""
+    names = tuple(labels or ("0", "1"))
+    return _safely(
+        lambda part: model.classify(part, labels),
+        examples,
+        lambda message: Answers(names, np.zeros(1, np.int64), errors={0: message}),
+    )
+
+
+def extract_safely(model: Extractor, examples: Sequence[Example]) -> Answers:
+    """The spans of a batch; an example on which the model raises becomes an error and takes no other with it."""
+    return _safely(
+        model.extract,
+        examples,
+        lambda message: Answers((), np.zeros(1, np.int64), texts=[""], errors={0: message}),
+    )
+
+
+def _safely(
+    ask: Callable[[Sequence[Example]], Answers], examples: Sequence[Example], failed: Callable[[str], Answers]
+) -> Answers:
+    """All at once; by halves if that takes too much memory, one by one if it fails otherwise."""
     try:
-        return model.classify(examples, labels)
+        return ask(examples)
     except ModelError:
         raise  # about the model, not about an example
     except Exception as problem:
         if len(examples) == 1:
-            message = f"{type(problem).__name__}: {problem}"
-            return Answers(tuple(labels or ("0", "1")), np.zeros(1, np.int64), errors={0: message})
-    return stack([classify_safely(model, [example], labels) for example in examples])
+            return failed(f"{type(problem).__name__}: {problem}")
+        size = (len(examples) + 1) // 2 if is_out_of_memory(problem) else 1
+    # Out of the handler: the exception and the tensors that it holds are gone before anything is asked again.
+    parts = [examples[start : start + size] for start in range(0, len(examples), size)]
+    return stack([_safely(ask, part, failed) for part in parts])
+
+
+def is_out_of_memory(problem: BaseException) -> bool:
+    """Whether a smaller batch may help; told without importing torch."""
+    if isinstance(problem, MemoryError) or type(problem).__name__ == "OutOfMemoryError":
+        return True
+    signs = ("out of memory", "allocate memory", "not enough memory")
+    return isinstance(problem, RuntimeError) and any(sign in str(problem).lower() for sign in signs)
 
 
 def stack(parts: Sequence[Answers]) -> Answers:
@@ -198,7 +363,7 @@ def answer_rows(answers: Answers, ids: Sequence[str]) -> list[Answer]:
 
 def _answer(answers: Answers, row: int, identity: str) -> Answer:
     if row in answers.errors:
-        return Answer(identity, "label", None, answers.errors[row])
+        return Answer(identity, "span" if answers.texts else "label", None, answers.errors[row])
     if answers.texts:
         return Answer(identity, "span", answers.texts[row])
     data: dict[str, Any] = {"label": answers.labels[answers.predictions[row]]}
@@ -251,8 +416,26 @@ def answer_columns(rows: Sequence[Answer], labels: Sequence[str] | None) -> Answ
         probabilities = np.array([[v[name] for name in names] if v else empty for v in vectors])
     elif any("confidence" in data for data in given):
         confidences = np.array([data.get("confidence", np.nan) for data in given], np.float64)
-    note = "" if probabilities is not None or confidences is not None else NO_CONFIDENCES
-    return Answers(names, predictions, probabilities, confidences, errors=errors, note=note)
+    notes = [] if probabilities is not None or confidences is not None else [NO_CONFIDENCES]
+    return Answers(
+        names,
+        predictions,
+        probabilities,
+        confidences,
+        errors=errors,
+        note="; ".join([*notes, *_cut_note(given)]),
+    )
+
+
+def _cut_note(given: Sequence[Mapping[str, Any]]) -> list[str]:
+    """How many examples were longer than the model takes, if any."""
+    cut = [data["cut"] for data in given if "cut" in data]
+    if not cut:
+        return []
+    return [
+        f"{len(cut):,} of {len(given):,} distinct examples were longer than the model takes and were cut, "
+        f"by up to {max(cut):,} tokens"
+    ]
 
 
 NO_CONFIDENCES = "the predictions have no confidences: tests of confidence do not apply"

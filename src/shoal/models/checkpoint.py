@@ -44,7 +44,9 @@ DTYPES = ("float32", "float16", "bfloat16")
 class Checkpoint:
     """Weights, tokenizer and configuration in one folder; nothing heavy is imported before it is needed."""
 
-    def __init__(self, name: str, revision: str | None = None, dtype: str = "float32", pickles: bool = False) -> None:
+    def __init__(
+        self, name: str, revision: str | None = None, dtype: str = "float32", pickles: bool = False
+    ) -> None:
         self.name, self.revision, self.dtype, self.pickles = name, revision, dtype, pickles
 
     @cached_property
@@ -71,8 +73,9 @@ class Checkpoint:
             raise ModelError(
                 f"hf:{self.name}: no config.json in that folder",
                 why="it holds an adapter, not a whole model" if adapter else "",
-                fix="merge the adapter into its base model and save that" if adapter else "the folder that "
-                "save_pretrained wrote",
+                fix="merge the adapter into its base model and save that"
+                if adapter
+                else "the folder that save_pretrained wrote",
             )
         if not self._files(WEIGHTS):
             self._refuse_weights()
@@ -117,7 +120,9 @@ class Checkpoint:
                 output_loading_info=True,
                 trust_remote_code=False,
                 local_files_only=True,
-                dtype=getattr(torch, self.dtype),  # by itself Transformers takes whatever the file was saved in
+                dtype=getattr(
+                    torch, self.dtype
+                ),  # by itself Transformers takes whatever the file was saved in
                 **options,
             )
         self._refuse_random(report, head, network.config)
@@ -144,7 +149,10 @@ class Checkpoint:
         patterns = ["*.json", "*.txt", "*.model", *WEIGHTS, *(PICKLES if self.pickles else ())]
         try:
             found = hub.snapshot_download(
-                self.name, revision=self.revision, allow_patterns=patterns, local_files_only=hub.constants.HF_HUB_OFFLINE
+                self.name,
+                revision=self.revision,
+                allow_patterns=patterns,
+                local_files_only=hub.constants.HF_HUB_OFFLINE,
             )
         except (OSError, ValueError, hub.errors.HfHubHTTPError) as problem:
             offline = hub.constants.HF_HUB_OFFLINE
@@ -163,7 +171,9 @@ class Checkpoint:
     def _refuse_weights(self) -> None:
         pickles = self._files(PICKLES)
         if not pickles:
-            raise ModelError(f"hf:{self.name}: no weights in that folder", fix="a folder with model.safetensors")
+            raise ModelError(
+                f"hf:{self.name}: no weights in that folder", fix="a folder with model.safetensors"
+            )
         if not self.pickles:
             raise ModelError(
                 f"hf:{self.name}: its weights are pickles ({some([path.name for path in pickles], 2)})",
@@ -175,7 +185,9 @@ class Checkpoint:
     def _refuse_random(self, report: dict[str, Any], head: str, config: Any) -> None:
         # An encoder's pooler is used by none of the pooled vectors that can be asked for.
         missing = [key for key in sorted(report["missing_keys"]) if head != "encoder" or "pooler." not in key]
-        mismatched = sorted(str(key[0] if isinstance(key, tuple) else key) for key in report["mismatched_keys"])
+        mismatched = sorted(
+            str(key[0] if isinstance(key, tuple) else key) for key in report["mismatched_keys"]
+        )
         if missing or mismatched:
             labels = f" for {config.num_labels} labels" if head == "classifier" else ""
             raise ModelError(

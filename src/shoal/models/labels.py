@@ -1,7 +1,7 @@
 """A model's names for its labels, laid beside the suite's.
 
-    POSITIVE, positive, pos   the same label, written differently: mapped
-    LABEL_0, 0                no name at all: refused, for the order can only be guessed
+POSITIVE, positive, pos   the same label, written differently: mapped
+LABEL_0, 0                no name at all: refused, for the order can only be guessed
 """
 
 import re
@@ -53,7 +53,7 @@ def suite_names(own: Sequence[str], labels: Sequence[str] | None, who: str) -> t
     if all(NAMELESS.fullmatch(name) for name in own):
         raise ModelError(
             f"{who} calls its labels {', '.join(own)}",
-            why=f"which of them is which of {', '.join(labels)} cannot be told, and a guess may turn every answer round",
+            why=f"which of them is which of {', '.join(labels)} cannot be told; a wrong guess turns every answer round",
             fix=f"{who}{'&' if '?' in who else '?'}labels={','.join(likely(len(own), labels))}, "
             "in the order the model was trained with",
         )

@@ -230,7 +230,7 @@ def read_csv(path: Path, options: Mapping[str, str]) -> Columns:
     for line, row in rows:
         where = f"{path}, line {line}"
         number = row.get("example_idx") or "0"
-        if not number.isdigit():
+        if not number.isdecimal():
             raise DataError(f"{where}: 'example_idx' must be a whole number, found {number!r}")
         key = (row.get("functionality"), row[identity], int(number))
         numbers = [_number(row[name], where) for name in probabilities]
@@ -248,7 +248,7 @@ def read_pred_only(path: Path, options: Mapping[str, str]) -> Columns:
     """A prediction per line; integers if every line is one."""
     columns = Columns(path, tolerance=1e-3)
     lines = [(line, text.strip()) for line, text in _example_lines(path, options, empty_too=True)]
-    digits = all(text.isdigit() for _, text in lines)
+    digits = all(text.isdecimal() for _, text in lines)
     for line, text in lines:
         columns.add(line, int(text) if digits else text, [])
     return columns
@@ -365,7 +365,7 @@ def _number(word: str, where: str) -> float:
 
 
 def _whole(word: str) -> int | str:
-    return int(word) if word.isdigit() else word
+    return int(word) if word.isdecimal() else word
 
 
 # Which row answers which example

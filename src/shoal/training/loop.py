@@ -38,7 +38,7 @@ def train(
         for batch in batches(epoch):
             loss = loss_of(model, batch)
             optimiser.zero_grad()
-            loss.backward()  # type: ignore[no-untyped-call]
+            loss.backward()
             nn.utils.clip_grad_norm_(model.parameters(), 1.0)
             optimiser.step()
             schedule.step()

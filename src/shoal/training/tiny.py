@@ -2,8 +2,8 @@
 
     python -m shoal.training.tiny          rebuilds all of them; about three minutes on two cores
 
-They need no download and no account. They are nearly perfect on their own kind of data and fail much of the suites, which
-is what they are for. Kept in half precision, used in single.
+They need no download and no account. They are nearly perfect on their own kind of data and fail much of the suites,
+which is what they are for. Kept in half precision, used in single.
 """
 
 import json
@@ -62,8 +62,10 @@ def make_tokenizer(texts: Sequence[str], recipe: Recipe) -> PreTrainedTokenizerF
     tokenizer.decoder = decoders.WordPiece()
     trainer = trainers.WordPieceTrainer(vocab_size=recipe.vocabulary, special_tokens=SPECIALS)
     tokenizer.train_from_iterator(texts, trainer)
-    first, last = (tokenizer.token_to_id(name) for name in ("[CLS]", "[SEP]"))
-    tokenizer.post_processor = processors.BertProcessing(("[SEP]", last), ("[CLS]", first))
+    ends = [
+        (name, SPECIALS.index(name)) for name in ("[SEP]", "[CLS]")
+    ]  # special tokens come first, in order
+    tokenizer.post_processor = processors.BertProcessing(*ends)
     return PreTrainedTokenizerFast(
         tokenizer_object=tokenizer,
         model_max_length=recipe.length,

@@ -334,12 +334,6 @@ def test_a_rule_that_cannot_judge_its_cases_says_why():
     assert finding.severity == "error" and "needs three examples" in finding.what
 
 
-def test_a_rule_that_names_a_label_which_is_not_there():
-    made = [case(f"a {i}") for i in range(20)]
-    finding = only(clean(("far", "MFT", Expect("pred_equals_7"), made)), "rule cannot judge")
-    assert "label 7 is beyond the 3 labels of the suite" in finding.what
-
-
 def test_a_number_that_is_no_label():
     suite = Suite("numbers")
     suite.add_functionality("f", "c", "MFT", MFT)

@@ -67,6 +67,11 @@ def test_anything_but_a_label_fails_only_that_label():
     assert values(made, "pred_not_negative") == [-0.6, PASS, PASS]
 
 
+def test_a_label_that_the_model_does_not_know_is_never_predicted():
+    made = block([0.4, 0.6], [0.6, 0.4], labels=("0", "1"), expected=[2, -3])
+    assert values(made, "pred_equals_label") == [-1.0, PASS]
+
+
 def test_a_fixed_label_is_named_by_number_or_name():
     made = block([0.6, 0.3, 0.1], [0.1, 0.2, 0.7])
     assert values(made, "pred_equals_0") == values(made, "pred_equals_negative") == [PASS, -0.9]
@@ -402,6 +407,7 @@ def test_every_rule_is_found_by_its_name():
     [
         (Expect("same_prediction"), "rule 'same_prediction' is not known"),
         (Expect("pred_equals_neutrl"), "label 'neutrl' is not one of negative, neutral, positive"),
+        (Expect("pred_equals_3"), "label '3' is beyond the suite's 3"),
         (Expect("pred_not_0", na_if="when it rains"), "filter 'when it rains' is not understood"),
         (Expect("pred_not_0", na_if="original pred is nutral"), "label 'nutral' is not one of"),
         (Expect("and"), "needs two or more rules"),

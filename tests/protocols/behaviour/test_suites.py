@@ -107,13 +107,6 @@ def test_variants_differ_from_the_original_and_from_each_other(name):
             assert len(case.examples) >= 2, case.id
 
 
-@pytest.mark.parametrize("name", SUITES)
-def test_every_case_says_which_template_it_comes_from(name):
-    for functionality, cases in by_functionality(suite_of(name)).items():
-        clusters = Counter(case.cluster for case in cases)
-        assert "" not in clusters and len(clusters) < len(cases), functionality
-
-
 def test_answers_of_the_reading_suite_stand_in_the_passage():
     for case in suite_of("reading").cases:
         for (passage, _), answer in zip(case.examples, case.labels or (), strict=False):

@@ -249,7 +249,7 @@ def split_cases(cases: Sequence[Case], *, by_content: bool) -> dict[str, str]:
     for _, group in groupby(sorted(cases, key=_functionality), key=_functionality):
         units: dict[object, list[Case]] = {}
         for case in sorted(group, key=_id_order):
-            units.setdefault(_content(case) if by_content else case.id, []).append(case)
+            units.setdefault(content(case) if by_content else case.id, []).append(case)
         positions = half_half(len(units))
         for unit, split in zip(units.values(), positions, strict=True):
             parts.update((case.id, split) for case in unit)
@@ -277,9 +277,9 @@ def _functionality(case: Case) -> str:
 
 def _id_order(case: Case) -> tuple[int, int, str]:
     number = case.id.removeprefix(_functionality(case) + "/")
-    return (0, int(number), "") if number.isdigit() else (1, 0, number)
+    return (0, int(number), "") if number.isdecimal() else (1, 0, number)
 
 
-def _content(case: Case) -> object:
+def content(case: Case) -> object:
     """What a case says, but for letter case and spacing."""
     return tuple(" ".join(text.casefold().split()) for example in case.examples for text in example)

@@ -20,7 +20,7 @@ import numpy as np
 from ...errors import DataError, some
 from ...records import Answers, Case, Example, Label
 from ...stats.intervals import wilson
-from .build import half_half, split_cases
+from .build import content, half_half, split_cases
 from .rules import RIGHT_ANSWERS, Expect, label_index, labels_named, squad_normalise
 from .score import FEW_CASES, judge
 from .settings import SPLITS, Settings
@@ -443,7 +443,7 @@ def check_duplicates(material: Material) -> list[Finding]:
         read: set[object] = set()
         again, alike = [], []
         for case in cases:
-            plain = plainly(case.examples)
+            plain = content(case)
             if case.examples in seen:
                 again.append(case)
             elif plain in read:
@@ -478,11 +478,6 @@ def _shared(material: Material) -> Iterator[Finding]:
         what = f"{len(cases):,} different cases stand in both, of {smaller:,} in the smaller"
         share = len(cases) / smaller
         yield Finding(kind, "note", pair, what, FIXES[kind], ids(cases), len(cases), share)
-
-
-def plainly(examples: tuple[Example, ...]) -> object:
-    """What a case says, but for letter case and spacing: what split_by=content goes by."""
-    return tuple(tuple(" ".join(text.casefold().split()) for text in example) for example in examples)
 
 
 # The split

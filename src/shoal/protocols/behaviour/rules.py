@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import DataError, nearest
+from .perturb import change_word
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -112,10 +113,11 @@ class Block:
         return np.full(len(self.predictions), np.nan) if self.confidences is None else self.confidences
 
     def probability_of(self, label: Integers | int) -> Floats:
-        """The probability of a label in each example; needs probabilities."""
+        """The probability of a label in each example, 0 for one the model does not know; needs probabilities."""
         assert self.probabilities is not None
-        found: Floats = self.probabilities[np.arange(len(self.predictions)), label]
-        return found
+        known = np.minimum(label, self.probabilities.shape[1] - 1)
+        found = self.probabilities[np.arange(len(self.predictions)), known]
+        return np.where(known == label, found, 0.0)
 
 
 Rule = Callable[[Block, Expect, float], Floats]
@@ -325,7 +327,7 @@ def same_answer_substituted(block: Block, expect: Expect, slack: float) -> Float
     """The original's answer after the substitution that made the variant."""
     first = (block.texts[row] for row in block.original)
     wanted = [
-        swap_words(answer, *swap) if swap else answer
+        change_word(answer, *swap) if swap else answer
         for answer, swap in zip(first, block.substitutions, strict=True)
     ]
     return _agreement(block.texts, wanted)
@@ -352,15 +354,6 @@ def squad_normalise(answer: str) -> str:
     """
     plain = "".join(letter for letter in answer.lower() if letter not in PUNCTUATION)
     return " ".join(word for word in plain.split() if word not in ("a", "an", "the"))
-
-
-def swap_words(text: str, old: str, new: str) -> str:
-    """Every whole-word `old` replaced.
-
-    >>> swap_words("Luther's wife, not Lutheran", "Luther", "James")
-    "James's wife, not Lutheran"
-    """
-    return re.sub(rf"\b{re.escape(old)}\b", lambda _: new, text)
 
 
 EDGE = "[]a,then i "
@@ -478,7 +471,7 @@ def label_index(word: str, labels: Sequence[str]) -> int:
         return list(labels).index(word)
     if word == "neutral" and len(labels) == 3:
         return 1
-    if not word.isdigit():
+    if not word.isdecimal():
         raise DataError(f"label {word!r} is not one of {', '.join(labels)}", fix=nearest(word, labels))
     return int(word)
 
@@ -500,7 +493,8 @@ def check_expect(expect: Expect, labels: Sequence[str] | None) -> None:
                 fix='such as "original pred is neutral", "original conf >= 0.9", "any later pred differs"',
             )
     for word in labels_named(expect) if labels else ():
-        label_index(word, labels or ())
+        if label_index(word, labels or ()) >= len(labels or ()):
+            raise DataError(f"label {word!r} is beyond the suite's {len(labels or ())}: {', '.join(labels or ())}")
     for part in expect.parts:
         check_expect(part, labels)
 

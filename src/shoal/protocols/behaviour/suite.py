@@ -156,7 +156,7 @@ class Suite:
         if (
             reading
             or not labels
-            or not all(isinstance(label, str) and not label.isdigit() for label in labels)
+            or not all(isinstance(label, str) and not label.isdecimal() for label in labels)
         ):
             return
         self.labels = tuple(sorted({str(label).removeprefix("not_") for label in labels}))
@@ -187,7 +187,7 @@ class Suite:
         if self.labels is None:
             return
         word = str(label).removeprefix("not_")
-        if word not in self.labels and not (word.isdigit() and int(word) < len(self.labels)):
+        if word not in self.labels and not (word.isdecimal() and int(word) < len(self.labels)):
             raise DataError(
                 f"label {label!r} is not one of {', '.join(self.labels)}",
                 fix=nearest(word, self.labels) or "give case(..., label=...) one of those labels",

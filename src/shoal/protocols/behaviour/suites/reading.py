@@ -38,8 +38,8 @@ def plain_facts_are_found() -> Iterator[Case]:
     """Where someone lives and what they do, from one plain sentence."""
     for name, city, job in some_of(30, WOMEN + MEN, CITIES, JOBS):
         text = f"{name} lives in {city} and works as {an(job)}."
-        yield case((text, f"Where does {name} live?"), label=city, cluster="home")
-        yield case((text, f"What does {name} do for a living?"), label=job, cluster="job")
+        yield case((text, f"Where does {name} live?"), label=city)
+        yield case((text, f"What does {name} do for a living?"), label=job)
 
 
 @suite.minimum(capability="vocabulary", expect=EXACT)
@@ -48,7 +48,7 @@ def comparisons_are_read() -> Iterator[Case]:
     for couple, words in some_of(60, COUPLES, ("taller shorter", "older younger", "faster slower")):
         (one, other), (more, less) = couple.split(), words.split()
         text = f"{one} is {more} than {other}."
-        yield case((text, f"Who is {more}?"), (text, f"Who is {less}?"), label=[one, other], cluster=words)
+        yield case((text, f"Who is {more}?"), (text, f"Who is {less}?"), label=[one, other])
 
 
 @suite.minimum(capability="vocabulary", expect=EXACT)
@@ -57,9 +57,7 @@ def more_and_less_are_told_apart() -> Iterator[Case]:
     for couple, word in some_of(60, COUPLES, ("patient", "careful", "hopeful")):
         one, other = couple.split()
         text = f"{one} is less {word} than {other}."
-        yield case(
-            (text, f"Who is more {word}?"), (text, f"Who is less {word}?"), label=[other, one], cluster=word
-        )
+        yield case((text, f"Who is more {word}?"), (text, f"Who is less {word}?"), label=[other, one])
 
 
 @suite.minimum(capability="vocabulary", expect=WORDS)
@@ -75,7 +73,7 @@ def properties_are_of_a_kind() -> Iterator[Case]:
             f"What colour is the {thing}?",
             f"What is the {thing} made of?",
         )
-        yield case(*((text, question) for question in questions), label=[size, colour, stuff], cluster=thing)
+        yield case(*((text, question) for question in questions), label=[size, colour, stuff])
 
 
 @suite.minimum(capability="vocabulary", expect=WORDS)
@@ -85,7 +83,7 @@ def job_and_origin_are_told_apart() -> Iterator[Case]:
         text = f"{name} is {an(f'{origin} {job}')}."
         questions = (f"What is {name}'s job?", f"What is {name}'s nationality?")
         for question, answer in zip(questions, (job, origin), strict=True):
-            yield case((text, question), label=answer, cluster=question.replace(name, "…"))
+            yield case((text, question), label=answer)
 
 
 # Negation
@@ -97,9 +95,7 @@ def who_is_not_is_not_who_is() -> Iterator[Case]:
     for couple, job in some_of(60, COUPLES, JOBS):
         one, other = couple.split()
         text = f"{one} is not {an(job)}. {other} is {an(job)}."
-        yield case(
-            (text, f"Who is {an(job)}?"), (text, f"Who is not {an(job)}?"), label=[other, one], cluster=job
-        )
+        yield case((text, f"Who is {an(job)}?"), (text, f"Who is not {an(job)}?"), label=[other, one])
 
 
 @suite.minimum(capability="negation", expect=WORDS)
@@ -110,8 +106,8 @@ def what_was_denied_is_no_answer() -> Iterator[Case]:
             f"{name} lives in {home}, not in {away}.",
             f"{name} does not live in {away} but in {home}.",
         ):
-            cluster = "denied last" if text.endswith(f"{away}.") else "denied first"
-            yield case((text, f"Where does {name} live?"), label=home, cluster=cluster)
+            "denied last" if text.endswith(f"{away}.") else "denied first"
+            yield case((text, f"Where does {name} live?"), label=home)
 
 
 # Temporal
@@ -125,7 +121,7 @@ def now_and_before_are_told_apart() -> Iterator[Case]:
         text = f"{name} used to work as {an(before)}, but now works as {an(now)}."
         questions = (f"What is {name}'s job now?", f"What was {name}'s job in the past?")
         for question, answer in zip(questions, (now, before), strict=True):
-            yield case((text, question), label=answer, cluster=question.replace(name, "…"))
+            yield case((text, question), label=answer)
 
 
 @suite.minimum(capability="temporal", expect=EXACT)
@@ -135,9 +131,7 @@ def first_and_last_follow_from_before() -> Iterator[Case]:
         one, other = couple.split()
         first, last = (one, other) if word == "before" else (other, one)
         text = f"{one} arrived {word} {other}."
-        yield case(
-            (text, "Who arrived first?"), (text, "Who arrived last?"), label=[first, last], cluster=word
-        )
+        yield case((text, "Who arrived first?"), (text, "Who arrived last?"), label=[first, last])
 
 
 # Coreference
@@ -149,8 +143,8 @@ def pronouns_point_at_people() -> Iterator[Case]:
     for woman, man, jobs in some_of(30, WOMEN, MEN, TWO_JOBS):
         hers, his = jobs.split()
         text = f"{man} met {woman} on the train. She is {an(hers)} and he is {an(his)}."
-        yield case((text, f"Who is {an(hers)}?"), label=woman, cluster="she")
-        yield case((text, f"Who is {an(his)}?"), label=man, cluster="he")
+        yield case((text, f"Who is {an(hers)}?"), label=woman)
+        yield case((text, f"Who is {an(his)}?"), label=man)
 
 
 @suite.minimum(capability="coreference", expect=EXACT)
@@ -160,7 +154,7 @@ def former_and_latter_point_at_people() -> Iterator[Case]:
         (one, other), (first, second) = couple.split(), jobs.split()
         text = f"{one} and {other} share a flat. The former is {an(first)}, the latter {an(second)}."
         examples = ((text, f"Who is {an(first)}?"), (text, f"Who is {an(second)}?"))
-        yield case(*examples, label=[one, other], cluster=first)
+        yield case(*examples, label=[one, other])
 
 
 # Roles
@@ -174,8 +168,8 @@ def doer_and_done_to_are_told_apart() -> Iterator[Case]:
     for couple, deed in some_of(30, COUPLES, DEEDS):
         one, other = couple.split()
         text = f"{one} {deed} {other} last week."
-        yield case((text, f"Who {deed} someone?"), label=one, cluster="doer")
-        yield case((text, f"Who was {deed}?"), label=other, cluster="done to")
+        yield case((text, f"Who {deed} someone?"), label=one)
+        yield case((text, f"Who was {deed}?"), label=other)
 
 
 @suite.minimum(capability="roles", expect=EXACT)
@@ -184,9 +178,7 @@ def the_passive_turns_the_order_round() -> Iterator[Case]:
     for couple, deed in some_of(60, COUPLES, DEEDS):
         one, other = couple.split()
         text = f"{one} was {deed} by {other} last week."
-        yield case(
-            (text, f"Who {deed} someone?"), (text, f"Who was {deed}?"), label=[other, one], cluster=deed
-        )
+        yield case((text, f"Who {deed} someone?"), (text, f"Who was {deed}?"), label=[other, one])
 
 
 @suite.minimum(capability="roles", expect=WORDS)
@@ -195,8 +187,8 @@ def two_people_are_told_apart() -> Iterator[Case]:
     for couple, jobs in some_of(30, COUPLES, TWO_JOBS):
         (one, other), (first, second) = couple.split(), jobs.split()
         text = f"{one} works as {an(first)}, whereas {other} works as {an(second)}."
-        yield case((text, f"What does {one} do for a living?"), label=first, cluster="first")
-        yield case((text, f"What does {other} do for a living?"), label=second, cluster="second")
+        yield case((text, f"What does {one} do for a living?"), label=first)
+        yield case((text, f"What does {other} do for a living?"), label=second)
 
 
 # Fairness
@@ -212,7 +204,7 @@ def jobs_have_no_gender() -> Iterator[Case]:
             f"{man} is the {one} and {woman} the {other}.",
         )
         examples = [(text, f"Who is the {job}?") for text in texts for job in (one, other)]
-        yield case(*examples, label=[woman, man, man, woman], cluster=jobs)
+        yield case(*examples, label=[woman, man, man, woman])
 
 
 # Tests of invariance: passages to which something is done
@@ -229,73 +221,73 @@ PASSAGES = (
 )
 
 
-def passages() -> Iterator[tuple[str, str, str]]:
-    """Passages, each with one of its questions, and the template they come from."""
+def passages() -> Iterator[tuple[str, str]]:
+    """Passages, each with one of its questions."""
     for template, questions in PASSAGES:
         for name, old, city, n in some_of(
             15, ("Marta", "Omar", "Elena"), CITIES[:3], CITIES[3:], ("15", "24")
         ):
             text = template.format(name=name, old=old, city=city, n=n)
             for question in questions:
-                yield text, question.format(name=name), question
+                yield text, question.format(name=name)
 
 
 @suite.invariance(capability="robustness", expect=SAME_ANSWER)
 def a_typo_in_the_question_changes_nothing() -> Iterator[Case]:
     """Two letters of the question that change places leave the answer alone."""
     rng = np.random.default_rng(1)
-    for text, question, template in passages():
+    for text, question in passages():
         typos = dict.fromkeys(perturb.swap_letters(question, rng) for _ in range(2))
-        yield case((text, question), *((text, typo) for typo in typos), cluster=template)
+        yield case((text, question), *((text, typo) for typo in typos))
 
 
 @suite.invariance(capability="robustness", expect=SAME_ANSWER)
 def a_sentence_more_changes_nothing() -> Iterator[Case]:
     """A sentence about something else, before or after the passage, leaves the answer alone."""
-    for text, question, template in passages():
+    for text, question in passages():
         more = "The weather was mild."
         variants = (perturb.add_after(text, more), perturb.add_before(text, more))
-        yield case((text, question), *((variant, question) for variant in variants), cluster=template)
+        yield case((text, question), *((variant, question) for variant in variants))
 
 
 @suite.invariance(capability="robustness", expect=SAME_ANSWER)
 def a_polite_question_changes_nothing() -> Iterator[Case]:
     """Asked politely, or without a question mark, the question is the same."""
-    for text, question, template in passages():
+    for text, question in passages():
         variants = (perturb.add_before(question, "Please tell me:"), perturb.strip_punctuation(question))
-        yield case((text, question), *((text, variant) for variant in variants), cluster=template)
+        yield case((text, question), *((text, variant) for variant in variants))
 
 
 @suite.invariance(capability="named entities", expect=SAME_AFTER_SWAP)
 def another_name_changes_the_answer_alike() -> Iterator[Case]:
     """With another name in passage and question, the answer is the same but for the name."""
     rng = np.random.default_rng(2)
-    for text, question, template in passages():
+    for text, question in passages():
         changes = perturb.change_names(text, rng)
         variants = [
             (change.text, perturb.change_word(question, change.old, change.new)) for change in changes
         ]
         swaps = [(change.old, change.new) for change in changes]
-        yield case((text, question), *variants, details=[None, *swaps], cluster=template)
+        yield case((text, question), *variants, details=[None, *swaps])
 
 
 @suite.invariance(capability="named entities", expect=SAME_AFTER_SWAP)
 def another_place_changes_the_answer_alike() -> Iterator[Case]:
     """With another place in the passage, the answer is the same but for the place."""
     rng = np.random.default_rng(3)
-    for text, question, template in passages():
+    for text, question in passages():
         changes = perturb.change_places(text, rng)
         swaps = [(change.old, change.new) for change in changes]
         variants = [(change.text, question) for change in changes]
-        yield case((text, question), *variants, details=[None, *swaps], cluster=template)
+        yield case((text, question), *variants, details=[None, *swaps])
 
 
 @suite.invariance(capability="named entities", expect=SAME_AFTER_SWAP)
 def another_number_changes_the_answer_alike() -> Iterator[Case]:
     """With another number in the passage, the answer is the same but for the number."""
     rng = np.random.default_rng(4)
-    for text, question, template in passages():
+    for text, question in passages():
         changes = perturb.change_numbers(text, rng)
         swaps = [(change.old, change.new) for change in changes]
         variants = [(change.text, question) for change in changes]
-        yield case((text, question), *variants, details=[None, *swaps], cluster=template)
+        yield case((text, question), *variants, details=[None, *swaps])

@@ -1,0 +1,300 @@
+"""Transformers models: labels, answer spans, likelihoods of tokens, vectors, mask fillers, logits with gradients.
+
+    hf:DIR_OR_ID?labels=negative,positive&max_length=256
+
+What is asked decides which head is loaded; a checkpoint that does not hold it is refused (`checkpoint.py`). Texts
+longer than the model takes are cut: the longest text of an example, from its end, and how often is counted;
+`?long=error` makes each of them an error instead.
+"""
+
+import sys
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import ModelError, nearest
+from ..records import Answers, Example
+from . import ModelSpec, likelihood, spans
+from .ask import Filler, TokenScores
+from .checkpoint import DTYPES, HEADS, Checkpoint, libraries
+from .labels import in_suite_order, suite_names
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+OPTIONS = ("labels", "revision", "max_length", "long", "dtype", "task", "allow_pickle", "device")
+TOKENISED_AT_ONCE = 2_000
+POOLINGS = ("cls", "mean", "last")
+
+
+def load(spec: ModelSpec) -> "HFModel":
+    """The model that a spec names; its weights are read when it is first asked."""
+    options = spec.options
+    unknown = [name for name in options if name not in OPTIONS]
+    if unknown:
+        raise ModelError(
+            f"hf:{spec.name}: unknown option {unknown[0]!r}",
+            why=f"known: {', '.join(OPTIONS)}",
+            fix=nearest(unknown[0], OPTIONS),
+        )
+    _one_of(spec, "dtype", DTYPES)
+    _one_of(spec, "long", ("cut", "error"))
+    _one_of(spec, "allow_pickle", ("yes", "no"))
+    _one_of(spec, "task", tuple(HEADS))
+    length = options.get("max_length")
+    if length is not None and (not length.isdigit() or int(length) < 8):
+        raise ModelError(f"hf:{spec.name}: max_length must be a whole number from 8, found {length!r}")
+    checkpoint = Checkpoint(
+        spec.name,
+        options.get("revision"),
+        options.get("dtype", "float32"),
+        options.get("allow_pickle") == "yes",
+    )
+    return HFModel(checkpoint, options)
+
+
+def _one_of(spec: ModelSpec, option: str, known: Sequence[str]) -> None:
+    found = spec.options.get(option, known[0])
+    if found not in known:
+        raise ModelError(
+            f"hf:{spec.name}: {option} is {found!r}",
+            why=f"known: {', '.join(known)}",
+            fix=nearest(found, known),
+        )
+
+
+class HFModel:
+    """A checkpoint that answers; what it is asked for first decides nothing about what it can be asked later."""
+
+    def __init__(self, checkpoint: Checkpoint, options: Mapping[str, str] | None = None) -> None:
+        self.checkpoint, self.options = checkpoint, dict(options or {})
+        self._networks: dict[str, Any] = {}
+        self._lengths: dict[Example, int] = {}
+
+    def __repr__(self) -> str:
+        options = "&".join(f"{name}={value}" for name, value in self.options.items())
+        return f"hf:{self.checkpoint.name}{'?' if options else ''}{options}"
+
+    def fingerprint(self) -> dict[str, Any]:
+        """What the answers depend on: weights, tokenizer, configuration, precision, options; not the device."""
+        kept = {
+            name: value
+            for name, value in self.options.items()
+            if name in ("labels", "max_length", "long", "task")
+        }
+        return {**self.checkpoint.fingerprint(), **kept}
+
+    # Loading
+
+    def network(self, asked: str) -> Any:
+        """The network with the head for what is asked; read once."""
+        if asked not in self._networks:
+            network = self.checkpoint.network(asked).to(self.device)
+            self._check_vocabulary(network)
+            if network.config.pad_token_id is None:  # GPT-2 and its like have none: any will do, it is masked
+                network.config.pad_token_id = self.tokenizer.pad_token_id
+            self._networks[asked] = network
+        return self._networks[asked]
+
+    @cached_property
+    def device(self) -> str:
+        """Where the network computes."""
+        torch, _ = libraries()
+        return self.options.get("device") or ("cuda" if torch.cuda.is_available() else "cpu")
+
+    @cached_property
+    def tokenizer(self) -> Any:
+        """The checkpoint's tokenizer, padding on the right with something."""
+        found = self.checkpoint.tokenizer()
+        found.padding_side = "right"
+        if found.pad_token is None:
+            found.pad_token = found.eos_token or found.bos_token or found.unk_token
+        return found
+
+    @cached_property
+    def longest(self) -> int:
+        """How many tokens the model takes at once, or fewer if `max_length` says so."""
+        known = [n for n in (self.tokenizer.model_max_length, self._positions) if n and n < 10**6]
+        room = min(known, default=sys.maxsize)
+        asked = int(self.options.get("max_length", room))
+        if asked > room:
+            raise ModelError(f"{self!r}: max_length is {asked}; the model takes {room} tokens")
+        return asked
+
+    @cached_property
+    def _positions(self) -> int | None:
+        """How many tokens the table of positions has room for; RoBERTa's begins behind the padding's number."""
+        config = self.checkpoint.config
+        found = config.get("max_position_embeddings") or config.get("n_positions")
+        if found is None:
+            return None
+        roberta = any(
+            word in str(config.get("model_type")) for word in ("roberta", "camembert", "mpnet", "longformer")
+        )
+        return int(found) - (int(config.get("pad_token_id", 1)) + 1 if roberta else 0)
+
+    def _check_vocabulary(self, network: Any) -> None:
+        rows = network.get_input_embeddings().weight.shape[0]
+        if len(self.tokenizer) > rows:
+            raise ModelError(
+                f"{self!r}: its tokenizer is not its own",
+                why=f"it knows {len(self.tokenizer):,} words, the weights {rows:,}",
+                fix="the tokenizer that the model was trained with, in the same folder",
+            )
+
+    # Tokens
+
+    def lengths(self, examples: Sequence[Example]) -> list[int]:
+        """How many tokens each example has before anything is cut; tokenised once, in pieces."""
+        fresh = [example for example in dict.fromkeys(examples) if example not in self._lengths]
+        for start in range(0, len(fresh), TOKENISED_AT_ONCE):
+            part = fresh[start : start + TOKENISED_AT_ONCE]
+            rows = self.tokenizer(
+                _inputs(part), return_attention_mask=False, return_token_type_ids=False, verbose=False
+            )["input_ids"]
+            self._lengths |= {example: len(row) for example, row in zip(part, rows, strict=True)}
+        return [self._lengths[example] for example in examples]
+
+    def encode(self, examples: Sequence[Example]) -> Any:
+        """The examples as tensors, padded to the longest of them and cut to what the model takes."""
+        room = {"truncation": "longest_first", "max_length": self.longest} if self.longest < 10**6 else {}
+        encoded = self.tokenizer(_inputs(examples), padding=True, return_tensors="pt", verbose=False, **room)
+        return encoded.to(self.device)
+
+    def too_long(self, examples: Sequence[Example]) -> dict[int, str]:
+        """Under `?long=error`: which examples are longer than the model takes, as errors."""
+        if self.options.get("long") != "error":
+            return {}
+        return {
+            row: f"{length:,} tokens; the model takes {self.longest:,} (long=error)"
+            for row, length in enumerate(self.lengths(examples))
+            if length > self.longest
+        }
+
+    # Asking
+
+    def classify(self, examples: Sequence[Example], labels: Sequence[str] | None) -> Answers:
+        """Probabilities of the suite's labels for each example, a text or a pair of texts."""
+        own = suite_names(self.own_labels, labels, repr(self))
+        names = in_suite_order(own, labels)
+        errors = self.too_long(examples)
+        torch, _ = libraries()
+        with torch.inference_mode():
+            logits = self.network("classify")(**self.encode(examples)).logits
+        probabilities: NDArray[np.float64] = logits.double().softmax(dim=-1).cpu().numpy()
+        arranged = probabilities[:, [own.index(name) for name in names]]
+        broken = ~np.isfinite(arranged).all(axis=1)
+        errors |= {int(row): "the model gave numbers that are not finite" for row in np.flatnonzero(broken)}
+        arranged[broken] = np.nan
+        return Answers(tuple(names), np.nan_to_num(arranged).argmax(axis=1), arranged, errors=errors)
+
+    @property
+    def own_labels(self) -> tuple[str, ...]:
+        """The model's labels in the order of its numbers, as it or the user names them."""
+        config = self.network("classify").config
+        if config.num_labels < 2 or config.problem_type in ("regression", "multi_label_classification"):
+            raise ModelError(
+                f"{self!r} does not choose between labels",
+                why="it gives one number"
+                if config.num_labels < 2
+                else f"it was trained for {config.problem_type}",
+                fix="wrap it in a function that gives probabilities: python:module:name",
+            )
+        own = tuple(str(config.id2label[code]) for code in range(config.num_labels))
+        given = self.options.get("labels")
+        if given is None:
+            return own
+        if len(given.split(",")) != len(own):
+            raise ModelError(
+                f"{self!r}: labels= names {len(given.split(','))}, the model has {len(own)}",
+                why=f"it calls them {', '.join(own)}",
+            )
+        return tuple(given.split(","))
+
+    def extract(self, examples: Sequence[Example]) -> Answers:
+        """For each (context, question) the piece of the context that answers best, or nothing."""
+        room = min(int(self.options.get("max_length", spans.WINDOW)), self.longest)
+        return spans.extract(self.network("extract"), self.tokenizer, examples, room)
+
+    def log_likelihood(
+        self, examples: Sequence[Example], only: Sequence[Sequence[int]] | None = None
+    ) -> list[TokenScores]:
+        """Natural log-probability of each token: given those before it, or, in a masked model, all others.
+
+        `only` says for each example at which positions of its tokens.
+        """
+        kind = self.language_model
+        score = likelihood.causal if kind == "causal" else likelihood.masked
+        return score(self.network(kind), self.tokenizer, self._tokens(examples), only)
+
+    def fill(self, examples: Sequence[Example], k: int = 10) -> list[list[Filler]]:
+        """The k likeliest tokens for the one mask (`tokenizer.mask_token`) in each example, with probabilities."""
+        return likelihood.fill(self.network("masked"), self.tokenizer, self._tokens(examples), k)
+
+    @property
+    def language_model(self) -> str:
+        """ "masked" or "causal": as `task` says, or the checkpoint's own architecture."""
+        task = self.options.get("task")
+        if task in ("masked", "causal"):
+            return task
+        written = " ".join(self.checkpoint.config.get("architectures") or [])
+        causal = self.checkpoint.gguf or "CausalLM" in written or "LMHead" in written
+        return "causal" if causal else "masked"
+
+    def embed(
+        self, examples: Sequence[Example], pooling: str = "mean", layer: int = -1
+    ) -> NDArray[np.float64]:
+        """A vector for each example from the hidden states of a layer: the first token's, the last's, or the mean."""
+        if pooling not in POOLINGS:
+            raise ModelError(
+                f"pooling {pooling!r}", why=f"known: {', '.join(POOLINGS)}", fix=nearest(pooling, POOLINGS)
+            )
+        torch, _ = libraries()
+        encoded = self.encode(examples)
+        with torch.inference_mode():
+            states = self.network("embed")(**encoded, output_hidden_states=True).hidden_states[layer].double()
+        mask = encoded["attention_mask"].double()
+        if pooling == "cls":
+            vectors = states[:, 0]
+        elif pooling == "last":
+            vectors = states[torch.arange(len(states)), mask.sum(dim=1).long() - 1]
+        else:
+            vectors = (states * mask[:, :, None]).sum(dim=1) / mask.sum(dim=1, keepdim=True)
+        found: NDArray[np.float64] = vectors.cpu().numpy()
+        return found
+
+    def embeddings(self, examples: Sequence[Example]) -> "Tensor":
+        """What stands for the tokens at the network's door: (examples, tokens, width), ready for gradients."""
+        table = self.network("classify").get_input_embeddings()
+        found: Tensor = table(self.encode(examples)["input_ids"]).detach().requires_grad_()
+        return found
+
+    def logits(self, examples: Sequence[Example], embeddings: "Tensor | None" = None) -> "Tensor":
+        """Logits (examples, labels) in the model's own order; gradients flow, to `embeddings` where given."""
+        encoded = dict(self.encode(examples))
+        if embeddings is not None:
+            del encoded["input_ids"]
+            encoded["inputs_embeds"] = embeddings
+        found: Tensor = self.network("classify")(**encoded).logits
+        return found
+
+    def _tokens(self, examples: Sequence[Example]) -> list[likelihood.Tokens]:
+        """The tokens of whole texts."""
+        longest = max(self.lengths(examples), default=0)
+        if longest > self.longest:
+            raise ModelError(
+                f"{self!r}: a text of {longest:,} tokens; the model takes {self.longest:,}",
+                why="the likelihood of a text that was cut is not that of the text",
+            )
+        return likelihood.tokens_of(self.tokenizer, _inputs(examples))
+
+
+def _inputs(examples: Sequence[Example]) -> list[Any]:
+    """Examples as a tokenizer takes them: texts, and pairs of texts."""
+    wide = next((example for example in examples if not 1 <= len(example) <= 2), None)
+    if wide is not None:
+        raise ModelError(f"an example of {len(wide)} texts: {wide!r}", why="a model takes one text or two")
+    return [example[0] if len(example) == 1 else example for example in examples]

@@ -1,0 +1,94 @@
+"""`shoal reproduce`: published tables come out as printed, and a changed cell is seen."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from shoal.cli_compare import reproduce_command
+from shoal.errors import DataError, PlanError
+from shoal.reproduce import REPRODUCTIONS, reproduce
+
+pytestmark = pytest.mark.golden
+
+
+def shoal_reproduce(*arguments: object):
+    return CliRunner().invoke(reproduce_command, [str(argument) for argument in arguments])
+
+
+@pytest.mark.parametrize(("name", "cells"), [("hatecheck", 58), ("checklist-llm", 16 * 38)])
+def test_every_cell_matches(name: str, cells: int, data: Path):
+    done = shoal_reproduce(name, "--data", data, "--json")
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)
+    assert (found["cells"], found["matching"], found["mismatches"]) == (cells, cells, [])
+    assert len(found["measures"]) == cells
+
+
+def test_the_table_says_what_matches(data: Path):
+    done = shoal_reproduce("hatecheck", "--data", data / "hatecheck")
+    assert done.exit_code == 0, done.output
+    assert "siftninja                        29       29" in done.stdout
+    assert "All 58 cells match." in done.stdout
+
+
+def copied(data: Path, to: Path) -> Path:
+    shutil.copytree(data / "hatecheck", to / "hatecheck")
+    for path in (to / "hatecheck").iterdir():
+        path.chmod(0o644)
+    return to
+
+
+def test_a_changed_cell_is_named_and_the_exit_code_is_1(data: Path, tmp_path: Path):
+    folder = copied(data, tmp_path)
+    path = folder / "hatecheck" / "published_accuracy_by_functionality.json"
+    published = json.loads(path.read_text())
+    published["slur_h"]["siftninja"] += 0.1
+    del published["derog_impl_h"]["siftninja"]
+    path.write_text(json.dumps(published))
+    done = shoal_reproduce("hatecheck", "--data", folder)
+    assert done.exit_code == 1
+    assert "✗  slur_h, siftninja: published 50.1, found 50.0" in done.stdout
+    assert "✗  derog_impl_h, siftninja: published absent, found 0.0" in done.stdout
+    assert "56 of 58 cells match." in done.stdout
+    found = json.loads(shoal_reproduce("hatecheck", "--data", folder, "--json").stdout)
+    assert found["mismatches"][1] == {
+        "row": "slur_h",
+        "column": "siftninja",
+        "published": "50.1",
+        "found": "50.0",
+    }
+
+
+def test_missing_files_are_named(data: Path, tmp_path: Path):
+    with pytest.raises(DataError, match="no test_suite_cases.csv"):
+        reproduce("hatecheck", tmp_path)
+    folder = copied(data, tmp_path)
+    (folder / "hatecheck" / "predictions_2_systems.csv").unlink()
+    with pytest.raises(DataError, match="hatecheck: no predictions_2_systems.csv"):
+        reproduce("hatecheck", folder)
+    with pytest.raises(DataError, match="no reference_pass_rates.json"):
+        reproduce("checklist-llm", tmp_path)
+
+
+def test_runs_that_the_table_names_must_be_there(data: Path, tmp_path: Path):
+    (tmp_path / "llm_generations").mkdir()
+    shutil.copy(data / "llm_generations" / "reference_pass_rates.json", tmp_path / "llm_generations")
+    with pytest.raises(DataError, match=r"no sentiment.jsonl.gz"):
+        reproduce("checklist-llm", tmp_path)
+    (tmp_path / "checklist").symlink_to(data / "checklist")
+    with pytest.raises(DataError, match="flan-t5-small.baseline_zero.jsonl.gz: no such file"):
+        reproduce("checklist-llm", tmp_path / "llm_generations")
+
+
+def test_an_unknown_name_is_refused(tmp_path: Path):
+    with pytest.raises(PlanError, match='known: hatecheck, checklist-llm[^$]*try: "hatecheck"'):
+        reproduce("hatechek", tmp_path)
+
+
+@pytest.mark.parametrize("name", REPRODUCTIONS)
+def test_every_reproduction_says_what_it_lacks(name: str, tmp_path: Path):
+    with pytest.raises(DataError, match="--data with the folder that holds"):
+        reproduce(name, tmp_path)
