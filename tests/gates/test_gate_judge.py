@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal import Measures
+from shoal import Measures, Result
 from shoal.errors import DataError, PlanError
 from shoal.gates.judge import judge
 from shoal.gates.rules import Rule, make_rules, read_rules
 
 
-def statuses(rules, result, baseline=None):
+def statuses(rules: list[Rule], result: Result, baseline: Result | None = None) -> list[tuple[str, str]]:
     return [(verdict.name, verdict.status) for verdict in judge(rules, result, baseline)]
 
 
@@ -62,14 +62,14 @@ def test_a_ninth_of_ten_is_90_per_cent(make):
 
 def test_rules_look_at_suite_capability_type_and_functionality(make):
     result = make({"a1": [1] * 40, "a2": [0] * 40, "b1": [1] * 40})
-    point = {"at_least": 0.6, "judge": "point"}
-    assert statuses([Rule(**point)], result) == [("suite score", "met")]
-    assert statuses([Rule(capability="a", **point)], result) == [("a", "failed")]
-    assert statuses([Rule(capability="*", **point)], result) == [("a", "failed"), ("b", "met")]
-    assert statuses([Rule(test_type="MFT", **point)], result) == [("MFT", "met")]
+    point = Rule(at_least=0.6, judge="point")
+    assert statuses([point], result) == [("suite score", "met")]
+    assert statuses([replace(point, capability="a")], result) == [("a", "failed")]
+    assert statuses([replace(point, capability="*")], result) == [("a", "failed"), ("b", "met")]
+    assert statuses([replace(point, test_type="MFT")], result) == [("MFT", "met")]
     everything = [("a1", "met"), ("a2", "failed"), ("b1", "met")]
-    assert statuses([Rule(functionality="*", **point)], result) == everything
-    assert statuses([Rule(functionality="*", capability="a", **point)], result) == everything[:2]
+    assert statuses([replace(point, functionality="*")], result) == everything
+    assert statuses([replace(point, functionality="*", capability="a")], result) == everything[:2]
 
 
 def test_a_rule_that_matches_nothing_is_an_error(make):

@@ -6,13 +6,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from shoal import Result
 from shoal.errors import StoreError
 from shoal.gates.judge import judge
 from shoal.gates.junit import junit, write_junit
 from shoal.gates.rules import Rule
 
 
-def parsed(rules, result):
+def parsed(rules: list[Rule], result: Result) -> Xml.Element:
     return Xml.fromstring(junit(judge(rules, result), result))
 
 

@@ -62,6 +62,21 @@ def test_a_changed_cell_is_named_and_the_exit_code_is_1(data: Path, tmp_path: Pa
     }
 
 
+def test_a_rate_or_an_n_that_differs_is_seen(data: Path, tmp_path: Path):
+    folder = tmp_path / "llm_generations"
+    folder.mkdir()
+    (first, *_) = json.loads((data / "llm_generations" / "reference_pass_rates.json").read_text())
+    first["n"]["punctuation"] += 1
+    first["pass_rates"]["typos"] += 1e-6
+    first["pass_rates"]["reducers"] = 0.0
+    (folder / "reference_pass_rates.json").write_text(json.dumps([first]))
+    for name, home in (("sentiment", "llm_generations"), ("checklist", ".")):
+        (tmp_path / home / name).symlink_to(data / home / name)
+    found = reproduce("checklist-llm", tmp_path)
+    assert [cell.row for cell in found.mismatches] == ["reducers", "punctuation", "typos"]
+    assert (found.mismatches[1].published, found.mismatches[1].found) == ("96.8 % of 126", "96.8 % of 125")
+
+
 def test_missing_files_are_named(data: Path, tmp_path: Path):
     with pytest.raises(DataError, match="no test_suite_cases.csv"):
         reproduce("hatecheck", tmp_path)

@@ -21,6 +21,7 @@ SCHEMES: dict[str, str] = {
     "hf": "hf",
     "predictions": "stored",
     "python": "imported",
+    "tiny": "shipped",
 }
 """Scheme to the module that loads it."""
 

@@ -8,6 +8,7 @@ It is given a list of texts, or of tuples of texts for pairs, and may answer wit
     (predictions, confidences)                         labels, and one number or vector each
     [{"label", "score"}, …] or a list of those lists   as a Transformers pipeline does
     a list of labels
+    a list of texts, or of {"answer"}                  for reading comprehension
 
 An object with `predict_proba` and `classes_`, as scikit-learn's have, is asked for its probabilities and knows its
 labels.
@@ -26,6 +27,7 @@ from numpy.typing import NDArray
 from ..errors import ModelError, nearest, some
 from ..records import Answers, Example
 from . import ModelSpec, digest_file
+from .labels import familiar, likely, matches, plain
 
 OPTIONS = ("labels",)
 
@@ -102,6 +104,24 @@ class ImportedModel:
             raise ModelError(f"{self!r} can neither be called nor has it predict or predict_proba")
         return self._answers(_call(found, texts), len(texts), labels)
 
+    def extract(self, examples: Sequence[Example]) -> Answers:
+        """The answer in words to each (context, question)."""
+        found = self._object()
+        asked: list[Any] = list(examples)
+        if _is_pipeline(found):
+            asked = [{"context": context, "question": question} for context, question in examples]
+        given = found.predict(asked) if not callable(found) and hasattr(found, "predict") else found(asked)
+        rows = [given] if isinstance(given, Mapping) else list(given)
+        self._count(len(rows), len(examples))
+        texts = [row.get("answer") if isinstance(row, Mapping) else row for row in rows]
+        wrong = next((row for row, text in zip(rows, texts, strict=True) if not isinstance(text, str)), None)
+        if wrong is not None:
+            raise ModelError(
+                f"{self!r} answers {wrong!r} to a question about a text",
+                why="words are expected: a list of texts, or of {'answer': text}",
+            )
+        return Answers((), np.zeros(len(texts), np.int64), texts=[str(text) for text in texts])
+
     def _answers(self, given: Any, n: int, labels: Sequence[str] | None) -> Answers:
         if isinstance(given, tuple) and len(given) == 2:
             predictions, confidences = list(given[0]), np.asarray(given[1], np.float64)
@@ -157,11 +177,14 @@ class ImportedModel:
     ) -> Answers:
         """Probabilities in the suite's order; `given` is the model's own, where it says."""
         width = vectors.shape[1]
-        order = list(given or self.own_labels or _default_order(width, labels))
+        order = list(
+            given or self.own_labels or (likely(width, labels) if labels else map(str, range(width)))
+        )
         if given and self.own_labels:
             order = [self.own_labels[int(name)] if name.isdigit() else name for name in given]
         elif given and labels and all(name.isdigit() for name in given) and len(given) == len(labels):
             order = [labels[int(name)] for name in given]
+        order = list(familiar(order, labels)) if labels else order
         target = _target(order, labels)
         if width != len(order) or target is None:
             raise ModelError(
@@ -180,16 +203,16 @@ class ImportedModel:
 
     def _codes(self, predictions: Sequence[Any], names: Sequence[str]) -> NDArray[np.int64]:
         codes = {str(code): code for code in range(len(names))} | {
-            name: code for code, name in enumerate(names)
+            plain(name): code for code, name in enumerate(names)
         }
         for prediction in predictions:
-            if str(prediction) not in codes:
+            if plain(str(prediction)) not in codes:
                 raise ModelError(
                     f"{self!r} answers {prediction!r}, which is not one of {', '.join(names)}",
                     fix=nearest(str(prediction), names)
                     or "?labels= names the labels behind numbers, in order",
                 )
-        return np.array([codes[str(prediction)] for prediction in predictions], np.int64)
+        return np.array([codes[plain(str(prediction))] for prediction in predictions], np.int64)
 
     def _count(self, found: int, wanted: int) -> None:
         if found != wanted:
@@ -198,24 +221,18 @@ class ImportedModel:
 
 def _call(found: Callable[..., Any], texts: list[Any]) -> Any:
     """A Transformers pipeline wants pairs as dictionaries, and to be told that all scores are of interest."""
-    if not (hasattr(found, "task") and hasattr(found, "tokenizer")):
+    if not _is_pipeline(found):
         return found(texts)
     inputs = [text if isinstance(text, str) else {"text": text[0], "text_pair": text[1]} for text in texts]
     return found(inputs, top_k=None)
 
 
-def _default_order(width: int, labels: Sequence[str] | None) -> list[str]:
-    """The labels of probabilities that come without names: the suite's, or its two ends."""
-    if labels is None:
-        return [str(code) for code in range(width)]
-    return [labels[0], labels[-1]] if (width, len(labels)) == (2, 3) else list(labels)
+def _is_pipeline(found: Any) -> bool:
+    return hasattr(found, "task") and hasattr(found, "tokenizer")
 
 
 def _target(order: Sequence[str], labels: Sequence[str] | None) -> list[str] | None:
     """The suite's own order of these labels; both ends of three for a two-class sentiment model."""
-    if labels is None or set(order) == set(labels):
-        return list(labels or order)
-    ends = [labels[0], labels[-1]]
-    if len(labels) == 3 and (set(order) == set(ends)):
-        return ends
-    return None
+    if labels is None:
+        return list(order)
+    return [label for label in labels if label in order] if matches(order, labels) else None

@@ -46,8 +46,7 @@ def suite_names(own: Sequence[str], labels: Sequence[str] | None, who: str) -> t
     """
     if labels is None:
         return tuple(own)
-    theirs = {plain(label): label for label in labels}
-    found = tuple(theirs.get(plain(name), name) for name in own)
+    found = familiar(own, labels)
     if matches(found, labels):
         return found
     if all(NAMELESS.fullmatch(name) for name in own):
@@ -62,6 +61,16 @@ def suite_names(own: Sequence[str], labels: Sequence[str] | None, who: str) -> t
         why=_difference(found, labels),
         fix="?labels= with the suite's names, in the order of the model's own labels",
     )
+
+
+def familiar(names: Sequence[str], labels: Sequence[str]) -> tuple[str, ...]:
+    """Names as the suite writes them, where it has them at all.
+
+    >>> familiar(["POS", "toxic"], ["negative", "positive"])
+    ('positive', 'toxic')
+    """
+    theirs = {plain(label): label for label in labels}
+    return tuple(theirs.get(plain(name), name) for name in names)
 
 
 def matches(names: Sequence[str], labels: Sequence[str]) -> bool:

@@ -49,7 +49,7 @@ class Recipe:
 
 RECIPES = {
     "sentiment": Recipe(rows=3000, epochs=4, labels=("negative", "positive")),
-    "paraphrase": Recipe(rows=6000, epochs=8, labels=("different", "duplicate")),
+    "paraphrase": Recipe(rows=8000, epochs=8, labels=("different", "duplicate")),
     "reading": Recipe(rows=6000, epochs=10),
 }
 

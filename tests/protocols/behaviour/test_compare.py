@@ -1,6 +1,6 @@
 """Comparing two models: planted differences are found where they are, and nothing is found where there is none."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -19,7 +19,9 @@ QUICK = Choices(resamples=200, shuffles=500)
 Hits = Sequence[int | str | None]
 
 
-def result(hits: dict[str, Hits], clusters: dict[str, Sequence[str]] | None = None, **job: object) -> Result:
+def result(
+    hits: Mapping[str, Hits], clusters: Mapping[str, Sequence[str]] | None = None, **job: object
+) -> Result:
     """Outcomes by functionality: 1, 0, None (n/a) or an error's text. The capability is the name's first letter."""
     cases, outcomes = [], []
     for name, own in hits.items():
@@ -119,7 +121,7 @@ def test_models_that_are_alike_stay_so():
     names = {f"{c}{k}": 0.7 for c in "ab" for k in range(10)}
     a, b = (result(random_hits(rng, names, 100)) for _ in range(2))
     for adjust in ("holm", "max-t", "bh"):
-        assert not any(own.significant for own in one(a, b, replace(QUICK, adjust=adjust)).rows)  # type: ignore[arg-type]
+        assert not any(own.significant for own in one(a, b, replace(QUICK, adjust=adjust)).rows)
 
 
 @pytest.mark.slow
@@ -234,7 +236,7 @@ def test_only_cases_that_apply_to_both_are_compared_and_the_rest_is_shown():
     b = result({"f": [1, 1, 1, 0, 1, 1, 1, 1, 0, 0]})
     found = row(one(a, b), "f")
     assert (found.n, found.na) == (7, 3)
-    assert found.rates == (pytest.approx(4 / 7), pytest.approx(4 / 7))
+    assert found.rates == pytest.approx((4 / 7, 4 / 7))
     assert found.applicability == (0.7, 1.0)
     assert found.applicability_differs
     assert "applies to 70% of the cases for A and to 100% for B" in found.note
@@ -268,7 +270,9 @@ def test_p_is_adjusted_over_the_whole_table():
     b = result(random_hits(rng, {"a1": 0.5, "a2": 0.75, "b1": 0.8}, 80))
     for adjust, function in (("holm", holm), ("bh", benjamini_hochberg), ("none", np.asarray)):
         found = one(a, b, replace(QUICK, adjust=adjust))  # type: ignore[arg-type]
-        assert [own.adjusted for own in found.rows] == pytest.approx(function([own.p for own in found.rows]))
+        assert [own.adjusted for own in found.rows] == pytest.approx(
+            function([own.p or 0.0 for own in found.rows])
+        )
     shared = one(a, b, replace(QUICK, adjust="max-t"))
     assert [own.name for own in shared.by("functionality") if own.significant] == ["a1"]
     assert all(own.adjusted >= own.p - 0.05 for own in shared.rows)  # type: ignore[operator]
@@ -293,6 +297,21 @@ def test_seeds_that_shift_widen_the_interval_and_one_checkpoint_says_so():
     paired = compare(seeds_a, seeds_b, replace(QUICK, paired_seeds=True))
     narrow = row(paired, "f").interval
     assert narrow and narrow[1] - narrow[0] < 0.6 * width[1]
+
+
+def test_the_same_seeds_in_another_order_are_no_difference():
+    rng = np.random.default_rng(6)
+    seeds = [result(random_hits(rng, {"f": 0.7}, 31)) for _ in range(3)]
+    found = row(compare(seeds, [seeds[1], seeds[2], seeds[0]], QUICK), "f")
+    assert (found.difference, found.p) == (0.0, 1.0)
+
+
+def test_seeds_are_compared_on_the_cases_that_apply_to_all_of_them():
+    seeds_a = [result({"f": [hit] * 10 + [1, 0] * 20}) for hit in (None, 0)]
+    seeds_b = [result({"f": [1] * 10 + [1, 0] * 20}) for _ in range(2)]
+    found = row(compare(seeds_a, seeds_b, QUICK), "f")
+    assert (found.n, found.difference, found.p) == (40, 0.0, 1.0)
+    assert found.interval and found.interval[0] == pytest.approx(-found.interval[1])
 
 
 def test_a_recipe_that_is_better_in_every_seed_is_found():
