@@ -7,16 +7,19 @@ BIN := $(VENV)/bin
 
 $(VENV)/demo-ready: pyproject.toml constraints/cpu.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints/cpu.txt -e .
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints/cpu.txt -e ".[hf]"
 	touch $@
 
 $(VENV)/dev-ready: pyproject.toml constraints/cpu.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints/cpu.txt -e ".[dev]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints/cpu.txt -e ".[hf,dev]"
 	touch $@
 
-demo: $(VENV)/demo-ready  ## score the embedded sentiment suite from the predictions the package ships
-	$(BIN)/shoal try behaviour predictions:example --set suite=sentiment
+demo: $(VENV)/demo-ready  ## audit the small sentiment model that ships with the package, and write a page about it
+	$(BIN)/shoal run examples/demo.toml --into runs
+	$(BIN)/shoal show tiny-sentiment --into runs
+	$(BIN)/shoal report examples/demo.toml --into runs --out runs/report.html
+	@echo "The page is runs/report.html; every case is there with: $(BIN)/shoal show tiny-sentiment --failing"
 
 check: $(VENV)/dev-ready  ## format, lint, types
 	$(BIN)/ruff format --check .

@@ -156,8 +156,10 @@ def test_the_answer_comes_first_and_the_worst_before_the_rest(make):
 
 def test_narrow_terminals_get_fewer_columns(make):
     found = compare([make({"a1": [1] * 50})], [make({"a1": [0] * 50})], Choices(resamples=200))
-    assert "95 % interval" not in printed(found, width=70)
-    assert "95 % interval" in printed(found)
+    narrow = printed(found, width=80)
+    assert "better  worse" in printed(found) and "better  worse" not in narrow
+    assert "95 % interval  adj. p  could see" in narrow
+    assert all(len(line) <= 80 for line in narrow.split("\n\n")[2].splitlines())
 
 
 def test_errors_and_applicability_are_warned_of_before_the_table(make):

@@ -97,6 +97,13 @@ def test_undefined_values_fail_unless_allowed(make):
     assert statuses([Rule("f", at_least=0.5, allow_undefined=True)], no_interval) == [("f", "undefined")]
 
 
+def test_templates_shared_by_cases_are_mentioned(make):
+    result = make({"f": [1] * 50})
+    note = "4 templates: the interval takes their 50 cases as independent"
+    shared = replace(result, measures=Measures([replace(result.measures[0], note=note)]))
+    assert judge([Rule("f", at_least=0.5)], shared)[0].reason == "only 4 templates"
+
+
 # Against a baseline
 
 

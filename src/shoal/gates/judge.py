@@ -113,7 +113,12 @@ def _verdict(
 
 def _caution(measure: Measure) -> str:
     """What a reader of the verdict must know about the number; the measure's note has the rest."""
-    return UNPAIRED if measure.note == UNPAIRED else f"{measure.n} cases" if measure.n < FEW_CASES else ""
+    if measure.note == UNPAIRED:
+        return UNPAIRED
+    few = [f"{measure.n} cases"] if measure.n < FEW_CASES else []
+    # Such intervals take the cases as independent (docs/decisions/0003): too narrow for new templates.
+    shared = [part.partition(":")[0] for part in measure.note.split("; ") if "templates:" in part]
+    return ", ".join([*few, *(f"only {words}" for words in shared)])
 
 
 def _judged(rule: Rule, measure: Measure) -> float | None:

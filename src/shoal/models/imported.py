@@ -98,7 +98,9 @@ class ImportedModel:
             return self._vectors(
                 np.asarray(found.predict_proba(texts)), [str(c) for c in found.classes_], labels
             )
-        if hasattr(found, "predict"):
+        if hasattr(found, "predict") and not _is_pipeline(
+            found
+        ):  # a pipeline's predict gives its best label only
             return self._answers(list(found.predict(texts)), len(texts), labels)
         if not callable(found):
             raise ModelError(f"{self!r} can neither be called nor has it predict or predict_proba")

@@ -140,7 +140,8 @@ def _table(found: Comparison, *, wide: bool) -> Table:
         columns.append(("errors", lambda row: "{:,} / {:,}".format(*row.errors) if any(row.errors) else ""))
     columns.append(("n", lambda row: f"{row.n:,}"))
     if not wide:
-        columns = [one for one in columns if one[0] not in ("95 % interval", "better", "worse")]
+        # A is B less the difference; what must stay is how sure the difference is.
+        columns = [one for one in columns if one[0] not in ("A", "better", "worse", "n")]
     for name, _ in columns:
         table.add_column(name, justify="right", no_wrap=True)
 

@@ -299,10 +299,9 @@ def test_seeds_that_shift_widen_the_interval_and_one_checkpoint_says_so():
     assert narrow and narrow[1] - narrow[0] < 0.6 * width[1]
 
 
-def test_the_same_seeds_in_another_order_are_no_difference():
-    rng = np.random.default_rng(6)
-    seeds = [result(random_hits(rng, {"f": 0.7}, 31)) for _ in range(3)]
-    found = row(compare(seeds, [seeds[1], seeds[2], seeds[0]], QUICK), "f")
+def test_seeds_whose_means_are_equal_are_no_difference_however_skewed_they_are():
+    skewed = [result({"f": [1] * passes + [0] * (20 - passes)}) for passes in (18, 18, 18, 6)]
+    found = row(compare(skewed, [result({"f": [1] * 15 + [0] * 5})], QUICK), "f")
     assert (found.difference, found.p) == (0.0, 1.0)
 
 
@@ -329,6 +328,8 @@ def test_seeds_by_case_cannot_do_everything():
         compare([a, a], [a], Choices(adjust="max-t"))
     with pytest.raises(PlanError, match="a result on each side"):
         compare([], [a])
+    with pytest.raises(DataError, match="a result without outcomes cannot be compared"):
+        one(a, replace(a, cases=(), outcomes=()))
 
 
 # What differs is named

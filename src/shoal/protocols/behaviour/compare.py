@@ -174,6 +174,11 @@ def compare(a: Sequence[Result], b: Sequence[Result], choices: Choices | None = 
     choices = choices or Choices()
     if not a or not b:
         raise PlanError("a comparison needs a result on each side")
+    if not all(result.outcomes for result in (*a, *b)):
+        raise DataError(
+            "a result without outcomes cannot be compared: how each case went is not in it",
+            fix="the model itself, or the job of a store",
+        )
     if choices.paired_seeds and len(a) != len(b):
         raise PlanError(
             f"paired seeds need as many of A as of B; there are {len(a)} and {len(b)}",

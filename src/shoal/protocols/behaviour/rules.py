@@ -494,7 +494,9 @@ def check_expect(expect: Expect, labels: Sequence[str] | None) -> None:
             )
     for word in labels_named(expect) if labels else ():
         if label_index(word, labels or ()) >= len(labels or ()):
-            raise DataError(f"label {word!r} is beyond the suite's {len(labels or ())}: {', '.join(labels or ())}")
+            raise DataError(
+                f"label {word!r} is beyond the suite's {len(labels or ())}: {', '.join(labels or ())}"
+            )
     for part in expect.parts:
         check_expect(part, labels)
 

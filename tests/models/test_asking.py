@@ -1,0 +1,258 @@
+"""Asking well: no answer depends on batch, order or padding; memory runs out politely; what was cut is counted."""
+
+import itertools
+import sys
+import types
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from shoal import load_model
+from shoal.errors import ModelError
+from shoal.models import ask
+from shoal.models.ask import (
+    answer_batches,
+    answer_examples,
+    ask_cases,
+    batch_plan,
+    classify_safely,
+    distinct,
+    extract_safely,
+    gather,
+)
+from shoal.records import Answers, Case
+
+LABELS = ("negative", "neutral", "positive")
+TEXT = "the film meal was is not very good bad great awful and but i think it so , . !"
+ADAPTERS = ["hf classifier", "hf three", "hf decoder", "tiny", "function", "pipeline"]
+
+
+def cases_of(texts, **meta):
+    return [Case(str(number), ((*text,),), meta=meta) for number, text in enumerate(texts)]
+
+
+def some_texts(count, longest=40, seed=0):
+    rng = np.random.default_rng(seed)
+    words = TEXT.split()
+    return [(" ".join(rng.choice(words, rng.integers(1, longest))),) for _ in range(count)]
+
+
+@pytest.fixture
+def module(monkeypatch, tmp_path):
+    """A module of the user's, into which a test puts models."""
+    made = types.ModuleType("answers_here")
+    (tmp_path / "answers_here.py").write_text("")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setitem(sys.modules, "answers_here", made)
+    made.__spec__ = types.SimpleNamespace(origin=str(tmp_path / "answers_here.py"), name="answers_here")  # type: ignore[assignment]
+    return made
+
+
+@pytest.fixture
+def adapter(request, module):
+    """A model behind each adapter."""
+    name = request.param
+    if name == "function":
+        module.model = lambda texts: [
+            [0.6, 0.1, 0.3] if "bad" in text else [0.05, 0.05, 0.9] for text in texts
+        ]
+        return load_model("python:answers_here:model")
+    pytest.importorskip("torch", reason="needs shoal[hf]")
+    if name == "tiny":
+        return load_model("tiny:sentiment")
+    folders = request.getfixturevalue("folders")
+    if name == "pipeline":
+        from transformers import pipeline
+
+        module.model = pipeline("text-classification", str(folders["classifier"]), truncation=True)
+        return load_model("python:answers_here:model")
+    return load_model(f"hf:{folders[name.removeprefix('hf ')]}")
+
+
+@pytest.mark.parametrize("adapter", ADAPTERS, indirect=True)
+def test_answers_depend_on_neither_batch_nor_order_nor_padding(adapter, monkeypatch):
+    cases = cases_of(some_texts(40))
+    usual = ask_cases(adapter, cases, cases, LABELS)
+    assert len(set(usual.predictions.tolist())) > 1, "a model that always says the same tests nothing"
+    shuffled = np.random.default_rng(0).permutation(len(cases))
+    turned = [cases[at] for at in shuffled]
+    runs = {"order": (turned, ask_cases(adapter, turned, turned, LABELS))}
+    for size in (1, 7, 32):
+        monkeypatch.setattr(ask, "BATCH", size)
+        runs[f"batches of {size}"] = (cases, ask_cases(adapter, cases, cases, LABELS))
+    company = ask.stack([adapter.classify([*case.examples, ("very " * 40,)], LABELS) for case in cases])
+    rows = np.arange(0, 2 * len(cases), 2)
+    runs["padding"] = (
+        cases,
+        replace(company, predictions=company.predictions[rows], probabilities=company.probabilities[rows]),
+    )
+    places = {case.id: at for at, case in enumerate(cases)}
+    for what, (asked, answers) in runs.items():
+        order = [places[case.id] for case in asked]
+        assert answers.labels == usual.labels
+        assert answers.predictions.tolist() == usual.predictions[order].tolist(), what
+        assert np.abs(answers.probabilities - usual.probabilities[order]).max() < 1e-5, what
+
+
+def test_a_run_that_was_stopped_gives_the_same_bytes(folders):
+    cases = cases_of(some_texts(300, seed=3))
+    questions = distinct(cases)
+    whole = list(answer_batches(load_model(f"hf:{folders['classifier']}"), questions, cases, cases, LABELS))
+    assert len(whole) > 3
+    for done in range(len(whole)):
+        model = load_model(f"hf:{folders['classifier']}")
+        assert list(answer_batches(model, questions, cases, cases, LABELS, done)) == whole[done:]
+
+
+def test_batches_hold_a_number_of_tokens_where_the_model_counts_them(folders):
+    model = load_model(f"hf:{folders['classifier']}")
+    questions = distinct(cases_of(some_texts(500)))
+    plan = batch_plan(model, questions)
+    lengths = [model.lengths([questions.examples[at] for at in batch]) for batch in plan]
+    assert sorted(itertools.chain(*plan)) == list(range(len(questions.ids)))
+    assert all(
+        len(batch) * max(sizes) <= ask.BATCH_TOKENS for batch, sizes in zip(plan, lengths, strict=True)
+    )
+    assert [max(sizes) for sizes in lengths] == sorted((max(sizes) for sizes in lengths), reverse=True)
+    padded = sum(len(sizes) * max(sizes) for sizes in lengths)
+    assert padded < 1.2 * sum(map(sum, lengths)), "examples of like length go together"
+
+
+def test_the_plan_is_that_of_the_examples_not_of_their_order(folders):
+    model = load_model(f"hf:{folders['classifier']}")
+    texts = some_texts(200)
+    plans = []
+    for order in (texts, texts[::-1]):
+        questions = distinct(cases_of(order))
+        plans.append([[questions.examples[at] for at in batch] for batch in batch_plan(model, questions)])
+    assert plans[0] == plans[1]
+
+
+# Memory
+
+
+class Small:
+    """Takes a few examples at once and no more; says so as torch, CUDA or Python would."""
+
+    def __init__(self, room, problem):
+        self.room, self.problem, self.asked = room, problem, []
+
+    def classify(self, examples, labels):
+        self.asked.append(len(examples))
+        if len(examples) > self.room:
+            raise self.problem
+        vectors = np.array([[len(text) % 7 / 7, 1 - len(text) % 7 / 7] for (text,) in examples])
+        return Answers(("no", "yes"), vectors.argmax(axis=1), vectors)
+
+
+class OutOfMemoryError(RuntimeError):
+    """As torch names it."""
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [
+        MemoryError(),
+        OutOfMemoryError("CUDA"),
+        RuntimeError(
+            "[enforce fail at alloc_cpu.cpp] DefaultCPUAllocator: can't allocate memory: you tried ..."
+        ),
+        RuntimeError("CUDA out of memory. Tried to allocate 2.00 GiB"),
+    ],
+)
+def test_a_batch_that_does_not_fit_is_halved_until_it_does(problem):
+    texts = [("x" * n,) for n in range(1, 33)]
+    small, large = Small(5, problem), Small(100, problem)
+    answers = classify_safely(small, texts, ("no", "yes"))
+    assert not answers.errors and small.asked[:4] == [32, 16, 8, 4]
+    assert answers.probabilities.tolist() == large.classify(texts, None).probabilities.tolist()
+    assert max(size for size in small.asked if size <= 5) == 4
+
+
+def test_an_example_that_does_not_fit_alone_is_an_error_and_the_others_are_answered():
+    class Huge(Small):
+        def classify(self, examples, labels):
+            if any(len(text) > 30 for (text,) in examples):
+                raise MemoryError("too long")
+            return super().classify(examples, labels)
+
+    answers = classify_safely(Huge(100, MemoryError()), [("x" * n,) for n in (31, 5, 6, 7)], ("no", "yes"))
+    assert answers.errors == {0: "MemoryError: too long"}
+    assert np.isfinite(answers.probabilities[1:]).all()
+
+
+def test_other_errors_do_not_halve():
+    small = Small(5, ValueError("no"))
+    classify_safely(small, [("x",)] * 8, ("no", "yes"))
+    assert small.asked == [8] + [1] * 8
+
+
+# Long examples
+
+
+def test_what_was_cut_is_counted_and_said(folders):
+    cases = cases_of([("good " * 100,), ("bad " * 60,), ("fine",), ("good " * 100,)])
+    answers = ask_cases(load_model(f"hf:{folders['classifier']}"), cases, cases, LABELS)
+    assert answers.note == (
+        "2 of 3 distinct examples were longer than the model takes and were cut, by up to 54 tokens"
+    )
+    short = cases_of([("good",)])
+    assert ask_cases(load_model(f"hf:{folders['classifier']}"), short, short, LABELS).note == ""
+
+
+def test_long_examples_that_are_errors_are_not_counted_as_cut(folders):
+    cases = cases_of([("good " * 100,), ("fine",)])
+    answers = ask_cases(load_model(f"hf:{folders['classifier']}?long=error"), cases, cases, LABELS)
+    assert list(answers.errors) == [0] and answers.note == ""
+
+
+# Reading comprehension
+
+
+def test_a_reader_is_asked_for_spans_and_a_classifier_for_labels(folders):
+    texts = [("anna lives in paris", "where ?"), ("bob works", "who ?"), ("carol went to london", "who ?")]
+    reading = cases_of(texts, reading=True)
+    model = load_model(f"hf:{folders['reader']}")
+    answers = ask_cases(model, reading, reading, None)
+    assert list(answers.texts) == [model.extract([text]).texts[0] for text in texts]
+    with pytest.raises(ModelError, match="has no trained classifier"):
+        ask_cases(model, cases_of(texts), cases_of(texts), LABELS)
+
+
+def test_a_function_may_answer_in_words(module):
+    module.reader = lambda pairs: [context.split()[0] for context, question in pairs]
+    module.pipe = types.SimpleNamespace()
+    reading = cases_of([("anna lives", "who ?"), ("bob works", "who ?")], reading=True)
+    model = load_model("python:answers_here:reader")
+    assert list(ask_cases(model, reading, reading, None).texts) == ["anna", "bob"]
+    module.dicts = lambda pairs: [{"answer": context[:3], "score": 1.0} for context, question in pairs]
+    assert list(ask_cases(load_model("python:answers_here:dicts"), reading, reading, None).texts) == [
+        "ann",
+        "bob",
+    ]
+    module.numbers = lambda pairs: [1 for _ in pairs]
+    with pytest.raises(ModelError, match="words are expected"):
+        ask_cases(load_model("python:answers_here:numbers"), reading, reading, None)
+
+
+def test_a_model_that_finds_no_words_is_refused():
+    with pytest.raises(ModelError, match="cannot be asked for words"):
+        answer_examples(Small(1, MemoryError()), [("a", "b")], ["x"], None, reading=True)
+
+
+def test_a_question_on_which_a_reader_fails_is_an_error_even_if_all_do(module):
+    def fails(pairs):
+        raise RuntimeError("no")
+
+    module.fails = fails
+    model = load_model("python:answers_here:fails")
+    assert extract_safely(model, [("a", "b"), ("c", "d")]).errors == {
+        0: "RuntimeError: no",
+        1: "RuntimeError: no",
+    }
+    reading = cases_of([("a", "b")], reading=True)
+    questions = distinct(reading)
+    rows = [row for batch in answer_batches(model, questions, reading, reading, None) for row in batch]
+    answers = gather(rows, questions, None)
+    assert list(answers.texts) == [""] and answers.errors == {0: "RuntimeError: no"}

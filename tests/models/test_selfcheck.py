@@ -1,0 +1,213 @@
+"""The self-check finds what was planted, and stays silent when nothing was."""
+
+import numpy as np
+import pytest
+
+from shoal import load_model
+from shoal.models.selfcheck import label_order, labelled, sample, self_check
+from shoal.records import Answers, Case
+
+LABELS = ("negative", "neutral", "positive")
+WORDS = {"negative": ["bad", "awful"], "neutral": ["red", "wooden"], "positive": ["good", "great"]}
+THINGS = ["film", "meal", "book", "flight", "song", "house", "garden", "chair"]
+
+
+def cases(labels=LABELS, test_type="MFT"):
+    groups = {"functionality": "words", "test type": test_type}
+    texts = [
+        (f"the {thing} was {word}", label) for label in labels for word in WORDS[label] for thing in THINGS
+    ]
+    return [
+        Case(f"words/{number}", ((text,),), (label,), groups) for number, (text, label) in enumerate(texts)
+    ]
+
+
+class Reads:
+    """Knows the words; what it calls them, and how, can be bent."""
+
+    def __init__(self, calls=None, flaw=""):
+        self.calls, self.flaw = calls or {name: name for name in LABELS}, flaw
+
+    def classify(self, examples, labels):
+        rows = []
+        for example in examples:
+            true = next((name for name, words in WORDS.items() if example[0].split()[-1] in words), "neutral")
+            row = np.full(3, 0.05)
+            row[LABELS.index(self.calls[true])] = 0.9
+            if self.flaw == "padding":
+                row = row[::-1] if len({len(one[0]) for one in examples}) > 1 else row
+            if self.flaw == "noise":
+                row = row + np.array([1, 0, -1]) * 1e-3 * len(examples)
+            if self.flaw == "untrained":
+                row = np.array([0.33, 0.34, 0.33]) + np.array([1, 0, -1]) * 1e-3 * (len(example[0]) % 5)
+            if self.flaw == "sums":
+                row = row * 1.1
+            rows.append(row)
+        vectors = np.array(rows)
+        return Answers(LABELS, vectors.argmax(axis=1), vectors)
+
+
+def failed(checks):
+    return {check.name for check in checks if check.ok is False}
+
+
+def pick(checks, name):
+    return next(check for check in checks if check.name == name)
+
+
+def test_a_sound_model_passes():
+    checks = self_check(Reads(), cases(), LABELS)
+    assert failed(checks) == set()
+    assert pick(checks, "label order").ok and "right" in pick(checks, "label order").detail
+
+
+@pytest.mark.parametrize(
+    ("calls", "order"),
+    [
+        ({"negative": "positive", "neutral": "neutral", "positive": "negative"}, "positive,neutral,negative"),
+        ({"negative": "neutral", "neutral": "positive", "positive": "negative"}, "positive,negative,neutral"),
+        ({"negative": "negative", "neutral": "positive", "positive": "neutral"}, "negative,positive,neutral"),
+    ],
+)
+def test_labels_in_another_order_are_called_likely_and_the_order_is_named(calls, order):
+    checks = self_check(Reads(calls), cases(), LABELS)
+    assert failed(checks) == {"label order"}
+    detail = pick(checks, "label order").detail
+    assert detail.startswith("likely wrong") and f"If so, give ?labels={order}" in detail
+
+
+def test_the_order_that_is_named_mends_an_hf_model(folders, save_named):
+    """Train nothing: take a classifier's own answers for the truth, then call its labels the other way round."""
+    texts = [
+        f"the {a} was {b} {c}" for a in ("film", "meal") for b in ("not", "very", "so") for c in WORDS_KNOWN
+    ]
+    spec = f"hf:{folders['classifier']}"
+    truth = load_model(spec).classify([(text,) for text in texts], ("negative", "positive"))
+    assert len(set(truth.predictions.tolist())) == 2
+    groups = {"functionality": "f", "test type": "MFT"}
+    planted = [
+        Case(f"f/{at}", ((text,),), (truth.labels[code],), groups)
+        for at, (text, code) in enumerate(zip(texts, truth.predictions, strict=True))
+    ]
+    assert pick(self_check(load_model(spec), planted, LABELS), "label order").ok
+    wrong = self_check(load_model(f"{spec}?labels=positive,negative"), planted, LABELS)
+    assert "?labels=negative,positive" in pick(wrong, "label order").detail
+    turned = save_named("POSITIVE", "NEGATIVE")  # the same weights under swapped names
+    wrong = self_check(load_model(f"hf:{turned}"), planted, LABELS)
+    assert "?labels=negative,positive" in pick(wrong, "label order").detail
+
+
+WORDS_KNOWN = ["good", "bad", "great", "awful", "boring", "lovely"]
+
+
+@pytest.fixture
+def save_named(tmp_path, folders):
+    def save(*names):
+        import json
+        import shutil
+
+        folder = shutil.copytree(folders["classifier"], tmp_path / "-".join(names))
+        config = json.loads((folder / "config.json").read_text())
+        config |= {
+            "id2label": dict(enumerate(names)),
+            "label2id": {name: at for at, name in enumerate(names)},
+        }
+        (folder / "config.json").write_text(json.dumps(config))
+        return folder
+
+    return save
+
+
+def test_a_coin_and_a_constant_are_not_blamed_on_the_order():
+    rng = np.random.default_rng(0)
+    truth = [LABELS[code] for code in rng.integers(0, 3, 64)]
+    coin = [LABELS[code] for code in rng.integers(0, 3, 64)]
+    assert label_order(coin, truth, LABELS).ok is None
+    assert label_order(["neutral"] * 64, truth, LABELS).ok is None
+    assert label_order(["neutral"] * 5, truth[:5], LABELS).ok is None
+
+
+@pytest.mark.parametrize(
+    ("flaw", "names"),
+    [
+        ("padding", {"same answer in batches of 1 and 32", "same answer beside a long example"}),
+        ("noise", {"same answer in batches of 1 and 32", "same answer beside a long example"}),
+        ("untrained", {"head is trained"}),
+        ("sums", {"probabilities sum to 1"}),
+    ],
+)
+def test_every_flaw_is_found(flaw, names):
+    assert names <= failed(self_check(Reads(flaw=flaw), cases(), LABELS))
+
+
+def test_a_model_that_raises_is_found_and_named():
+    class Moody(Reads):
+        def classify(self, examples, labels):
+            if any("garden" in text for (text,) in examples):
+                raise ValueError("no gardens")
+            return super().classify(examples, labels)
+
+    check = pick(self_check(Moody(), cases(), LABELS), "every example is answered")
+    assert check.ok is False and "ValueError: no gardens" in check.detail
+
+
+class Entails:
+    """An NLI model of sorts: a text entails its own beginning."""
+
+    def classify(self, examples, labels):
+        codes = np.array([int(first.startswith(second)) for first, second in examples])
+        vectors = np.eye(2)[codes] * 0.8 + 0.1
+        return Answers(("no", "yes"), codes, vectors)
+
+
+def test_the_order_of_a_pair_is_told_by_labels_or_not_at_all():
+    long = [
+        f"a {thing} in a {word} {other}" for thing in THINGS for word in ("red", "old") for other in THINGS
+    ]
+    groups = {"functionality": "f", "test type": "MFT"}
+    pairs = [((text, text[:9]), "yes") for text in long] + [((text, "x" + text), "no") for text in long]
+
+    def as_cases(pairs):
+        return [Case(f"f/{at}", (pair,), (label,), groups) for at, (pair, label) in enumerate(pairs)]
+
+    name = "order of the texts in a pair"
+    assert pick(self_check(Entails(), as_cases(pairs), ("no", "yes")), name).ok is True
+    turned = [(pair[::-1], label) for pair, label in pairs]
+    check = pick(self_check(Entails(), as_cases(turned), ("no", "yes")), name)
+    assert check.ok is False and "likely wrong" in check.detail
+    unlabelled = [Case(f"f/{at}", (pair,), None, groups) for at, (pair, _) in enumerate(pairs)]
+    check = pick(self_check(Entails(), unlabelled, ("no", "yes")), name)
+    assert check.ok is None and "cannot be told" in check.detail
+
+
+def test_stored_predictions_are_checked_without_asking(tmp_path):
+    suite = cases()
+    turned = dict(zip(LABELS, ("positive", "neutral", "negative"), strict=True))
+    path = tmp_path / "answers.csv"
+    rows = [f"{case.id},{turned[case.labels[0]]}" for case in suite]
+    path.write_text("\n".join(["case_id,label", *rows]) + "\n")
+    checks = self_check(load_model(f"predictions:{path}"), suite, LABELS)
+    assert failed(checks) == {"label order"}
+
+
+def test_labelled_examples_are_of_all_labels_and_labels_may_be_numbers():
+    numbered = [Case(one.id, one.examples, (LABELS.index(one.labels[0]),), one.groups) for one in cases()]
+    chosen = labelled(numbered, ("negative", "positive"), LABELS)
+    assert {one.label for one in chosen} == {"negative", "positive"}
+    assert labelled(cases(test_type="INV"), LABELS, LABELS) == []
+
+
+def test_a_sample_has_the_longest_and_the_shortest_whatever_the_order():
+    texts = [("x" * n,) for n in range(100)]
+    assert sample(texts, 4) == sample(texts[::-1], 4)
+    assert sample(texts, 4)[0] == texts[-1] and sample(texts, 4)[-1] == texts[0]
+
+
+@pytest.mark.parametrize("name", ["sentiment", "paraphrase", "reading"])
+def test_the_shipped_models_pass(name):
+    pytest.importorskip("torch", reason="needs shoal[hf]")
+    from importlib import import_module
+
+    suite = import_module(f"shoal.protocols.behaviour.suites.{name}").suite
+    checks = self_check(load_model(f"tiny:{name}"), suite.cases, suite.labels)
+    assert failed(checks) == set() and len(checks) >= 3

@@ -1,0 +1,92 @@
+"""Answer spans against a reference that looks at every window by itself and at every pair of positions in turn."""
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="needs shoal[hf]")
+pytest.importorskip("transformers", reason="needs shoal[hf]")
+
+from shoal import load_model  # noqa: E402
+from shoal.models.spans import best_span  # noqa: E402
+
+TEXT = "anna bob carol lives works in paris london as doctor baker the film was good bad"
+
+
+def passages(count, longest, seed=0):
+    rng = np.random.default_rng(seed)
+    texts = [" ".join(rng.choice(TEXT.split(), rng.integers(1, longest))) for _ in range(count)]
+    return [(text, "where did anna go ?") for text in texts]
+
+
+def reference(folder, context, question, room, stride):
+    """The reference code's loop, with the windows cut by hand."""
+    from transformers import AutoModelForQuestionAnswering, AutoTokenizer
+
+    model, tokenizer = (
+        AutoModelForQuestionAnswering.from_pretrained(folder),
+        AutoTokenizer.from_pretrained(folder),
+    )
+    asked = tokenizer(question, add_special_tokens=False)["input_ids"]
+    read = tokenizer(context, add_special_tokens=False, return_offsets_mapping=True)
+    size = room - len(asked) - 3
+    best, answer = -np.inf, ""
+    for begin in range(0, len(read["input_ids"]), size - stride):
+        tokens, places = read["input_ids"][begin : begin + size], read["offset_mapping"][begin : begin + size]
+        ids = [2, *asked, 3, *tokens, 3]
+        kinds = [0] * (len(asked) + 2) + [1] * (len(tokens) + 1)
+        with torch.no_grad():
+            said = model(input_ids=torch.tensor([ids]), token_type_ids=torch.tensor([kinds]))
+        starts, ends = said.start_logits[0].tolist(), said.end_logits[0].tolist()
+        first = len(asked) + 2
+        for i in sorted(range(len(ids)), key=lambda at: -starts[at])[:20]:
+            for j in sorted(range(len(ids)), key=lambda at: -ends[at])[:20]:
+                inside = first <= i < first + len(tokens) and first <= j < first + len(tokens)
+                if inside and i <= j and j - i + 1 <= 30 and starts[i] + ends[j] > best:
+                    best, answer = starts[i] + ends[j], context[places[i - first][0] : places[j - first][1]]
+        if begin + size >= len(read["input_ids"]):
+            break
+    return answer.replace("\n", " ")
+
+
+@pytest.mark.parametrize("longest", [12, 150])
+def test_spans_are_the_references_over_all_windows(folders, longest):
+    examples = passages(12, longest)
+    found = load_model(f"hf:{folders['reader']}").extract(examples)
+    expected = [reference(folders["reader"], *example, room=48, stride=16) for example in examples]
+    assert found.texts == expected
+    assert len(set(expected)) > 6, "a model that always answers alike tests nothing"
+
+
+def test_spans_do_not_depend_on_the_company(folders):
+    model = load_model(f"hf:{folders['reader']}")
+    examples = passages(20, 120, seed=1)
+    assert model.extract(examples).texts == [model.extract([example]).texts[0] for example in examples]
+
+
+def test_nothing_to_find_is_an_empty_answer_and_newlines_become_spaces(folders):
+    model = load_model(f"hf:{folders['reader']}")
+    assert model.extract([("", "where did anna go ?")]).texts == [""]
+    broken = model.extract([("anna\nlives\nin\nparis", "where ?")]).texts[0]
+    assert broken == model.extract([("anna lives in paris", "where ?")]).texts[0]
+
+
+def test_a_question_without_room_for_its_context_is_an_error_of_its_own(folders):
+    found = load_model(f"hf:{folders['reader']}").extract([("anna", "who " * 60), ("anna in paris", "who ?")])
+    assert list(found.errors) == [0] and "no room for the context" in found.errors[0]
+    assert found.texts[1]
+
+
+def test_a_span_is_at_most_thirty_tokens_and_in_the_context():
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        size = int(rng.integers(1, 80))
+        starts, ends, inside = rng.normal(size=size), rng.normal(size=size), rng.random(size) < 0.7
+        first, last, score = best_span(starts, ends, inside.tolist())
+        if np.isfinite(score):
+            assert inside[first] and inside[last] and 0 <= last - first < 30
+            assert score == pytest.approx(starts[first] + ends[last])
+
+
+def test_no_possible_span_has_no_score():
+    assert best_span(np.zeros(3), np.zeros(3), [False] * 3)[2] == -np.inf
+    assert best_span(np.array([0.0, 9.0]), np.array([9.0, 0.0]), [True, True])[2] == 9.0
