@@ -20,6 +20,7 @@ from .errors import DataError, StoreError
 LONGEST_LINE = 8 * 2**20
 """Bytes. A longer line is a file of another kind, or a broken one; reading on would only fill the memory."""
 
+BROKEN_GZIP = (EOFError, gzip.BadGzipFile, zlib.error)
 GZIP_MAGIC = b"\x1f\x8b"
 BOM = b"\xef\xbb\xbf"
 
@@ -27,28 +28,34 @@ BOM = b"\xef\xbb\xbf"
 def read_lines(path: Path) -> Iterator[tuple[int, str]]:
     """Each line with its number from 1, without its line end; gzip is recognised by its first bytes."""
     number = 0
-    with _open(path) as stream, _broken_gzip_named(path):
-        while raw := stream.readline(LONGEST_LINE + 1):
+    with _open(path) as stream:
+        while raw := _next_line(stream, path, number):
             number += 1
             yield number, _decode(raw, path, number)
 
 
+def _next_line(stream: BinaryIO, path: Path, number: int) -> bytes:
+    try:
+        return stream.readline(LONGEST_LINE + 1)
+    except BROKEN_GZIP as problem:
+        raise _broken_gzip(f"{path}, after line {number}", problem) from None
+
+
 def first_bytes(path: Path, count: int) -> bytes:
     """How a file begins, once unzipped."""
-    with _open(path) as stream, _broken_gzip_named(path):
-        return stream.read(count)
+    with _open(path) as stream:
+        try:
+            return stream.read(count)
+        except BROKEN_GZIP as problem:
+            raise _broken_gzip(str(path), problem) from None
 
 
-@contextmanager
-def _broken_gzip_named(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except (EOFError, gzip.BadGzipFile, zlib.error) as problem:
-        raise DataError(
-            f"{path}: the gzip file is broken",
-            why=str(problem),
-            fix="fetch or write the file again; it was probably cut short",
-        ) from None
+def _broken_gzip(where: str, problem: Exception) -> DataError:
+    return DataError(
+        f"{where}: the gzip file is broken",
+        why=str(problem),
+        fix="fetch or write the file again; it was probably cut short",
+    )
 
 
 def _open(path: Path) -> BinaryIO:
