@@ -69,10 +69,10 @@ def assert_behaves_fixture() -> Callable[..., Any]:
 
 
 def _audit(model: Any, suite: "str | Path | Suite", settings: dict[str, Any]) -> "Result":
-    from .gates.results import audit_all, audit_built
     from .protocols.behaviour.build import BuiltSuite
     from .protocols.behaviour.settings import Settings
     from .protocols.behaviour.suite import Suite
+    from .runs.results import audit_all, audit_built
     from .runs.settings import make_settings
 
     asked = _askable(model)

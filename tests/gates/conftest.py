@@ -11,7 +11,7 @@ from click.testing import Result as Done
 
 from shoal import Case, Measures, Outcome, Result
 from shoal.cli import Cli
-from shoal.cli_compare import compare_command, gate_command, reproduce_command
+from shoal.cli.compare import compare_command, gate_command, reproduce_command
 from shoal.protocols.behaviour.score import measure
 from shoal.protocols.behaviour.settings import Settings
 

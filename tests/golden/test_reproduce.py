@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from shoal.cli_compare import reproduce_command
+from shoal.cli.compare import reproduce_command
 from shoal.errors import DataError, PlanError
 from shoal.reproduce import REPRODUCTIONS, reproduce
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 SENTENCES = """
-    the film was very good . a meal is not bad , but it was so awful ! i think you thought they lives lovely great boring
-    who what where did anna go ? bob went to paris and carol works in london as doctor baker
+    the film was very good . a meal is not bad , but it was so awful ! i think you thought they lives lovely great
+    boring who what where did anna go ? bob went to paris and carol works in london as doctor baker
 """
 WORDS = list(dict.fromkeys(SENTENCES.split()))
 SPECIALS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "[BOS]"]

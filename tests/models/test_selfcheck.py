@@ -78,9 +78,8 @@ def test_labels_in_another_order_are_called_likely_and_the_order_is_named(calls,
 
 def test_the_order_that_is_named_mends_an_hf_model(folders, save_named):
     """Train nothing: take a classifier's own answers for the truth, then call its labels the other way round."""
-    texts = [
-        f"the {a} was {b} {c}" for a in ("film", "meal") for b in ("not", "very", "so") for c in WORDS_KNOWN
-    ]
+    rng = np.random.default_rng(0)
+    texts = [" ".join(rng.choice(KNOWN.split(), 10)) for _ in range(60)]
     spec = f"hf:{folders['classifier']}"
     truth = load_model(spec).classify([(text,) for text in texts], ("negative", "positive"))
     assert len(set(truth.predictions.tolist())) == 2
@@ -97,7 +96,9 @@ def test_the_order_that_is_named_mends_an_hf_model(folders, save_named):
     assert "?labels=negative,positive" in pick(wrong, "label order").detail
 
 
-WORDS_KNOWN = ["good", "bad", "great", "awful", "boring", "lovely"]
+KNOWN = (
+    "the film was very good a meal is not bad but it so awful i think great boring anna bob carol paris in"
+)
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ import click
 from .. import __version__
 from ..errors import ShoalError
 from .audit import list_command, try_command
+from .compare import compare_command, gate_command, reproduce_command
 from .plans import report, run, show, status
 from .suites import check_command, import_command
 
@@ -51,8 +52,11 @@ for command in (
     status,
     show,
     report,
+    compare_command,
+    gate_command,
     check_command,
     import_command,
+    reproduce_command,
     list_command,
 ):
     main.add_command(command)

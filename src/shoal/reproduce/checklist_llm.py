@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import DataError
-from ..gates.results import audit_all
 from ..records import Measure
 from ..runs.here import Progress
+from ..runs.results import audit_all
 from . import REPRODUCTIONS, Cell, Reproduction, find_folder
 
 REFERENCE = "reference_pass_rates.json"

@@ -1,17 +1,15 @@
 """The verbs `compare`, `gate` and `reproduce`: each parses, calls one function of the Python API, and prints."""
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from .errors import PlanError
+from ..errors import PlanError
+from .options import AS_JSON, INTO, echo_object
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from .records import Measure
+    pass
 
 SETTINGS = click.option(
     "--set",
@@ -20,23 +18,7 @@ SETTINGS = click.option(
     metavar="KEY=VALUE",
     help="A setting for models that are scored here, such as suite=FILE; repeat for more.",
 )
-INTO = click.option(
-    "--into",
-    type=click.Path(file_okay=False, path_type=Path),
-    default="runs",
-    show_default=True,
-    help="Folder that keeps the jobs.",
-)
-AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of a table.")
 GATE_NOT_MET = 3
-
-
-def echo_object(jobs: "Sequence[Any]", measures: "Sequence[Measure]", **more: Any) -> None:
-    """Print the public JSON object, with what else a verb has to say."""
-    from .records import as_json
-
-    rows = [as_json(row) for row in measures]
-    click.echo(json.dumps({"jobs": [dict(job) for job in jobs], "measures": rows, **more}))
 
 
 @click.command("compare")
@@ -88,10 +70,10 @@ def compare_command(
       shoal compare 3f9c1a2b 91be77d0 --into runs --markdown
       shoal compare --a seed1 --a seed2 --b other1 --b other2 --into runs
     """
-    from .gates.results import find_results, with_outcomes
-    from .protocols.behaviour.compare import Choices, compare
-    from .runs.settings import parse_pairs
-    from .show.progress import progress_bar
+    from ..protocols.behaviour.compare import Choices, compare
+    from ..runs.results import find_results, with_outcomes
+    from ..runs.settings import parse_pairs
+    from ..show.progress import progress_bar
 
     if bool(names) == bool(seeds_a or seeds_b) or (names and len(names) != 2):
         raise click.UsageError("give two models, A and B; or seeds with --a A1 --a A2 --b B1 --b B2")
@@ -118,12 +100,12 @@ def compare_command(
         ]
         echo_object(jobs, found.measures, **({"changed": cases} if changed else {}))
     elif form:
-        from .show import exports
+        from ..show import exports
 
         write = {"markdown": exports.as_markdown, "csv": exports.as_csv, "latex": exports.as_latex}[form]
         click.echo(write(found), nl=False)
     else:
-        from .show.compare import print_comparison
+        from ..show.compare import print_comparison
 
         print_comparison(found, changed=changed)
 
@@ -161,12 +143,12 @@ def gate_command(
       shoal gate predictions:new.jsonl --set suite=suite.jsonl --rules gate.toml --baseline baseline.json
       shoal gate 3f9c1a2b --rules gate.toml --baseline 91be77d0 --junit shoal.xml
     """
-    from .gates.judge import judge
-    from .gates.junit import write_junit
-    from .gates.results import find_results
-    from .gates.rules import read_rules
-    from .runs.settings import parse_pairs
-    from .show.progress import progress_bar
+    from ..gates.judge import judge
+    from ..gates.junit import write_junit
+    from ..gates.rules import read_rules
+    from ..runs.results import find_results
+    from ..runs.settings import parse_pairs
+    from ..show.progress import progress_bar
 
     checked = read_rules(rules)
     if baseline is None and any(rule.is_relative for rule in checked):
@@ -182,14 +164,14 @@ def gate_command(
     if junit:
         write_junit(verdicts, found[0], junit)
     if as_json:
-        from .gates.show import verdict_as_json
+        from ..show.gates import verdict_as_json
 
         rows = [verdict.measure for verdict in verdicts]
         echo_object(
             [one.job for one in found], rows, verdicts=[verdict_as_json(verdict) for verdict in verdicts]
         )
     else:
-        from .gates.show import print_verdicts
+        from ..show.gates import print_verdicts
 
         print_verdicts(verdicts)
     if not all(verdict.is_met for verdict in verdicts):
@@ -213,8 +195,8 @@ def reproduce_command(name: str, data: Path, as_json: bool) -> None:
       shoal reproduce hatecheck --data data
       shoal reproduce checklist-llm --data data --json
     """
-    from .reproduce import reproduce
-    from .show.progress import progress_bar
+    from ..reproduce import reproduce
+    from ..show.progress import progress_bar
 
     with progress_bar() as progress:
         found = reproduce(name, data, progress)
@@ -225,7 +207,7 @@ def reproduce_command(name: str, data: Path, as_json: bool) -> None:
             found.jobs, found.measures, cells=len(found.cells), matching=matching, mismatches=mismatches
         )
     else:
-        from .reproduce.show import print_reproduction
+        from ..show.reproduce import print_reproduction
 
         print_reproduction(found)
     if found.mismatches:

@@ -7,8 +7,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from .judge import Verdict
-from .junit import number
+from ..gates.judge import Verdict
+from ..gates.junit import number
 
 STYLES = {"met": "green", "failed": "red", "error": "red", "undefined": "red", "passed over": "dim"}
 MARKS = {"met": "✓", "failed": "✗", "error": "✗", "undefined": "✗", "passed over": "·"}

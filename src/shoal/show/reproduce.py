@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from . import Reproduction
+from ..reproduce import Reproduction
 
 MISMATCHES = 20
 """How many are shown; `--json` has all."""

@@ -23,9 +23,9 @@ from ..models.ask import ask_cases
 from ..protocols import find_protocol
 from ..protocols.base import Built
 from ..records import Measure, Measures, Result
-from ..runs.here import Progress, result_of, silent, stored_job
-from ..runs.settings import make_settings
-from ..runs.store import RunStore
+from .here import Progress, result_of, silent, stored_job
+from .settings import make_settings
+from .store import RunStore
 
 PROTOCOL = "behaviour"
 SPEC = re.compile(rf"({'|'.join(dict.fromkeys([*SCHEMES, 'hf', 'tiny']))}):")
