@@ -34,6 +34,11 @@ GATE_NOT_MET = 3
     show_default=True,
     help="How p is adjusted over all rows.",
 )
+@click.option(
+    "--matrix",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Instead of two models: a table run_id, item_id, outcome; how far its runs agree.",
+)
 @click.option("--paired-seeds", is_flag=True, help="Seed k of A and of B began from one checkpoint.")
 @click.option(
     "--resamples",
@@ -54,6 +59,7 @@ def compare_command(
     pairs: tuple[str, ...],
     into: Path,
     adjust: Any,
+    matrix: Path | None,
     paired_seeds: bool,
     resamples: int,
     changed: bool,
@@ -69,7 +75,10 @@ def compare_command(
       shoal compare predictions:old.jsonl predictions:new.jsonl --set suite=suite.jsonl
       shoal compare 3f9c1a2b 91be77d0 --into runs --markdown
       shoal compare --a seed1 --a seed2 --b other1 --b other2 --into runs
+      shoal compare --matrix runs_by_items.csv
     """
+    if matrix:
+        return _compare_runs(matrix, form)
     from ..protocols.behaviour.compare import Choices, compare
     from ..runs.results import find_results, with_outcomes
     from ..runs.settings import parse_pairs
@@ -108,6 +117,21 @@ def compare_command(
         from ..show.compare import print_comparison
 
         print_comparison(found, changed=changed)
+
+
+def _compare_runs(matrix: Path, form: str | None) -> None:
+    from ..data.matrix import read_matrix
+    from ..runs.reliability import reliability
+    from ..show.reliability import print_reliability
+
+    if form not in (None, "json"):
+        raise click.UsageError(f"--matrix and --{form} do not go together; --json does")
+    found = read_matrix(matrix)
+    measures = reliability(found)
+    if form == "json":
+        echo_object([{"matrix": str(matrix), "runs": list(found.runs)}], measures)
+    else:
+        print_reliability(measures, len(found.runs))
 
 
 @click.command("gate")
