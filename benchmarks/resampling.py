@@ -29,6 +29,7 @@ from shoal.stats.intervals import (
     paired_difference_interval,
     percentile_interval,
     sd_interval,
+    t_quantile,
     wilson,
 )
 from shoal.stats.paired import generalization_score, randomise_generalization
@@ -331,6 +332,16 @@ def print_hans(folder: Path) -> None:
         together = spearman_brown(one, int(rows.sum()))
         cells = f"{one:.3f} | {together:.3f} | {runs_needed(one, 0.8)} | {runs_needed(one, 0.9)}"
         print(f"| {what} | {cells} |")
+
+    widest = max(range(len(subcases)), key=lambda at: spreads[at].sd)
+    lowest, highest = 100 * accuracies[widest].min(), 100 * accuracies[widest].max()
+    print(f"\n{subcases[widest]} goes from {lowest:.0f} to {highest:.0f} % over the runs;")
+    sd = 100 * spreads[widest].sd
+    five = t_quantile(0.95, 4) * sd / math.sqrt(5)
+    wanted = next(n for n in range(2, 1000) if t_quantile(0.95, n - 1) * sd / math.sqrt(n) <= 5)
+    print(f"the mean of five runs is known to ±{five:.0f} points, and it takes {wanted} to know it to ±5")
+    r = np.corrcoef(accuracies[entailed].mean(axis=0), accuracies[~entailed].mean(axis=0))[0, 1]
+    print(f"mean of entailed with mean of non-entailed subcases over runs: r = {r:.2f}")
 
 
 def print_shares(what: str, accuracies: Floats) -> None:
