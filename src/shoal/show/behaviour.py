@@ -122,6 +122,10 @@ def show_case(case: Case, outcome: Outcome) -> Text:
 def named(case: Case, label: int | str) -> str:
     """A label's name, where the suite gives names to numbers."""
     names = case.meta.get("labels")
+    if str(label).startswith("not_") and label not in (names or ()):
+        return f"anything but {named(case, str(label).removeprefix('not_'))}"
+    if str(label).isdecimal():
+        label = int(label)
     return str(names[label]) if names and isinstance(label, int) and label < len(names) else str(label)
 
 
