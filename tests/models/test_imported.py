@@ -6,10 +6,9 @@ import types
 import numpy as np
 import pytest
 
-from shoal import Suite, audit, case, load_model, write_suite
+from shoal import case, load_model
 from shoal.errors import ModelError
-from shoal.models.ask import answer_batches, batches, classify_safely, distinct, gather
-from shoal.protocols.behaviour.rules import Expect
+from shoal.models.ask import answer_batches, ask_cases, batches, classify_safely, distinct, gather
 
 LABELS = ("negative", "neutral", "positive")
 TEXTS = [("good",), ("bad",), ("so so",)]
@@ -154,19 +153,13 @@ def test_an_example_on_which_the_model_raises_is_an_error_and_the_others_are_ans
     assert answers.predictions.tolist()[::2] == [2, 1]
 
 
-def test_identical_examples_are_asked_once_and_batches_depend_on_nothing_else(module, tmp_path):
+def test_identical_examples_are_asked_once(module):
     asked = []
     module.counted = lambda texts: asked.extend(texts) or [vector(t) for t in texts]
-    suite = Suite("toy", labels=LABELS)
-    suite.add_functionality("a", "c", "MFT", Expect("pred_equals_label"))
-    suite.add_functionality("b", "c", "MFT", Expect("pred_equals_label"))
-    for name in ("a", "b"):
-        for number, (text,) in enumerate(TEXTS):
-            suite.add_case(name, str(number), case(text, label=RIGHT[text]))
-    write_suite(suite, tmp_path / "toy.jsonl")
-    result = audit("behaviour", "python:answering:counted", suite=str(tmp_path / "toy.jsonl"))
+    cases = [case(text) for (text,) in TEXTS * 2]
+    answers = ask_cases(load_model("python:answering:counted"), cases, cases, LABELS)
     assert sorted(asked) == ["bad", "good", "so so"]
-    assert all(outcome.passed for outcome in result.outcomes)
+    assert answers.predictions.tolist() == [2, 0, 1, 2, 0, 1]
 
 
 def test_batches_are_alike_in_length_bounded_and_complete():

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 BATCH = 64
 """Examples at the most in one batch."""
-BATCH_TOKENS = 2_048
-"""Tokens at the most in one batch, counted as if every text were as long as the longest."""
+BATCH_TOKENS = 1_024
+"""Tokens at the most in one batch, counted as if every text were as long as the longest: what two cores do fastest."""
 BATCH_LETTERS = 32_000
 """The same in letters, for models that do not say how many tokens a text has."""
 

@@ -202,7 +202,7 @@ class Checkpoint:
         try:
             yield
         except (OSError, ValueError, RuntimeError, KeyError, ImportError, AttributeError) as problem:
-            foreign = "auto_map" in self.config or "trust_remote_code" in str(problem)
+            foreign = "trust_remote_code" in str(problem)
             raise ModelError(
                 f"hf:{self.name} {what}",
                 why="it brings code of its own, which shoal never runs" if foreign else first_line(problem),

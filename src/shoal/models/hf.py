@@ -107,9 +107,9 @@ class HFModel:
 
     @cached_property
     def tokenizer(self) -> Any:
-        """The checkpoint's tokenizer, padding on the right with something."""
+        """The checkpoint's tokenizer; it pads and cuts at the end, whatever its folder says."""
         found = self.checkpoint.tokenizer()
-        found.padding_side = "right"
+        found.padding_side = found.truncation_side = "right"
         if found.pad_token is None:
             found.pad_token = found.eos_token or found.bos_token or found.unk_token
         return found

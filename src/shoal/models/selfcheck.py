@@ -9,8 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
-from scipy.stats import binom, binomtest
+from scipy.special import bdtr, bdtrc
 
 from ..records import Answers, Case, Example
 from .ask import HasAnswered, answer_columns, answer_examples, distinct, example_id, is_reading
@@ -55,8 +54,7 @@ def self_check(
     suite's, raises as it would when asked in earnest.
     """
     if isinstance(model, HasAnswered):
-        answers = model.answer_cases(cases, whole or cases, labels)
-        return [] if answers.texts else [*_sums(answers), *_stored_order(answers, cases, labels)]
+        return check_answers(model.answer_cases(cases, whole or cases, labels), cases, labels)
     if not cases:
         return []
     reading = is_reading(cases)
@@ -73,6 +71,11 @@ def self_check(
     if len(examples[0]) == 2:
         checks.append(_pair_order(model, marked, said, labels))
     return checks
+
+
+def check_answers(answers: Answers, cases: Sequence[Case], labels: Sequence[str] | None) -> list[Check]:
+    """What can be told of answers that were given before we could ask."""
+    return [] if answers.texts else [*_sums(answers), *_stored_order(answers, cases, labels)]
 
 
 def sample(examples: Sequence[Example], size: int) -> list[Example]:
@@ -250,12 +253,9 @@ def label_order(
         return Check(title, None, "cannot be told: fewer than 8 labelled examples, or all of one label")
     table = _confusion(said, expected, names)
     right = int(np.trace(table))
-    given, meant = linear_sum_assignment(-table)
-    best = int(table[given, meant].sum())
-    meaning = {names[said_at]: names[at] for said_at, at in zip(given.tolist(), meant.tolist(), strict=True)}
+    best, meaning = _best_order(table, names) if right / n <= 0.5 else (right, {})
     # Two of three labels swapped leave a third right: at chance, not below it.
-    swapped = right / n <= 0.5 and best / n >= 0.8
-    if best > right and (binom.cdf(right, n, 1 / k) < RARE or swapped):
+    if best > right and (bdtr(right, n, 1 / k) < RARE or best / n >= 0.8):
         changes = [f"{name} meant {meant}" for name, meant in meaning.items() if name != meant]
         return Check(
             title,
@@ -263,11 +263,21 @@ def label_order(
             f"likely wrong: {right} of {n} labelled examples right ({n / k:.0f} by chance), {best} if "
             f"{', '.join(changes)}. If so, give ?labels={','.join(meaning[name] for name in own or names)}",
         )
-    if binom.sf(right - 1, n, 1 / k) >= RARE:
+    if bdtrc(right - 1, n, 1 / k) >= RARE:
         return Check(
             title, None, f"cannot be told: {right} of {n} labelled examples right, {n / k:.0f} by chance"
         )
     return Check(title, True, f"{right} of {n} labelled examples right ({n / k:.0f} by chance)")
+
+
+def _best_order(table: NDArray[np.int64], names: Sequence[str]) -> tuple[int, dict[str, str]]:
+    """How many would be right if each label meant another, at the best, and what each would mean then."""
+    # Loaded here: most audits never come to this point, and it takes a third of a second.
+    from scipy.optimize import linear_sum_assignment
+
+    given, meant = linear_sum_assignment(-table)
+    pairs = zip(given.tolist(), meant.tolist(), strict=True)
+    return int(table[given, meant].sum()), {names[said]: names[at] for said, at in pairs}
 
 
 def _confusion(said: Sequence[str], expected: Sequence[str], names: Sequence[str]) -> NDArray[np.int64]:
@@ -305,7 +315,7 @@ def _pair_order(
     better = sum(a and not b for a, b in zip(as_is, swapped, strict=True))
     worse = sum(b and not a for a, b in zip(as_is, swapped, strict=True))
     counts = f"{sum(as_is)} of {len(marked)} right as given, {sum(swapped)} the other way round"
-    if better + worse == 0 or binomtest(better, better + worse).pvalue >= RARE:
+    if 2 * bdtr(min(better, worse), better + worse, 0.5) >= RARE:  # the exact sign test
         return Check(title, None, f"cannot be told: {counts}")
     if worse > better:
         return Check(title, False, f"likely wrong: {counts}")

@@ -22,6 +22,11 @@ def print_result(result: Result, console: Console | None = None) -> None:
     rates = result.measures.by("functionality")
     worst = worst_functionalities(rates)
     console.print(_heading(result), soft_wrap=True)
+    for check in result.job.get("checks", ()):
+        if check["ok"] is False:
+            console.print(
+                Text.assemble((f"! {check['name']}: ", "bold red"), check["detail"], "\n"), soft_wrap=True
+            )
     console.print(_table(result, rates, worst, wide=console.width >= 100))
     console.print(_failing(result, worst))
     console.print(_footnotes(result, rates), soft_wrap=True)

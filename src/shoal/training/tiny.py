@@ -183,7 +183,9 @@ def save(name: str, model: Any, tokenizer: PreTrainedTokenizerFast, score: float
     model.half().save_pretrained(folder)
     model.float()
     tokenizer.save_pretrained(folder)
-    (folder / "about.json").write_text(json.dumps({"i.i.d. accuracy": round(score, 4), "made by": "python -m shoal.training.tiny"}))
+    (folder / "about.json").write_text(
+        json.dumps({"i.i.d. accuracy": round(score, 4), "made by": "python -m shoal.training.tiny"})
+    )
     return folder
 
 
