@@ -3,8 +3,9 @@
     python benchmarks/asking.py ../shared/data [--examples 5000]
 
 The encoder gets a linear head with fixed random weights, written into the checkpoint: speed does not depend on what
-it says. The ways take turns on slices of the examples, so that a busy machine slows all alike; what is compared are
-sums. Also: 100,000 examples asked of a function that does nothing, in a process of its own.
+it says. The ways take turns on slices of the examples. How many times faster shoal is, is the median over slices, with
+the least and the most beside it: where these lie far apart, the machine was busy and the table says little.
+Also: 100,000 examples asked of a function that does nothing, in a process of its own.
 """
 
 import argparse
@@ -105,24 +106,22 @@ def by_hand(folder: Path) -> Callable[[list[str]], list[str]]:
     return ask
 
 
-def compare(texts: list[str], folder: Path, *, slices: int) -> list[tuple[str, float, float]]:
-    """(what, seconds, share of answers that are ours) of each way; they take turns, in changing order."""
-    import torch
-
+def compare(texts: list[str], folder: Path, *, slices: int) -> list[tuple[str, list[float], float]]:
+    """(what, seconds of each slice, share of answers that are ours) of each way; they take turns, in changing order."""
     shuffled = [texts[at] for at in np.random.default_rng(0).permutation(len(texts))]
-    pipe = with_pipeline(folder)
+    pipe, ours = with_pipeline(folder), with_shoal(folder)
     ways: dict[str, tuple[Callable[[list[str]], list[str]], list[str]]] = {
-        "shoal": (with_shoal(folder), texts),
+        "shoal, file order": (ours, texts),
         "hand-written loop, unique and sorted": (by_hand(folder), texts),
         "pipeline(batch_size=32), file order": (pipe, texts),
+        "shoal, shuffled": (ours, shuffled),
         "pipeline(batch_size=32), shuffled": (pipe, shuffled),
     }
     for ask, _ in ways.values():
         ask(texts[:64])
-    seconds = dict.fromkeys(ways, 0.0)
+    seconds: dict[str, list[float]] = {name: [] for name in ways}
     said: dict[str, dict[str, str]] = {name: {} for name in ways}
     size = -(-len(texts) // slices)
-    torch.manual_seed(0)
     for number in range(slices):
         names = list(ways)
         for name in names if number % 2 else names[::-1]:
@@ -130,11 +129,11 @@ def compare(texts: list[str], folder: Path, *, slices: int) -> list[tuple[str, f
             part = own[number * size : (number + 1) * size]
             start = time.perf_counter()
             answers = ask(part)
-            seconds[name] += time.perf_counter() - start
+            seconds[name].append(time.perf_counter() - start)
             said[name] |= dict(zip(part, answers, strict=True))
-    ours = said["shoal"]
+    shoals = said["shoal, file order"]
     return [
-        (name, seconds[name], sum(said[name][text] == ours[text] for text in ours) / len(ours))
+        (name, seconds[name], sum(said[name][text] == shoals[text] for text in shoals) / len(shoals))
         for name in ways
     ]
 
@@ -184,13 +183,17 @@ def main() -> None:
     texts = sent_texts(options.data, options.examples)
     with tempfile.TemporaryDirectory() as folder:
         rows = compare(texts, checkpoint_with_head(Path(folder)), slices=SLICES)
-    ours = rows[0][1]
     print(
         f"{len(texts):,} SENT examples, {len(set(texts)):,} distinct; fp32, {torch.get_num_threads()} threads\n"
     )
-    print(f"{'':<40} {'seconds':>8} {'per second':>11} {'shoal is':>9}  same labels")
-    for name, seconds, same in rows:
-        print(f"{name:<40} {seconds:>8.1f} {len(texts) / seconds:>11.0f} {seconds / ours:>8.2f}x  {same:.2%}")
+    print(f"{'':<38} {'seconds':>8} {'per second':>11}   {'shoal is faster by':<21} same labels")
+    for name, times, same in rows:
+        ours = (
+            np.array(times) if name.startswith("shoal") else ours
+        )  # each way is laid beside shoal on the same texts
+        ratios = np.array(times) / ours
+        faster = f"{np.median(ratios):.2f} ({ratios.min():.2f} to {ratios.max():.2f})"
+        print(f"{name:<38} {sum(times):>8.1f} {len(texts) / sum(times):>11.0f}   {faster:<21} {same:.2%}")
     seconds, megabytes = trivial()
     print(f"\n100,000 examples of a trivial function: {seconds:.1f} s, {megabytes:.0f} MB at the peak")
     print(f"peak of this process: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")
