@@ -60,7 +60,9 @@ def main(data: Path, out: Path, sentences: int) -> None:
     with torch.inference_mode():
         for start in range(0, len(texts), 64):
             encoded = tokenizer(texts[start : start + 64], padding=True, return_tensors="pt")
-            right += int((model(**encoded).logits.argmax(1) == torch.tensor(labels[start : start + 64])).sum())
+            right += int(
+                (model(**encoded).logits.argmax(1) == torch.tensor(labels[start : start + 64])).sum()
+            )
     model.save_pretrained(out)
     tokenizer.save_pretrained(out)
     print(f"{out}: SST-2 accuracy {right / len(texts):.4f} on {len(texts)} sentences")

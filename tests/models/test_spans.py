@@ -92,3 +92,21 @@ def test_a_span_is_at_most_thirty_tokens_and_in_the_context():
 def test_no_possible_span_has_no_score():
     assert best_span(np.zeros(3), np.zeros(3), [False] * 3)[2] == -np.inf
     assert best_span(np.array([0.0, 9.0]), np.array([9.0, 0.0]), [True, True])[2] == 9.0
+
+
+def test_padding_that_the_network_likes_is_never_looked_at(folders):
+    """In a batch with a long context more than twenty paddings stand behind a short one."""
+    from types import SimpleNamespace
+
+    from shoal.models.spans import extract
+
+    class LikesPadding:
+        device = "cpu"
+
+        def __call__(self, input_ids, **inputs):
+            scores = (input_ids == 0) * 100.0 + torch.arange(input_ids.shape[1]) / 100
+            return SimpleNamespace(start_logits=scores, end_logits=scores)
+
+    tokenizer = load_model(f"hf:{folders['reader']}").tokenizer
+    examples = [("anna lives in paris", "where ?"), ("bob " * 38, "where ?")]
+    assert extract(LikesPadding(), tokenizer, examples, 48).texts[0] == "paris"

@@ -120,9 +120,8 @@ class Checkpoint:
                 output_loading_info=True,
                 trust_remote_code=False,
                 local_files_only=True,
-                dtype=getattr(
-                    torch, self.dtype
-                ),  # by itself Transformers takes whatever the file was saved in
+                # By itself Transformers takes whatever the file was saved in.
+                dtype=getattr(torch, self.dtype),
                 **options,
             )
         self._refuse_random(report, head, network.config)

@@ -96,13 +96,9 @@ def labelled(cases: Sequence[Case], own: Sequence[str], labels: Sequence[str] | 
                 if name in found:
                     found[name][example] = None
     each = LABELLED // max(1, len(own))
-    return [
-        Labelled(example, name)
-        for name, examples in found.items()
-        for example in sorted(examples, key=example_id)[
-            :each
-        ]  # neither the first functionality nor the shortest
-    ]
+    # By a hash of the text: neither the first functionality nor the shortest.
+    chosen = {name: sorted(examples, key=example_id)[:each] for name, examples in found.items()}
+    return [Labelled(example, name) for name, examples in chosen.items() for example in examples]
 
 
 def _name(label: int | str, names: Sequence[str]) -> str:

@@ -1,0 +1,1 @@
+"""Turning settings and plans into results."""

@@ -1,0 +1,222 @@
+"""A plan file to jobs.
+
+    models = ["predictions:answers.jsonl", "python:my_model:predict"]
+
+    [behaviour]
+    suite = "sentiment"
+    split = "test"
+
+One TOML file, and it is data: no includes, no functions, no inheritance. Models multiply; seeds multiply the jobs that
+draw at random; what a list inside a protocol's table means is that protocol's to say. Everything is checked before
+anything runs.
+"""
+
+import hashlib
+import json
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from ..errors import PlanError, ShoalError, nearest
+from ..files import read_lines
+from ..models import load_model, parse_spec
+from ..protocols import PROTOCOLS, find_protocol
+from .settings import make_settings
+
+TOP = ("models", "seeds", "groups")
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One protocol on one model: the unit of work and of resume.
+
+    `identity` holds, resolved, everything that can change the answers; `id` ends in its hash.
+    """
+
+    id: str
+    protocol: str
+    model: str
+    settings: Any
+    identity: Mapping[str, Any]
+    cases: str
+    """The name of the cases it is asked, shared with every job that is asked the same."""
+
+    def as_json(self) -> dict[str, Any]:
+        """What `job.json` says."""
+        return {
+            "id": self.id,
+            "protocol": self.protocol,
+            "model": self.model,
+            "settings": asdict(self.settings),
+            "identity": dict(self.identity),
+            "cases": self.cases,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a plan file says, checked."""
+
+    models: Mapping[str, str]
+    """Name to spec; a model that was not named goes by its spec."""
+    tables: Mapping[str, Any]
+    """Protocol to settings."""
+    seeds: tuple[int, ...] = (0,)
+    groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    where: str = "plan"
+
+    def jobs(self) -> list[Job]:
+        """Every job the plan means."""
+        found: dict[str, Job] = {}
+        for protocol, settings in self.tables.items():
+            module = find_protocol(protocol)
+            for part in module.parts(settings):
+                for seed in self.seeds if module.is_random(part) else self.seeds[:1]:
+                    for spec in self.models.values():
+                        job = make_job(protocol, spec, replace(part, seed=seed))
+                        found.setdefault(job.id, job)
+        return list(found.values())
+
+
+def make_job(protocol: str, spec: str, settings: Any) -> Job:
+    """A job, named by what it is and by a hash of everything that can change its answers."""
+    module = find_protocol(protocol)
+    cases = {"protocol": protocol, "answers version": module.answers_version, **module.identity(settings)}
+    identity = {
+        "cases": cases,
+        "model": {"scheme": parse_spec(spec).scheme, **load_model(spec).fingerprint()},
+    }
+    title = slug(module.title(settings))
+    return Job(
+        f"{protocol}-{model_name(spec)}-{title}-{short_hash(identity)}",
+        protocol,
+        spec,
+        settings,
+        identity,
+        f"{protocol}-{title}-{short_hash(cases)}",
+    )
+
+
+def model_name(spec: str) -> str:
+    """What to call a model in a job's name: its folder, file or object; `tiny:` says more than the name alone.
+
+    >>> [model_name(spec) for spec in ("hf:runs/my-bert", "predictions:a/b.csv?label=x", "tiny:sentiment")]
+    ['my-bert', 'b', 'tiny-sentiment']
+    """
+    parsed = parse_spec(spec)
+    last = parsed.name.rstrip("/").rpartition("/")[2]
+    return slug(f"tiny {last}" if parsed.scheme == "tiny" else last)
+
+
+def slug(text: str) -> str:
+    """Text as part of a file name.
+
+    >>> slug("My Model (v2).jsonl.gz")
+    'my-model-v2'
+    """
+    stem = re.sub(r"(\.jsonl|\.json|\.csv|\.tsv|\.txt|\.gz)+$", "", text.lower())
+    return re.sub(r"[^a-z0-9.]+", "-", stem).strip("-.")[:40] or "x"
+
+
+def short_hash(resolved: Mapping[str, Any]) -> str:
+    """Eight letters that change when anything in the mapping does."""
+    return hashlib.sha256(json.dumps(resolved, sort_keys=True).encode()).hexdigest()[:8]
+
+
+def read_plan(path: Path) -> Plan:
+    """A plan file, checked whole: unknown keys, wrong types, missing files, two sources for one value."""
+    text = "\n".join(line for _, line in read_lines(path))
+    try:
+        table = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as problem:
+        raise PlanError(f"{path}: not TOML", why=str(problem)) from None
+    return make_plan(table, str(path))
+
+
+def make_plan(table: Mapping[str, Any], where: str = "plan") -> Plan:
+    """A plan from plain data."""
+    known = (*TOP, *PROTOCOLS)
+    for key in table:
+        if key not in known:
+            why = f"known: {', '.join(known)}"
+            raise PlanError(f'{where}: unknown key "{key}"', why=why, fix=nearest(key, known))
+    protocols = [name for name in PROTOCOLS if name in table]
+    if not protocols:
+        raise PlanError(
+            f"{where}: no protocol", why=f"known: {', '.join(PROTOCOLS)}", fix="a table such as [behaviour]"
+        )
+    groups = _groups(table.get("groups", {}), where)
+    models = _models(table.get("models", {}), where)
+    models |= {spec: spec for specs in groups.values() for spec in specs}
+    if not models:
+        raise PlanError(f"{where}: no models", fix='models = ["predictions:answers.jsonl"]')
+    seeds = _seeds(table, where)
+    tables = {}
+    for name in protocols:
+        values = table[name]
+        if not isinstance(values, Mapping):
+            raise PlanError(f"{where}: [{name}] must be a table, found {values!r}")
+        if "seed" in values and "seeds" in table:
+            raise PlanError(
+                f"{where}: [{name}] seed and the plan's seeds: two sources for one value", fix="keep seeds"
+            )
+        tables[name] = make_settings(find_protocol(name).Settings, values, f"{where}: [{name}]")
+        seeds = (tables[name].seed,) if "seed" in values else seeds
+    return Plan(models, tables, seeds, groups, where)
+
+
+def _seeds(table: Mapping[str, Any], where: str) -> tuple[int, ...]:
+    seeds = table.get("seeds", [0])
+    whole = isinstance(seeds, list) and all(isinstance(s, int) and not isinstance(s, bool) for s in seeds)
+    if not whole or not seeds or len(set(seeds)) < len(seeds):
+        raise PlanError(f"{where}: seeds = {seeds!r}", why="a list of different whole numbers is expected")
+    return tuple(seeds)
+
+
+def _models(given: Any, where: str) -> dict[str, str]:
+    """Specs from a list, or from tables `[models.NAME]` with a spec and its options."""
+    if isinstance(given, str):
+        given = [given]
+    if isinstance(given, list) and all(isinstance(spec, str) for spec in given):
+        twice = next((spec for spec in given if given.count(spec) > 1), None)
+        if twice:
+            raise PlanError(f"{where}: model {twice!r} is there twice")
+        return {spec: spec for spec in given}
+    if not isinstance(given, Mapping):
+        why = "a list of model specs, or tables [models.NAME], is expected"
+        raise PlanError(f"{where}: models = {given!r}", why=why)
+    return {name: _spec(name, table, where) for name, table in given.items()}
+
+
+def _spec(name: str, table: Any, where: str) -> str:
+    place = f"{where}: [models.{name}]"
+    if not isinstance(table, Mapping) or not isinstance(table.get("spec"), str):
+        raise PlanError(f"{place}: no spec", fix='spec = "predictions:answers.jsonl"')
+    options = {key: value for key, value in table.items() if key != "spec"}
+    given = parse_spec(table["spec"]).options
+    both = sorted(set(options) & set(given))
+    if both:
+        raise PlanError(f"{place}: {both[0]} stands in the spec and in the table: two sources for one value")
+    words = {key: ",".join(map(str, v)) if isinstance(v, list) else str(v) for key, v in options.items()}
+    joined = "&".join(f"{key}={value}" for key, value in {**given, **words}.items())
+    return str(table["spec"]).partition("?")[0] + (f"?{joined}" if joined else "")
+
+
+def _groups(given: Any, where: str) -> dict[str, tuple[str, ...]]:
+    if not isinstance(given, Mapping):
+        raise PlanError(f"{where}: [groups] must be a table of lists of models, found {given!r}")
+    for name, specs in given.items():
+        if not isinstance(specs, list) or not specs or not all(isinstance(spec, str) for spec in specs):
+            raise PlanError(f"{where}: [groups] {name} = {specs!r}", why="a list of model specs is expected")
+    return {name: tuple(specs) for name, specs in given.items()}
+
+
+def check_plan(plan: Plan) -> list[Job]:
+    """Every job, after making sure that each could start: files are there, models can be found."""
+    try:
+        return plan.jobs()
+    except ShoalError as problem:
+        raise problem.at(plan.where) from None

@@ -1,0 +1,33 @@
+"""Callables that plans in these tests name as python:models_for_tests:…"""
+
+import json
+import os
+import time
+
+
+def shaky(texts: list[str]) -> list[list[float]]:
+    """Fails on texts that say so, as long as the environment says so."""
+    if os.environ.get("SHOAL_TEST_BROKEN") and any("fail" in text for text in texts):
+        raise ValueError("cannot answer this")
+    return plain(texts)
+
+
+def plain(texts: list[str]) -> list[list[float]]:
+    """Probabilities from a text's first number."""
+    return [[round(1 - p, 6), p] for p in ((sum(map(ord, text)) % 1000) / 1000 for text in texts)]
+
+
+def slow(texts: list[str]) -> list[list[float]]:
+    """As plain, after a while; every batch is written down."""
+    with open(os.environ["SHOAL_TEST_LOG"], "a") as log:  # noqa: PTH123
+        log.write(json.dumps([os.getpid(), [text[:12] for text in texts]]) + "\n")
+    time.sleep(0.008)
+    return plain(texts)
+
+
+slow_a = slow_b = slow_c = slow_d = slow_e = slow
+
+
+def wrong(texts: list[str]) -> list[str]:
+    """A model that answers with nonsense."""
+    return ["purple"] * len(texts)

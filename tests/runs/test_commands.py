@@ -1,0 +1,102 @@
+"""run, status, show and report on a small plan, from an empty folder to the page."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from shoal import audit
+from shoal.cli import main
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("plan")
+    (made / "plan.toml").write_text(
+        'models = ["predictions:example", "python:models_for_tests:plain", "python:models_for_tests:wrong"]\n'
+        '[behaviour]\nsuite = "sentiment"\n'
+    )
+    return made
+
+
+def shoal(folder: Path, *arguments: str, code: int = 0) -> str:
+    command = [argument.replace("DIR", str(folder)) for argument in arguments]
+    done = CliRunner().invoke(main, command)
+    assert done.exit_code == code, done.output
+    assert "Traceback" not in done.output
+    return done.output
+
+
+@pytest.fixture(scope="module")
+def ran(folder: Path) -> str:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(Path(__file__).parent)
+        assert "3 to do" in shoal(folder, "status", "DIR/plan.toml", "--into", "DIR/runs")
+        return shoal(folder, "run", "DIR/plan.toml", "--into", "DIR/runs", code=1)
+
+
+def test_run_says_how_each_job_went(folder, ran):
+    assert "3 jobs: 0 done, 3 to run" in ran
+    assert ran.count("  done") == 2 and "failed: python:models_for_tests:wrong answers 'purple'" in ran
+    assert "Error: 1 of 3 jobs failed" in ran
+    again = shoal(folder, "run", "DIR/plan.toml", "--into", "DIR/runs", code=1)
+    assert "3 jobs: 2 done, 1 to run" in again
+
+
+def test_status_tells_done_from_failed(folder, ran):
+    found = shoal(folder, "status", "DIR/plan.toml", "--into", "DIR/runs")
+    assert "2 done, 1 failed" in found and "purple" in found.replace("\n", "")
+
+
+def test_show_gives_the_measures_of_the_audit(folder, ran):
+    found = json.loads(shoal(folder, "show", "example", "--into", "DIR/runs", "--json"))
+    assert [row["value"] for row in found["measures"]] == [
+        row.value for row in audit("behaviour", "predictions:example").measures
+    ]
+    assert "suite score" in shoal(folder, "show", "example", "--into", "DIR/runs")
+
+
+def test_show_gives_every_case_as_rows(folder, ran):
+    rows = list(csv.DictReader(io.StringIO(shoal(folder, "show", "example", "--into", "DIR/runs", "--csv"))))
+    lines = [json.loads(line) for line in shoal(folder, "show", "example", "--into", "DIR/runs", "--jsonl").splitlines()]
+    assert len(rows) == len(lines) == len(audit("behaviour", "predictions:example").cases)
+    assert {row["outcome"] for row in rows} == {"pass", "fail", "n/a"}
+    assert json.loads(rows[0]["examples"]) == lines[0]["examples"]
+    failing = shoal(folder, "show", "example", "--into", "DIR/runs", "--failing")
+    assert f"{sum(row['outcome'] == 'fail' for row in rows):,} cases fail, 0 are errors" in failing
+
+
+def test_show_of_a_name_that_fits_none_or_several_lists_what_there_is(folder, ran):
+    assert "no job called 'zebra'" in shoal(folder, "show", "zebra", "--into", "DIR/runs", code=1)
+    assert "3 jobs called 'behaviour'" in shoal(folder, "show", "behaviour", "--into", "DIR/runs", code=1)
+
+
+def test_the_report_is_the_same_bytes_twice_and_fetches_nothing(folder, ran):
+    first = shoal(folder, "report", "DIR/plan.toml", "--into", "DIR/runs", "--out", "DIR/report.html")
+    assert "2 of 3 jobs" in first
+    page = (folder / "report.html").read_bytes()
+    shoal(folder, "report", "DIR/plan.toml", "--into", "DIR/runs", "--out", "DIR/report.html")
+    assert (folder / "report.html").read_bytes() == page
+    assert b"http" not in page.replace(b"https://aibyy.example", b"")
+    assert json.loads((folder / "report.json").read_text())[0]["measures"]
+
+
+def test_a_report_without_results_says_so(folder, tmp_path):
+    assert "no job of" in shoal(folder, "report", "DIR/plan.toml", "--into", str(tmp_path / "none"), code=1)
+
+
+def test_text_of_the_data_is_never_markup_in_the_page(tmp_path):
+    suite = tmp_path / "s.jsonl"
+    row = {"functionality": "<script>alert(1)</script>", "capability": "<b>", "type": "MFT", "case_id": 1}
+    suite.write_text(json.dumps({**row, "examples": [{"text": "<img src=x>"}], "labels": 0}) + "\n")
+    (tmp_path / "p.txt").write_text("1\n")
+    plan = tmp_path / "plan.toml"
+    plan.write_text(f'models = ["predictions:{tmp_path}/p.txt?format=pred_only"]\n[behaviour]\nsuite = "{suite}"\n')
+    for command in (["run", str(plan)], ["report", str(plan), "--out", str(tmp_path / "r.html")]):
+        done = CliRunner().invoke(main, [*command, "--into", str(tmp_path / "runs")])
+        assert done.exit_code == 0, done.output
+    page = (tmp_path / "r.html").read_text()
+    assert "<script>" not in page and "<img" not in page and "&lt;script&gt;" in page

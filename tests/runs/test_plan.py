@@ -1,0 +1,122 @@
+"""Plans: what they mean, and one clear error for each thing that can be wrong, before anything runs."""
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from shoal.cli import main
+from shoal.errors import ShoalError
+from shoal.runs.plan import check_plan, make_plan, read_plan, slug
+
+GOOD = 'models = ["predictions:example"]\n[behaviour]\nsuite = "sentiment"\n'
+
+
+def jobs_of(text: str, folder: Path):
+    path = folder / "plan.toml"
+    path.write_text(text)
+    return check_plan(read_plan(path))
+
+
+def test_a_plan_names_its_jobs_readably(tmp_path):
+    (job,) = jobs_of(GOOD, tmp_path)
+    assert job.id.startswith("behaviour-example-sentiment-") and len(job.id.split("-")[-1]) == 8
+    assert job.settings.suite == "sentiment" and job.settings.seed == 0
+
+
+def test_seeds_multiply_only_what_draws_at_random(tmp_path):
+    seeds = "seeds = [0, 1, 2]\n"
+    assert len(jobs_of(seeds + GOOD, tmp_path)) == 1
+    assert len({job.id for job in jobs_of(seeds + GOOD + "limit = 50\n", tmp_path)}) == 3
+
+
+def test_models_multiply_and_groups_bring_models(tmp_path):
+    text = 'models = ["predictions:example"]\n[groups]\nbase = ["python:json:dumps", "python:json:loads"]\n[behaviour]\n'
+    jobs = jobs_of(text, tmp_path)
+    assert [job.model for job in jobs] == ["predictions:example", "python:json:dumps", "python:json:loads"]
+    assert len({job.cases for job in jobs}) == 1
+
+
+def test_a_model_may_have_a_table_of_its_own(tmp_path):
+    text = '[models.ours]\nspec = "predictions:example"\nlabels = ["negative", "positive"]\n[behaviour]\n'
+    (job,) = jobs_of(text, tmp_path)
+    assert job.model == "predictions:example?labels=negative,positive"
+
+
+@pytest.mark.parametrize(
+    "change",
+    ['split = "test"\n', "limit = 5\n", 'edits = "none"\n', 'split = "test"\nsplit_by = "id"\n'],
+)
+def test_what_changes_the_answers_changes_the_name(tmp_path, change):
+    assert jobs_of(GOOD, tmp_path)[0].id != jobs_of(GOOD + change, tmp_path)[0].id
+
+
+@pytest.mark.parametrize("change", ["tolerance = 0.2\n", "resamples = 10\n", "slack = 0.0\n", 'band = "strict"\n'])
+def test_what_only_changes_scoring_does_not(tmp_path, change):
+    assert jobs_of(GOOD, tmp_path)[0].id == jobs_of(GOOD + change, tmp_path)[0].id
+
+
+def test_the_content_of_files_is_part_of_the_name(tmp_path):
+    answers, suite = tmp_path / "answers.jsonl", tmp_path / "suite.jsonl"
+    row = '{"functionality": "f", "type": "MFT", "case_id": 1, "examples": [{"text": "a"}], "labels": 0}\n'
+    text = f'models = ["predictions:{answers}"]\n[behaviour]\nsuite = "{suite}"\n'
+    names = set()
+    for first, second in (("1\n", row), ("2\n", row), ("1\n", row + row.replace("1,", "2,"))):
+        answers.write_text(first)
+        suite.write_text(second)
+        names.add(jobs_of(text, tmp_path)[0].id)
+    assert len(names) == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("models = [", "not TOML"),
+        (GOOD.replace("models", "modles"), r'unknown key "modles"[\s\S]*try: "models"'),
+        (GOOD.replace("behaviour", "behavior"), r'unknown key "behavior"[\s\S]*try: "behaviour"'),
+        (GOOD + "tolerence = 1\n", r'\[behaviour\]: unknown setting "tolerence"[\s\S]*try: "tolerance"'),
+        (GOOD + 'limit = "many"\n', r"\[behaviour\]: limit = 'many'"),
+        (GOOD + "profile = 3\n", r"\[behaviour\]: profile = 3"),
+        (GOOD.replace('"sentiment"', '"absent.jsonl"'), "suite 'absent.jsonl' is neither a file"),
+        (GOOD.replace("predictions:example", "predictions:absent.csv"), "absent.csv: no such file"),
+        (GOOD.replace("predictions:example", "python:no_such_module_here:f"), "no module 'no_such_module_here'"),
+        (GOOD.replace('["predictions:example"]', "3"), "models = 3"),
+        (GOOD.replace('["predictions:example"]', "[]"), "no models"),
+        ('models = ["predictions:example", "predictions:example"]\n[behaviour]\n', "is there twice"),
+        ('models = ["predictions:example"]\n', "no protocol"),
+        ('models = ["predictions:example"]\nbehaviour = 3\n', r"\[behaviour\] must be a table"),
+        ("seeds = []\n" + GOOD, r"seeds = \[\]"),
+        ("seeds = [0, 0]\n" + GOOD, r"seeds = \[0, 0\]"),
+        ('seeds = ["a"]\n' + GOOD, "whole numbers"),
+        ("seeds = [1]\n" + GOOD + "seed = 2\n", "two sources for one value"),
+        ("groups = 3\n" + GOOD, r"\[groups\] must be a table"),
+        ("groups = {a = 3}\n" + GOOD, r"\[groups\] a = 3"),
+        ("[models.m]\nlabels = 3\n[behaviour]\n", r"\[models.m\]: no spec"),
+        (
+            '[models.m]\nspec = "predictions:example?labels=a,b"\nlabels = ["b", "a"]\n[behaviour]\n',
+            "labels stands in the spec and in the table: two sources",
+        ),
+    ],
+)
+def test_each_mistake_is_one_clear_error_that_names_the_plan(tmp_path, text, message):
+    with pytest.raises(ShoalError, match=message) as caught:
+        jobs_of(text, tmp_path)
+    assert "plan.toml" in str(caught.value)
+
+
+def test_nothing_runs_before_the_whole_plan_is_checked(tmp_path):
+    path = tmp_path / "plan.toml"
+    path.write_text('models = ["predictions:example", "predictions:absent.csv"]\n[behaviour]\n')
+    done = CliRunner().invoke(main, ["run", str(path), "--into", str(tmp_path / "runs")])
+    assert done.exit_code == 1 and "absent.csv: no such file" in done.output
+    assert not (tmp_path / "runs").exists()
+
+
+def test_a_plan_can_be_made_in_python():
+    plan = make_plan({"models": ["predictions:example"], "behaviour": {"suite": "sentiment"}})
+    assert len(plan.jobs()) == 1
+
+
+@pytest.mark.parametrize(("text", "short"), [("a/b c.jsonl.gz", "a-b-c"), ("???", "x"), ("x" * 90, "x" * 40)])
+def test_slugs(text, short):
+    assert slug(text) == short

@@ -1,0 +1,233 @@
+"""Runs that survive: killed, shared, out of space, read-only; nothing is lost and nothing is asked twice."""
+
+import json
+import multiprocessing
+import os
+import random
+import resource
+import signal
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from shoal.cli import main
+from shoal.models.ask import batches, distinct
+from shoal.runs.here import result_of, run_here
+from shoal.runs.plan import check_plan, read_plan
+from shoal.runs.store import RunStore
+
+FORK = multiprocessing.get_context("fork")  # a real process, without the second it takes to import numpy
+
+
+def run_plan(plan: Path, store: Path, limit: int | None = None, user: int | None = None, out: Path | None = None) -> None:
+    """What `shoal run` does, as the body of a process."""
+    sys.stdout = sys.stderr = Path(out or os.devnull).open("a")  # noqa: SIM115
+    if limit:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+    if user is not None:
+        os.setuid(user)
+    main(["run", str(plan), "--into", str(store)])
+
+
+def files(store: Path) -> dict[str, bytes]:
+    kept = [path for path in store.rglob("*") if path.is_file() and "locks" not in path.parts]
+    return {str(path.relative_to(store)): path.read_bytes() for path in kept}
+
+
+def whole_batches(store: Path, sizes: list[int]) -> int:
+    """How many batches are wholly kept."""
+    lines = sum(path.read_bytes().count(b"\n") for path in store.glob("jobs/*/answers*.jsonl"))
+    done = 0
+    while done < len(sizes) and sum(sizes[: done + 1]) <= lines:
+        done += 1
+    return done
+
+
+@pytest.fixture
+def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("SHOAL_TEST_LOG", str(tmp_path / "asked.log"))
+    return tmp_path / "asked.log"
+
+
+def asked(log: Path) -> list[tuple[int, tuple[str, ...]]]:
+    """Which batches were asked, by which process; the self-check asks fewer or more at a time than a batch has."""
+    lines = log.read_text().splitlines() if log.exists() else []
+    return [(pid, tuple(texts)) for pid, texts in map(json.loads, lines) if len(texts) == 4]
+
+
+@pytest.fixture
+def reference(plan: Path, tmp_path: Path, log: Path) -> dict[str, bytes]:
+    """The files of a run that nobody disturbed."""
+    (job,) = check_plan(read_plan(plan))
+    assert [problem for _, problem in run_here([job], RunStore(tmp_path / "undisturbed"))] == [None]
+    log.unlink()
+    return files(tmp_path / "undisturbed")
+
+
+@pytest.mark.slow
+def test_killed_at_200_random_moments_the_files_are_the_same_and_no_finished_batch_is_asked_again(
+    plan, tmp_path, log, reference
+):
+    (job,) = check_plan(read_plan(plan))
+    cases = tmp_path / "undisturbed" / "cases" / f"{job.cases}.jsonl"
+    from shoal.protocols.behaviour import load
+
+    examples = distinct(load(cases).cases).examples
+    order = [tuple(examples[at][0][:12] for at in batch) for batch in batches(examples)]
+    sizes = [len(batch) for batch in order]
+    rng = random.Random(0)
+    kills = finished = 0
+    while kills < 200:
+        store = tmp_path / f"store{finished}"
+        while not RunStore(store).is_done(job.id) or not (store / "jobs" / job.id / "measures.json").exists():
+            before, already = whole_batches(store, sizes), len(asked(log))
+            process = FORK.Process(target=run_plan, args=(plan, store))
+            process.start()
+            process.join(rng.uniform(0, 0.35))
+            if process.is_alive():
+                os.kill(process.pid, signal.SIGKILL)
+                kills += 1
+            process.join()
+            again = [texts for _, texts in asked(log)[already:]]
+            assert again == order[before : before + len(again)]
+        assert files(store) == reference
+        finished += 1
+    assert finished >= 2
+
+
+def test_two_processes_finish_a_plan_together_and_no_job_is_done_twice(plan_of, tmp_path, log):
+    names = ("slow_a", "slow_b", "slow_c", "slow_d", "slow_e")
+    shared = plan_of(*names)
+    store = tmp_path / "shared"
+    workers = [FORK.Process(target=run_plan, args=(shared, store)) for _ in range(2)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert [worker.exitcode for worker in workers] == [0, 0]
+    calls = asked(log)
+    batches_each = len(calls) // len(names)
+    counts = {texts: sum(texts == other for _, other in calls) for _, texts in calls}
+    assert len(calls) == len(names) * batches_each and set(counts.values()) == {len(names)}
+    assert len({pid for pid, _ in calls}) == 2, "one process did everything"
+    jobs = check_plan(read_plan(shared))
+    assert all(RunStore(store).is_done(job.id) for job in jobs)
+
+
+def test_a_full_disk_is_a_clear_error_and_what_was_kept_is_kept(plan, tmp_path, log, reference):
+    store, out = tmp_path / "store", tmp_path / "out.txt"
+    (job,) = check_plan(read_plan(plan))
+    (cases,) = (len(content) for name, content in reference.items() if name.startswith("cases"))
+    (store / "cases").mkdir(parents=True)
+    (store / "cases" / f"{job.cases}.jsonl").write_bytes(reference[f"cases/{job.cases}.jsonl"])
+    limit = len(reference[f"jobs/{job.id}/answers.jsonl"]) // 2
+    assert limit < cases
+    process = FORK.Process(target=run_plan, args=(plan, store, limit, None, out))
+    process.start()
+    process.join()
+    assert process.exitcode == 1
+    assert "answers.partial.jsonl: cannot be written" in out.read_text()
+    assert "Traceback" not in out.read_text()
+    kept = RunStore(store).kept(job.id)
+    assert 0 < kept < 160
+    done = len(asked(log))
+    assert [problem for _, problem in run_here([job], RunStore(store))] == [None]
+    assert files(store) == reference
+    assert len(asked(log)) - done <= 40 - kept // 4 + 1
+
+
+def test_a_read_only_store_is_a_clear_error(plan, tmp_path, log, reference):
+    store, out = tmp_path / "store", tmp_path / "out.txt"
+    store.mkdir()
+    store.chmod(0o555)
+    for folder in (tmp_path, *tmp_path.parents):
+        if "pytest" in str(folder):
+            folder.chmod(0o755)
+    user = 65534 if os.getuid() == 0 else None  # nothing is read-only to root
+    process = FORK.Process(target=run_plan, args=(plan, store, None, user, out))
+    process.start()
+    process.join()
+    assert process.exitcode == 1
+    assert "cannot be" in out.read_text() and "--into another folder" in out.read_text()
+    assert "Traceback" not in out.read_text()
+
+
+def test_a_half_written_batch_is_cut_off_and_asked_again(plan, tmp_path, log, reference):
+    store = RunStore(tmp_path / "store")
+    (job,) = check_plan(read_plan(plan))
+    for name, content in reference.items():
+        path = store.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    folder = store.job_folder(job.id)
+    (folder / "measures.json").unlink()
+    answers = (folder / "answers.jsonl").read_bytes()
+    (folder / "answers.jsonl").unlink()
+    for cut in (1, len(answers) // 3, len(answers) // 2, len(answers) - 1):
+        (folder / "answers.partial.jsonl").write_bytes(answers[:cut])
+        assert [problem for _, problem in run_here([job], store)] == [None]
+        assert files(store.folder) == reference
+        (folder / "answers.jsonl").unlink()
+
+
+def test_an_interrupt_stops_cleanly_and_the_next_run_goes_on(plan, tmp_path, log, reference):
+    store, out = tmp_path / "store", tmp_path / "out.txt"
+    process = FORK.Process(target=run_plan, args=(plan, store, None, None, out))
+    process.start()
+    while len(asked(log)) < 3:
+        time.sleep(0.01)
+    os.kill(process.pid, signal.SIGINT)
+    process.join()
+    assert process.exitcode == 1
+    assert "stopped; what was kept is kept" in out.read_text() and "Traceback" not in out.read_text()
+    (job,) = check_plan(read_plan(plan))
+    assert [problem for _, problem in run_here([job], RunStore(store))] == [None]
+    assert files(store) == reference
+
+
+def test_what_failed_can_be_asked_again_and_only_that(plan_of, tmp_path, log, monkeypatch):
+    shaky = plan_of("shaky")
+    store = RunStore(tmp_path / "store")
+    (job,) = check_plan(read_plan(shaky))
+    monkeypatch.setenv("SHOAL_TEST_BROKEN", "1")
+    assert [problem for _, problem in run_here([job], store)] == [None]
+    before = store.read_answers(job.id)
+    assert sum(bool(row.error) for row in before) == 3
+    errors = result_of(job, store).measures.where(functionality="labelled")[0]
+    assert (errors.errors, errors.n) == (3, 117)
+    monkeypatch.delenv("SHOAL_TEST_BROKEN")
+    assert [problem for _, problem in run_here([job], store, retry_errors=True)] == [None]
+    after = store.read_answers(job.id)
+    assert [a for a, b in zip(after, before, strict=True) if a != b] == [
+        a for a, b in zip(after, before, strict=True) if b.error
+    ]
+    assert not any(row.error for row in after)
+    kept = json.loads((store.job_folder(job.id) / "measures.json").read_text())
+    assert kept["measures"][0]["errors"] == 0
+
+
+def test_one_job_failing_does_not_stop_the_others(plan_of, tmp_path, log):
+    both = plan_of("wrong", "plain")
+    store = RunStore(tmp_path / "store")
+    jobs = check_plan(read_plan(both))
+    problems = dict(zip(("wrong", "plain"), (p for _, p in run_here(jobs, store)), strict=True))
+    assert problems["plain"] is None
+    assert problems["wrong"] is not None and "answers 'purple', which is not one of no, yes" in problems["wrong"]
+    assert "purple" in store.error(jobs[0].id)
+
+
+def test_scoring_settings_score_again_and_ask_nothing(plan, tmp_path, log, reference):
+    store = RunStore(tmp_path / "store")
+    (job,) = check_plan(read_plan(plan))
+    list(run_here([job], store))
+    calls = len(asked(log))
+    plan.write_text(plan.read_text() + "tolerance = 0.9\n")
+    (other,) = check_plan(read_plan(plan))
+    assert other.id == job.id
+    list(run_here([other], store))
+    assert len(asked(log)) == calls
+    kept = json.loads((store.job_folder(job.id) / "measures.json").read_text())
+    assert kept["scoring"]["tolerance"] == 0.9
+    assert kept["measures"] != json.loads(reference[f"jobs/{job.id}/measures.json"])["measures"]
