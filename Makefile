@@ -25,7 +25,7 @@ check: $(VENV)/dev-ready  ## format, lint, types
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/mypy --allow-untyped-defs --allow-incomplete-defs tests
+	$(BIN)/mypy --allow-untyped-defs --allow-incomplete-defs --allow-untyped-calls --explicit-package-bases tests
 
 test: check  ## every check, golden tests and simulations included
 	$(BIN)/pytest -n 2

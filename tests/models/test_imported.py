@@ -16,7 +16,7 @@ RIGHT = {"good": 2, "bad": 0, "so so": 1}
 
 
 def vector(text: str) -> list[float]:
-    return np.eye(3)[RIGHT[text]].tolist()
+    return [float(code == RIGHT[text]) for code in range(3)]
 
 
 class Sklearn:
@@ -122,7 +122,7 @@ def test_names_may_be_written_differently(module):
 
 def test_pairs_come_as_tuples(module):
     seen = []
-    module.pairs = lambda pairs: seen.extend(pairs) or [0] * len(pairs)
+    module.pairs = lambda pairs: [seen.append(pair) or 0 for pair in pairs]  # type: ignore[func-returns-value]
     load_model("python:answering:pairs").classify([("a", "b")], ("no", "yes"))
     assert seen == [("a", "b")]
 
@@ -155,7 +155,7 @@ def test_an_example_on_which_the_model_raises_is_an_error_and_the_others_are_ans
 
 def test_identical_examples_are_asked_once(module):
     asked = []
-    module.counted = lambda texts: asked.extend(texts) or [vector(t) for t in texts]
+    module.counted = lambda texts: [vector(asked.append(t) or t) for t in texts]  # type: ignore[func-returns-value]
     cases = [case(text) for (text,) in TEXTS * 2]
     answers = ask_cases(load_model("python:answering:counted"), cases, cases, LABELS)
     assert sorted(asked) == ["bad", "good", "so so"]

@@ -3,6 +3,7 @@
 import gzip
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -34,7 +35,7 @@ def ask(path: Path, suite: Suite, options: str = "", cases=None) -> Answers:
     return answers
 
 
-def rows(*extra: dict) -> list[dict]:
+def rows(*extra: dict[str, Any]) -> list[dict[str, Any]]:
     plain = [("words", "1", 0, 2), ("words", "2", 0, 0), ("names", "1", 0, 1), ("names", "1", 1, 1)]
     made = [
         {"functionality": f, "case_id": c, "example_idx": i, "pred": p, "conf": np.eye(3)[p].tolist()}
@@ -133,7 +134,7 @@ def test_two_probabilities_for_three_labels_are_the_ends(tmp_path, suite):
 def test_a_wrong_line_is_named(tmp_path, suite, change, message):
     lines = rows()
     change(lines)
-    path = write(tmp_path / "p.jsonl", lines or [" "])
+    path = write(tmp_path / "p.jsonl", [*lines, ""])
     with pytest.raises(DataError, match=message):
         ask(path, suite, "?format=jsonl")
 

@@ -61,7 +61,10 @@ def test_show_gives_the_measures_of_the_audit(folder, ran):
 
 def test_show_gives_every_case_as_rows(folder, ran):
     rows = list(csv.DictReader(io.StringIO(shoal(folder, "show", "example", "--into", "DIR/runs", "--csv"))))
-    lines = [json.loads(line) for line in shoal(folder, "show", "example", "--into", "DIR/runs", "--jsonl").splitlines()]
+    lines = [
+        json.loads(line)
+        for line in shoal(folder, "show", "example", "--into", "DIR/runs", "--jsonl").splitlines()
+    ]
     assert len(rows) == len(lines) == len(audit("behaviour", "predictions:example").cases)
     assert {row["outcome"] for row in rows} == {"pass", "fail", "n/a"}
     assert json.loads(rows[0]["examples"]) == lines[0]["examples"]
@@ -94,7 +97,9 @@ def test_text_of_the_data_is_never_markup_in_the_page(tmp_path):
     suite.write_text(json.dumps({**row, "examples": [{"text": "<img src=x>"}], "labels": 0}) + "\n")
     (tmp_path / "p.txt").write_text("1\n")
     plan = tmp_path / "plan.toml"
-    plan.write_text(f'models = ["predictions:{tmp_path}/p.txt?format=pred_only"]\n[behaviour]\nsuite = "{suite}"\n')
+    plan.write_text(
+        f'models = ["predictions:{tmp_path}/p.txt?format=pred_only"]\n[behaviour]\nsuite = "{suite}"\n'
+    )
     for command in (["run", str(plan)], ["report", str(plan), "--out", str(tmp_path / "r.html")]):
         done = CliRunner().invoke(main, [*command, "--into", str(tmp_path / "runs")])
         assert done.exit_code == 0, done.output

@@ -31,7 +31,8 @@ def test_seeds_multiply_only_what_draws_at_random(tmp_path):
 
 
 def test_models_multiply_and_groups_bring_models(tmp_path):
-    text = 'models = ["predictions:example"]\n[groups]\nbase = ["python:json:dumps", "python:json:loads"]\n[behaviour]\n'
+    text = 'models = ["predictions:example"]\n[behaviour]\n'
+    text += '[groups]\nbase = ["python:json:dumps", "python:json:loads"]\n'
     jobs = jobs_of(text, tmp_path)
     assert [job.model for job in jobs] == ["predictions:example", "python:json:dumps", "python:json:loads"]
     assert len({job.cases for job in jobs}) == 1
@@ -51,7 +52,9 @@ def test_what_changes_the_answers_changes_the_name(tmp_path, change):
     assert jobs_of(GOOD, tmp_path)[0].id != jobs_of(GOOD + change, tmp_path)[0].id
 
 
-@pytest.mark.parametrize("change", ["tolerance = 0.2\n", "resamples = 10\n", "slack = 0.0\n", 'band = "strict"\n'])
+@pytest.mark.parametrize(
+    "change", ["tolerance = 0.2\n", "resamples = 10\n", "slack = 0.0\n", 'band = "strict"\n']
+)
 def test_what_only_changes_scoring_does_not(tmp_path, change):
     assert jobs_of(GOOD, tmp_path)[0].id == jobs_of(GOOD + change, tmp_path)[0].id
 
@@ -79,7 +82,10 @@ def test_the_content_of_files_is_part_of_the_name(tmp_path):
         (GOOD + "profile = 3\n", r"\[behaviour\]: profile = 3"),
         (GOOD.replace('"sentiment"', '"absent.jsonl"'), "suite 'absent.jsonl' is neither a file"),
         (GOOD.replace("predictions:example", "predictions:absent.csv"), "absent.csv: no such file"),
-        (GOOD.replace("predictions:example", "python:no_such_module_here:f"), "no module 'no_such_module_here'"),
+        (
+            GOOD.replace("predictions:example", "python:no_such_module_here:f"),
+            "no module 'no_such_module_here'",
+        ),
         (GOOD.replace('["predictions:example"]', "3"), "models = 3"),
         (GOOD.replace('["predictions:example"]', "[]"), "no models"),
         ('models = ["predictions:example", "predictions:example"]\n[behaviour]\n', "is there twice"),

@@ -21,7 +21,9 @@ from shoal.runs.store import RunStore
 FORK = multiprocessing.get_context("fork")  # a real process, without the second it takes to import numpy
 
 
-def run_plan(plan: Path, store: Path, limit: int | None = None, user: int | None = None, out: Path | None = None) -> None:
+def run_plan(
+    plan: Path, store: Path, limit: int | None = None, user: int | None = None, out: Path | None = None
+) -> None:
     """What `shoal run` does, as the body of a process."""
     sys.stdout = sys.stderr = Path(out or os.devnull).open("a")  # noqa: SIM115
     if limit:
@@ -87,7 +89,7 @@ def test_killed_at_200_random_moments_the_files_are_the_same_and_no_finished_bat
             process.start()
             process.join(rng.uniform(0, 0.35))
             if process.is_alive():
-                os.kill(process.pid, signal.SIGKILL)
+                process.kill()
                 kills += 1
             process.join()
             again = [texts for _, texts in asked(log)[already:]]
@@ -178,6 +180,7 @@ def test_an_interrupt_stops_cleanly_and_the_next_run_goes_on(plan, tmp_path, log
     process.start()
     while len(asked(log)) < 3:
         time.sleep(0.01)
+    assert process.pid
     os.kill(process.pid, signal.SIGINT)
     process.join()
     assert process.exitcode == 1
@@ -214,7 +217,9 @@ def test_one_job_failing_does_not_stop_the_others(plan_of, tmp_path, log):
     jobs = check_plan(read_plan(both))
     problems = dict(zip(("wrong", "plain"), (p for _, p in run_here(jobs, store)), strict=True))
     assert problems["plain"] is None
-    assert problems["wrong"] is not None and "answers 'purple', which is not one of no, yes" in problems["wrong"]
+    assert (
+        problems["wrong"] is not None and "answers 'purple', which is not one of no, yes" in problems["wrong"]
+    )
     assert "purple" in store.error(jobs[0].id)
 
 

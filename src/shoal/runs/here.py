@@ -65,14 +65,22 @@ def audit_with(
 
 def checks_before(model: object, cases: Sequence[Case], labels: Sequence[str] | None) -> list[dict[str, Any]]:
     """Whether a model's answers can be trusted, as far as a few questions tell."""
-    return [] if isinstance(model, HasAnswered) else [asdict(check) for check in self_check(model, cases, labels)]
+    return (
+        []
+        if isinstance(model, HasAnswered)
+        else [asdict(check) for check in self_check(model, cases, labels)]
+    )
 
 
 def checks_after(
     model: object, answers: Answers, cases: Sequence[Case], labels: Sequence[str] | None
 ) -> list[dict[str, Any]]:
     """The same for answers that were given before we could ask."""
-    return [asdict(check) for check in check_answers(answers, cases, labels)] if isinstance(model, HasAnswered) else []
+    return (
+        [asdict(check) for check in check_answers(answers, cases, labels)]
+        if isinstance(model, HasAnswered)
+        else []
+    )
 
 
 # Jobs of a plan

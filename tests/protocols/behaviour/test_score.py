@@ -1,6 +1,7 @@
 """Outcomes and measures: what was planted is found, and what must not matter does not."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,7 +23,7 @@ def suite_of(**functionalities) -> Suite:
     """name=(expect, cases)"""
     suite = Suite("toy", labels=SENTIMENT)
     for name, (expect, cases) in functionalities.items():
-        kind = {"pred_equals_label": "MFT", INV.rule: "INV"}.get(expect.rule, "DIR")
+        kind: Any = {"pred_equals_label": "MFT", INV.rule: "INV"}.get(expect.rule, "DIR")
         suite.add_functionality(name, name[0], kind, expect)
         for number, made in enumerate(cases):
             suite.add_case(name, str(number), made)
