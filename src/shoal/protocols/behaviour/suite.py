@@ -197,9 +197,9 @@ class Suite:
 Definition = Callable[[Callable[[], Iterator[Case]]], Callable[[], Iterator[Case]]]
 
 
-def read_suite(path: Path) -> Suite:
+def read_suite(path: Path | str) -> Suite:
     """A suite from a file, in our own form or in any that `shoal import` knows."""
-    return suite_from_rows(read_suite_rows(path), path)
+    return suite_from_rows(read_suite_rows(Path(path)), Path(path))
 
 
 def import_suite(path: Path, out: Path, named: columns.Named) -> tuple[Suite, list[str]]:
@@ -334,9 +334,9 @@ def _example(example: Any) -> Example:
     return tuple(example)
 
 
-def write_suite(suite: Suite, path: Path, fields: Sequence[str] = ()) -> None:
+def write_suite(suite: Suite, path: Path | str, fields: Sequence[str] = ()) -> None:
     """Write a suite file; reading it back gives the same suite."""
-    with writing(path) as stream:
+    with writing(Path(path)) as stream:
         for row in _as_rows(suite, fields):
             stream.write(json.dumps(row, ensure_ascii=False) + "\n")
 
