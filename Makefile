@@ -28,7 +28,7 @@ check: $(VENV)/dev-ready  ## format, lint, types
 	$(BIN)/mypy --allow-untyped-defs --allow-incomplete-defs --allow-untyped-calls --explicit-package-bases tests
 
 test: check  ## every check, golden tests and simulations included
-	$(BIN)/pytest -n 2
+	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2
 
 format: $(VENV)/dev-ready
 	$(BIN)/ruff check --fix-only .

@@ -14,12 +14,12 @@ from ..models import load_model
 from ..models.ask import (
     HasAnswered,
     answer_batches,
-    answer_rows,
+    answer_examples,
     ask_cases,
     batch_plan,
-    classify_safely,
     distinct,
     gather,
+    is_reading,
     questions_of,
 )
 from ..models.selfcheck import check_answers, self_check
@@ -173,7 +173,9 @@ def retry(job: Job, store: RunStore, progress: Progress = silent) -> None:
     example = dict(zip(questions.ids, questions.examples, strict=True))
     for count, at in enumerate(failed, start=1):
         identity = rows[at].example_id
-        (rows[at],) = answer_rows(classify_safely(model, [example[identity]], built.labels), [identity])
+        (rows[at],) = answer_examples(
+            model, [example[identity]], [identity], built.labels, reading=is_reading(built.cases)
+        )
         progress("asking again", count, len(failed))
     store.replace_answers(job.id, rows)
 

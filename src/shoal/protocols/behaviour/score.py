@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import DataError
+from ...models.ask import NO_CONFIDENCES
 from ...records import Answers, Case, Label, Measure, Outcome
 from ...stats.intervals import cluster_wilson, macro_wilson, percentile_interval, wilson
 from ...stats.resampling import (
@@ -41,8 +42,10 @@ def score(settings: Settings, cases: Sequence[Case], answers: Answers) -> tuple[
     """An outcome for every case, and the measures of the whole."""
     judged = list(judge_examples(settings, cases, answers))
     outcomes = case_outcomes(cases, judged, answers)
-    directional = any(case.groups["test type"] == "DIR" for case in cases)
-    rows = measure(settings, cases, outcomes, answers.note if directional else "")
+    note = answers.note
+    if not any(case.groups["test type"] == "DIR" for case in cases):
+        note = note.replace(NO_CONFIDENCES, "").strip("; ")  # nobody asked for any
+    rows = measure(settings, cases, outcomes, note)
     return outcomes, rows + example_rates(cases, judged, outcomes)
 
 
