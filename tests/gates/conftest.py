@@ -4,27 +4,16 @@ import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-import click
 import pytest
 from click.testing import CliRunner
 from click.testing import Result as Done
 
 from shoal import Case, Measures, Outcome, Result
-from shoal.cli import Cli
-from shoal.cli.compare import compare_command, gate_command, reproduce_command
+from shoal.cli import main
 from shoal.protocols.behaviour.score import measure
 from shoal.protocols.behaviour.settings import Settings
 
 Hits = Sequence[int | str | None]
-
-
-@click.group(cls=Cli)
-def main() -> None:
-    """shoal"""
-
-
-for command in (compare_command, gate_command, reproduce_command):
-    main.add_command(command)
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from shoal.cli.compare import reproduce_command
+from shoal.cli import main
 from shoal.errors import DataError, PlanError
 from shoal.reproduce import REPRODUCTIONS, reproduce
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.golden
 
 
 def shoal_reproduce(*arguments: object):
-    return CliRunner().invoke(reproduce_command, [str(argument) for argument in arguments])
+    return CliRunner().invoke(main, ["reproduce", *map(str, arguments)])
 
 
 @pytest.mark.parametrize(("name", "cells"), [("hatecheck", 58), ("checklist-llm", 16 * 38)])

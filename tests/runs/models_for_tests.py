@@ -21,7 +21,7 @@ def slow(texts: list[str]) -> list[list[float]]:
     """As plain, after a while; every batch is written down."""
     with open(os.environ["SHOAL_TEST_LOG"], "a") as log:  # noqa: PTH123
         log.write(json.dumps([os.getpid(), [text[:12] for text in texts]]) + "\n")
-    time.sleep(0.008)
+    time.sleep(float(os.environ.get("SHOAL_TEST_SLEEP", "0.008")))
     return plain(texts)
 
 

@@ -174,7 +174,8 @@ def test_a_half_written_batch_is_cut_off_and_asked_again(plan, tmp_path, log, re
         (folder / "answers.jsonl").unlink()
 
 
-def test_an_interrupt_stops_cleanly_and_the_next_run_goes_on(plan, tmp_path, log, reference):
+def test_an_interrupt_stops_cleanly_and_the_next_run_goes_on(plan, tmp_path, log, reference, monkeypatch):
+    monkeypatch.setenv("SHOAL_TEST_SLEEP", "0.2")  # time enough to be interrupted
     store, out = tmp_path / "store", tmp_path / "out.txt"
     process = FORK.Process(target=run_plan, args=(plan, store, None, None, out))
     process.start()
@@ -185,6 +186,7 @@ def test_an_interrupt_stops_cleanly_and_the_next_run_goes_on(plan, tmp_path, log
     process.join()
     assert process.exitcode == 1
     assert "stopped; what was kept is kept" in out.read_text() and "Traceback" not in out.read_text()
+    monkeypatch.delenv("SHOAL_TEST_SLEEP")
     (job,) = check_plan(read_plan(plan))
     assert [problem for _, problem in run_here([job], RunStore(store))] == [None]
     assert files(store) == reference
