@@ -20,6 +20,8 @@ from shoal.models.ask import (  # noqa: E402
     LanguageModel,
     MaskFiller,
 )
+from shoal.models.selfcheck import self_check  # noqa: E402
+from shoal.records import Case  # noqa: E402
 
 SENTIMENT = ("negative", "neutral", "positive")
 TEXTS = [("the film was good",), ("a very , very boring meal !",), ("bad",)]
@@ -291,3 +293,25 @@ def test_half_precision_is_only_used_when_asked_for(folders, tmp_path):
     AutoModelForSequenceClassification.from_pretrained(folder).half().save_pretrained(folder)
     assert load_model(f"hf:{folder}").network("classify").dtype == torch.float32
     assert load_model(f"hf:{folder}?dtype=bfloat16").network("classify").dtype == torch.bfloat16
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not shutil.which("g++"), reason="nothing to compile with")
+@pytest.mark.filterwarnings("ignore")  # torch's compiler warns about itself
+def test_a_compiled_model_gives_the_same_answers_and_the_self_check_says_so(folders):
+    plain, compiled = (
+        load_model(f"hf:{folders['classifier']}{option}") for option in ("", "?engine=compile")
+    )
+    examples = [(text,) for text in ("good", "a very bad film", "the meal was not so good , i think")]
+    a, b = (model.classify(examples, ("negative", "positive")) for model in (plain, compiled))
+    assert a.predictions.tolist() == b.predictions.tolist()
+    assert np.abs(a.probabilities - b.probabilities).max() < 1e-5
+    cases = [Case(str(at), (example,)) for at, example in enumerate(examples)]
+    checks = {check.name: check for check in self_check(compiled, cases, ("negative", "positive"))}
+    assert checks["compiled agrees with fp32 as it is"].ok
+    assert plain.fingerprint() != compiled.fingerprint()
+
+
+def test_an_engine_that_is_not_known_is_named(folders):
+    with pytest.raises(ModelError, match="engine is 'turbo'"):
+        load_model(f"hf:{folders['classifier']}?engine=turbo")

@@ -7,6 +7,7 @@ longer than the model takes are cut: the longest text of an example, from its en
 `?long=error` makes each of them an error instead.
 """
 
+import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -25,7 +26,9 @@ from .labels import in_suite_order, suite_names
 if TYPE_CHECKING:
     from torch import Tensor
 
-OPTIONS = ("labels", "revision", "max_length", "long", "dtype", "task", "allow_pickle", "device")
+OPTIONS = ("labels", "revision", "max_length", "long", "dtype", "task", "allow_pickle", "device", "engine")
+ENGINES = ("eager", "compile")
+"""As it is, or compiled for this machine when it is first asked for labels: half a minute, then faster."""
 TOKENISED_AT_ONCE = 2_000
 POOLINGS = ("cls", "mean", "last")
 
@@ -44,6 +47,7 @@ def load(spec: ModelSpec) -> "HFModel":
     _one_of(spec, "long", ("cut", "error"))
     _one_of(spec, "allow_pickle", ("yes", "no"))
     _one_of(spec, "task", tuple(HEADS))
+    _one_of(spec, "engine", ENGINES)
     length = options.get("max_length")
     if length is not None and (not length.isdigit() or int(length) < 8):
         raise ModelError(f"hf:{spec.name}: max_length must be a whole number from 8, found {length!r}")
@@ -83,7 +87,7 @@ class HFModel:
         kept = {
             name: value
             for name, value in self.options.items()
-            if name in ("labels", "max_length", "long", "task")
+            if name in ("labels", "max_length", "long", "task", "engine")
         }
         return {**self.checkpoint.fingerprint(), **kept}
 
@@ -183,13 +187,36 @@ class HFModel:
         errors = self.too_long(examples)
         torch, _ = libraries()
         with torch.inference_mode():
-            logits = self.network("classify")(**self.encode(examples)).logits
+            logits = self._fast_network(**self.encode(examples)).logits
         probabilities: NDArray[np.float64] = logits.double().softmax(dim=-1).cpu().numpy()
         arranged = probabilities[:, [own.index(name) for name in names]]
         broken = ~np.isfinite(arranged).all(axis=1)
         errors |= {int(row): "the model gave numbers that are not finite" for row in np.flatnonzero(broken)}
         arranged[broken] = np.nan
         return Answers(tuple(names), np.nan_to_num(arranged).argmax(axis=1), arranged, errors=errors)
+
+    @cached_property
+    def _fast_network(self) -> Any:
+        """The classifier as the engine runs it."""
+        network = self.network("classify")
+        if self.options.get("engine") != "compile":
+            return network
+        torch, _ = libraries()
+        if self.device == "cpu" and not any(map(shutil.which, ("g++", "c++", "clang++"))):
+            raise ModelError(
+                f"{self!r}: nothing to compile with",
+                why="engine=compile needs a C++ compiler",
+                fix="install g++, or leave engine out",
+            )
+        return torch.compile(network, dynamic=True)
+
+    def uncompiled(self) -> "HFModel | None":
+        """The same model as it is, for comparison; None if that is what this one is."""
+        if self.options.get("engine") != "compile":
+            return None
+        twin = HFModel(self.checkpoint, {**self.options, "engine": "eager"})
+        twin._networks = self._networks
+        return twin
 
     @property
     def own_labels(self) -> tuple[str, ...]:

@@ -64,6 +64,7 @@ def self_check(
         return [_answered(answers), *_company(model, examples, answers, None, reading)]
     marked = labelled(cases, answers.labels, labels)
     checks = [_names(model, answers, labels), _answered(answers), _head(model, answers), *_sums(answers)]
+    checks += _engine(model, examples, answers, labels)
     checks += _company(model, examples, answers, labels, reading)
     said = _said(model, marked, labels) if marked else []
     own = familiar(getattr(model, "own_labels", None) or answers.labels, labels or answers.labels)
@@ -177,6 +178,22 @@ def _sums(answers: Answers) -> list[Check]:
         return []
     worst = float(np.nanmax(np.abs(answers.probabilities.sum(axis=1) - 1), initial=0.0))
     return [Check("probabilities sum to 1", worst <= 1e-3, f"within {worst:.1e}")]
+
+
+def _engine(
+    model: object, examples: Sequence[Example], answers: Answers, labels: Sequence[str] | None
+) -> list[Check]:
+    """A compiled model against itself uncompiled."""
+    plain = model.uncompiled() if hasattr(model, "uncompiled") else None
+    if plain is None or answers.probabilities is None:
+        return []
+    wanted = _ask(plain, examples, labels, False)
+    assert wanted.probabilities is not None
+    n = len(examples)
+    apart = float(np.nanmax(np.abs(answers.probabilities[:n] - wanted.probabilities)))
+    same = int((answers.predictions[:n] == wanted.predictions).sum())
+    detail = f"{same} of {n} labels the same, probabilities within {apart:.1e}"
+    return [Check("compiled agrees with fp32 as it is", same == n and apart <= TOLERANCE, detail)]
 
 
 def _company(
