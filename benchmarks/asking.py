@@ -60,9 +60,9 @@ def checkpoint_with_head(folder: Path) -> Path:
     return folder
 
 
-def with_shoal(folder: Path) -> Callable[[list[str]], list[str]]:
+def with_shoal(folder: Path, options: str = "") -> Callable[[list[str]], list[str]]:
     """As an audit asks."""
-    model = load_model(f"hf:{folder}")
+    model = load_model(f"hf:{folder}{options}")
 
     def ask(texts: list[str]) -> list[str]:
         cases = [Case(str(number), ((text,),)) for number, text in enumerate(texts)]
@@ -112,6 +112,7 @@ def compare(texts: list[str], folder: Path, *, slices: int) -> list[tuple[str, l
     pipe, ours = with_pipeline(folder), with_shoal(folder)
     ways: dict[str, tuple[Callable[[list[str]], list[str]], list[str]]] = {
         "shoal, file order": (ours, texts),
+        "the same, engine=compile": (with_shoal(folder, "?engine=compile"), texts),
         "hand-written loop, unique and sorted": (by_hand(folder), texts),
         "pipeline(batch_size=32), file order": (pipe, texts),
         "shoal, shuffled": (ours, shuffled),
@@ -119,6 +120,7 @@ def compare(texts: list[str], folder: Path, *, slices: int) -> list[tuple[str, l
     }
     for ask, _ in ways.values():
         ask(texts[:64])
+        ask(shuffled[:256])  # other shapes: what compiles does so now
     seconds: dict[str, list[float]] = {name: [] for name in ways}
     said: dict[str, dict[str, str]] = {name: {} for name in ways}
     size = -(-len(texts) // slices)
