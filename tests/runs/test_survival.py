@@ -26,6 +26,9 @@ def run_plan(
 ) -> None:
     """What `shoal run` does, as the body of a process."""
     sys.stdout = sys.stderr = Path(out or os.devnull).open("a")  # noqa: SIM115
+    signal.signal(
+        signal.SIGINT, signal.default_int_handler
+    )  # a shell's background jobs inherit that it is ignored
     if limit:
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
     if user is not None:
