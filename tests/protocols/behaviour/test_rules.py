@@ -65,6 +65,7 @@ def test_anything_but_a_label_fails_only_that_label():
     assert values(made, "pred_equals_label") == [-0.6, PASS, PASS]
     assert values(made, "pred_not_0") == [-0.6, PASS, PASS]
     assert values(made, "pred_not_negative") == [-0.6, PASS, PASS]
+    assert values(made, "pred_not_2") == values(made, "pred_not_positive") == [PASS, PASS, -0.7]
 
 
 def test_a_label_that_the_model_does_not_know_is_never_predicted():
