@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from .protocols.behaviour.suite import Suite, case, read_suite, write_suite
     from .records import Answers, Case, Measure, Measures, Outcome, Result
     from .report.html import write_report
-    from .runs.here import audit, run_here
+    from .runs.auditing import audit
+    from .runs.here import run_here
     from .runs.plan import read_plan
     from .runs.store import RunStore
 
@@ -35,7 +36,7 @@ _HOMES = {
     "Outcome": "records",
     "Result": "records",
     "RunStore": "runs.store",
-    "audit": "runs.here",
+    "audit": "runs.auditing",
     "read_plan": "runs.plan",
     "run_here": "runs.here",
     "write_report": "report.html",

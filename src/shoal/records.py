@@ -48,6 +48,8 @@ class Answer:
     kind: Literal["probabilities", "label", "span", "tokens", "vector", "attribution"]
     data: Any
     error: str = ""
+    mark: str = ""
+    """At which moment of its training the model said so; empty for a model that is asked once."""
 
 
 @dataclass(frozen=True, slots=True)

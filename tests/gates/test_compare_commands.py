@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
-from shoal.protocols.behaviour.compare import Choices, compare
+from shoal.protocols.behaviour.pairs import Choices, compare
 from shoal.show.compare import print_comparison
 from shoal.show.exports import as_csv, as_latex, as_markdown, escape_latex, escape_markdown
 

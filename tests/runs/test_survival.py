@@ -14,8 +14,9 @@ import pytest
 
 from shoal.cli import main
 from shoal.models.ask import batches, distinct
-from shoal.runs.here import result_of, run_here
+from shoal.runs.here import run_here
 from shoal.runs.plan import check_plan, read_plan
+from shoal.runs.scoring import result_of
 from shoal.runs.store import RunStore
 
 FORK = multiprocessing.get_context("fork")  # a real process, without the second it takes to import numpy

@@ -44,7 +44,7 @@ def try_command(protocol: str, model: str, pairs: tuple[str, ...], limit: int | 
       shoal try behaviour predictions:answers.jsonl --set suite=suite.jsonl --set split=test --json
       shoal try behaviour "predictions:answers.csv?label=pred_a" --set suite=hatecheck.csv
     """
-    from ..runs.here import audit_with
+    from ..runs.auditing import audit_with
     from ..runs.settings import parse_pairs
     from ..show.progress import progress_bar
 
@@ -54,6 +54,6 @@ def try_command(protocol: str, model: str, pairs: tuple[str, ...], limit: int | 
     if as_json:
         echo_json([result])
     else:
-        from ..show.behaviour import print_result
+        from ..show import print_result
 
         print_result(result)

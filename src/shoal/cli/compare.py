@@ -79,7 +79,7 @@ def compare_command(
     """
     if matrix:
         return _compare_runs(matrix, form)
-    from ..protocols.behaviour.compare import Choices, compare
+    from ..protocols.behaviour.pairs import Choices, compare
     from ..runs.results import find_results, with_outcomes
     from ..runs.settings import parse_pairs
     from ..show.progress import progress_bar

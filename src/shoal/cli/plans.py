@@ -1,11 +1,19 @@
 """`run`, `status`, `show` and `report`: plans and what came of them."""
 
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from ..errors import ShoalError
-from .options import EXISTING, INTO, echo_json
+from .options import AS_JSON, EXISTING, INTO, echo_json, echo_object
+
+if TYPE_CHECKING:
+    from ..records import Measures
+    from ..runs.plan import Job
+    from ..runs.store import RunStore
 
 
 @click.command()
@@ -14,30 +22,46 @@ from .options import EXISTING, INTO, echo_json
 @click.option(
     "--retry-errors", is_flag=True, help="Of finished jobs, ask again what the model failed to answer."
 )
-def run(plan: Path, into: Path, retry_errors: bool) -> None:
-    """Run every job in PLAN that has no result yet.
+@click.option(
+    "--workers",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Processes that work at a time; for trainings as many as there are cores is fastest.",
+)
+@AS_JSON
+def run(plan: Path, into: Path, retry_errors: bool, workers: int, as_json: bool) -> None:
+    """Run every job in PLAN that has no result yet, and show what the jobs say together.
 
     Safe to interrupt: the same command picks up where it stopped. Several processes may run one plan together.
 
     \b
-    Example:
+    Examples:
       shoal run plan.toml --into runs
+      shoal run plan.toml --workers 2
     """
-    from ..runs.here import run_here
     from ..runs.plan import check_plan, read_plan
+    from ..runs.scoring import compare_jobs
     from ..runs.store import RunStore
+    from ..runs.workers import run_jobs
+    from ..show import print_comparisons
     from ..show.progress import progress_bar
 
-    store = RunStore(into)
-    jobs = check_plan(read_plan(plan))
-    todo = [job for job in jobs if not store.is_done(job.id)]
-    click.echo(f"{len(jobs)} jobs: {len(jobs) - len(todo)} done, {len(todo)} to run")
+    store, wanted = RunStore(into), read_plan(plan)
+    jobs = check_plan(wanted)
+    todo = {job.id for job in jobs if not store.is_done(job.id)}
+    click.echo(f"{len(jobs)} jobs: {len(jobs) - len(todo)} done, {len(todo)} to run", err=as_json)
     failed = 0
     with progress_bar() as progress:
-        for job, problem in run_here(jobs, store, progress, retry_errors=retry_errors):
-            if problem or job in todo:
-                click.echo(f"  {job.id}  {'failed: ' + problem if problem else 'done'}")
+        for job, problem in run_jobs(jobs, store, progress, retry_errors=retry_errors, workers=workers):
+            if problem or job.id in todo:
+                click.echo(f"  {job.id}  {'failed: ' + problem if problem else 'done'}", err=as_json)
             failed += problem is not None
+    found = compare_jobs(wanted, jobs, store)
+    if as_json:
+        echo_plan(jobs, found, store)
+    else:
+        print_comparisons(found)
     if failed:
         raise ShoalError(f"{failed} of {len(jobs)} jobs failed", fix=f"shoal run {plan}, once fixed")
 
@@ -45,18 +69,42 @@ def run(plan: Path, into: Path, retry_errors: bool) -> None:
 @click.command()
 @click.argument("plan", type=EXISTING)
 @INTO
-def status(plan: Path, into: Path) -> None:
-    """Show how far PLAN is: done, failed, begun, to do.
+@AS_JSON
+def status(plan: Path, into: Path, as_json: bool) -> None:
+    """Show how far PLAN is: done, failed, begun, to do; and what the jobs that are done say together.
 
     \b
     Example:
       shoal status plan.toml
     """
     from ..runs.plan import check_plan, read_plan
+    from ..runs.scoring import compare_jobs
     from ..runs.store import RunStore
+    from ..show import print_comparisons
     from ..show.jobs import print_jobs
 
-    print_jobs(check_plan(read_plan(plan)), RunStore(into))
+    store, wanted = RunStore(into), read_plan(plan)
+    jobs = check_plan(wanted)
+    found = compare_jobs(wanted, jobs, store)
+    if as_json:
+        echo_plan(jobs, found, store)
+    else:
+        print_jobs(jobs, store)
+        print_comparisons(found)
+
+
+def echo_plan(jobs: "Sequence[Job]", found: "Mapping[str, Measures]", store: "RunStore") -> None:
+    """Print a plan as the public JSON object: what its jobs say together, or, where they say nothing, one by one."""
+    from ..runs.scoring import brief_result
+    from ..show.jobs import state
+
+    measures = [row for rows in found.values() for row in rows]
+    alone = [job for job in jobs if job.protocol not in found and store.is_done(job.id)]
+    for job in alone:
+        more = {"job": job.id} if len(alone) > 1 else {}
+        rows = brief_result(job, store).measures
+        measures += [replace(row, groups={**row.groups, **more}) for row in rows]
+    echo_object([job.as_json() | {"state": state(job, store)[0]} for job in jobs], measures)
 
 
 @click.command()
@@ -75,9 +123,9 @@ def show(job: str, into: Path, failing: bool, form: str | None) -> None:
       shoal show 3f9c1a2b --failing
       shoal show 3f9c1a2b --csv > cases.csv
     """
-    from ..runs.here import result_of, stored_job
+    from ..runs.scoring import result_of, stored_job
     from ..runs.store import RunStore
-    from ..show.behaviour import print_result
+    from ..show import print_result
     from ..show.jobs import as_csv, as_json_lines, print_failing
 
     store = RunStore(into)
@@ -106,8 +154,8 @@ def report(plan: Path, into: Path, out: Path) -> None:
       shoal report plan.toml --out report.html
     """
     from ..report.html import write_report
-    from ..runs.here import result_of
     from ..runs.plan import check_plan, read_plan
+    from ..runs.scoring import result_of
     from ..runs.store import RunStore
 
     store = RunStore(into)

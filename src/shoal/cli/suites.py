@@ -1,6 +1,7 @@
 """`check` and `import`: files looked at and turned into suites."""
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 
 import click
@@ -37,14 +38,19 @@ def check_command(file: Path, as_json: bool) -> None:
 
 
 def _check_plan(file: Path, as_json: bool) -> None:
+    from ..runs.estimate import estimate
     from ..runs.plan import check_plan, read_plan
-    from ..show.jobs import print_jobs
+    from ..show.jobs import print_estimate, print_jobs
 
     jobs = check_plan(read_plan(file))
+    found = estimate(jobs)
     if as_json:
-        click.echo(json.dumps({"jobs": [job.as_json() for job in jobs], "measures": []}))
-    else:
-        print_jobs(jobs)
+        more = {"estimate": asdict(found)} if found else {}
+        click.echo(json.dumps({"jobs": [job.as_json() for job in jobs], "measures": [], **more}))
+        return
+    print_jobs(jobs)
+    if found:
+        print_estimate(found)
 
 
 @click.command("import")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ..errors import DataError, PlanError, nearest, some
-from ..protocols.behaviour.compare import Choices, compare, scoring_of
+from ..protocols.behaviour.pairs import Choices, compare, scoring_of
 from ..protocols.behaviour.score import FEW_CASES
 from ..records import Measure, Measures, Result
 from .rules import EVERY, Rule

@@ -4,6 +4,7 @@
     python:package.module:name anything callable that you can import
     predictions:FILE           answers already computed
     tiny:NAME                  a small model that ships with shoal
+    vectors:FILE               word vectors in text form, for tests of association
 
 What else a model needs stands behind the spec: `predictions:FILE?format=softmax&labels=negative,positive`.
 """
@@ -22,6 +23,7 @@ SCHEMES: dict[str, str] = {
     "predictions": "stored",
     "python": "imported",
     "tiny": "shipped",
+    "vectors": "vectors",
 }
 """Scheme to the module that loads it."""
 

@@ -216,14 +216,23 @@ def answer_batches(
     done: int = 0,
 ) -> Iterator[list[Answer]]:
     """The answers batch by batch, as the batch plan says, those of the first `done` batches left out."""
-    if isinstance(model, HasAnswered):
-        if not done:
-            yield answer_rows(model.answer_cases(cases, whole, labels), questions.ids)
-        return
-    reading = is_reading(cases)
     for batch in batch_plan(model, questions)[done:]:
-        examples = [questions.examples[at] for at in batch]
-        yield answer_examples(model, examples, [questions.ids[at] for at in batch], labels, reading=reading)
+        examples, ids = [questions.examples[at] for at in batch], [questions.ids[at] for at in batch]
+        yield answer_batch(model, cases, whole, labels, examples, ids)
+
+
+def answer_batch(
+    model: object,
+    cases: Sequence[Case],
+    whole: Sequence[Case],
+    labels: Sequence[str] | None,
+    examples: Sequence[Example],
+    ids: Sequence[str],
+) -> list[Answer]:
+    """The answers to one batch of the plan, as they are kept; stored ones come all at once."""
+    if isinstance(model, HasAnswered):
+        return answer_rows(model.answer_cases(cases, whole, labels), ids)
+    return answer_examples(model, examples, ids, labels, reading=is_reading(cases))
 
 
 def is_reading(cases: Sequence[Case]) -> bool:

@@ -11,7 +11,7 @@ Refused, each with what to do instead:
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from importlib.util import find_spec
@@ -35,6 +35,7 @@ HEADS = {
     "extract": ("AutoModelForQuestionAnswering", "span extractor"),
     "masked": ("AutoModelForMaskedLM", "masked language model head"),
     "causal": ("AutoModelForCausalLM", "causal language model head"),
+    "next": ("AutoModelForNextSentencePrediction", "next-sentence head"),
     "embed": ("AutoModel", "encoder"),
 }
 """What is asked, to the Transformers class that answers it and the head it needs."""
@@ -111,6 +112,44 @@ class Checkpoint:
 
     def network(self, asked: str) -> Any:
         """The model with the head for what is asked, every weight of it from the checkpoint."""
+        network, report = self._load(asked)
+        self._refuse_random(report, HEADS[asked][1], network.config)
+        return network.eval()
+
+    def with_fresh_head(self, labels: Sequence[str], seed: int) -> Any:
+        """A classifier for these labels on the checkpoint's encoder, its head drawn from the seed.
+
+        A pooler that the checkpoint does not hold is drawn too. Every other weight must be there.
+        """
+        torch, _ = libraries()
+        names = {
+            "id2label": dict(enumerate(labels)),
+            "label2id": {name: at for at, name in enumerate(labels)},
+        }
+        with torch.random.fork_rng(range(torch.cuda.device_count())):
+            torch.manual_seed(seed)
+            network, report = self._load("classify", ignore_mismatched_sizes=True, **names)
+            encoder = f"{network.base_model_prefix}."
+            lost = _lost(report)
+            missing = [key for key in lost if key.startswith(encoder) and "pooler." not in key]
+            if missing:
+                raise ModelError(
+                    f"hf:{self.name} is not a whole encoder",
+                    why=f"{some(missing, 3)} are not in the checkpoint",
+                    fix="the folder that save_pretrained wrote",
+                )
+            torch.manual_seed(seed)  # whatever loading drew
+            for name, part in network.named_modules():
+                fresh = {key for key, _ in part.named_parameters(prefix=name, recurse=False)}
+                if fresh and (not f"{name}.".startswith(encoder) or fresh & set(lost)):
+                    for weight in part.parameters(recurse=False):
+                        weight._is_hf_initialized = False  # else Transformers takes it for done
+                    network._init_weights(part)
+        network.config.problem_type = None
+        return network.eval()
+
+    def _load(self, asked: str, **more: Any) -> tuple[Any, dict[str, Any]]:
+        """The model, and what Transformers has to say about its weights."""
         torch, transformers = libraries()
         kind, head = HEADS[asked]
         options = {"gguf_file": self.gguf} if self.gguf else {"use_safetensors": bool(self._files(WEIGHTS))}
@@ -123,9 +162,9 @@ class Checkpoint:
                 # By itself Transformers takes whatever the file was saved in.
                 dtype=getattr(torch, self.dtype),
                 **options,
+                **more,
             )
-        self._refuse_random(report, head, network.config)
-        return network.eval()
+        return network, report
 
     def tokenizer(self) -> Any:
         """The tokenizer, which must belong to the weights."""
@@ -183,16 +222,12 @@ class Checkpoint:
 
     def _refuse_random(self, report: dict[str, Any], head: str, config: Any) -> None:
         # An encoder's pooler is used by none of the pooled vectors that can be asked for.
-        missing = [key for key in sorted(report["missing_keys"]) if head != "encoder" or "pooler." not in key]
-        mismatched = sorted(
-            str(key[0] if isinstance(key, tuple) else key) for key in report["mismatched_keys"]
-        )
-        if missing or mismatched:
+        lost = [key for key in _lost(report) if head != "encoder" or "pooler." not in key]
+        if lost:
             labels = f" for {config.num_labels} labels" if head == "classifier" else ""
             raise ModelError(
                 f"hf:{self.name} has no trained {head}{labels}",
-                why=f"it would answer with random weights: {some(missing + mismatched, 3)} "
-                "are not in the checkpoint",
+                why=f"it would answer with random weights: {some(lost, 3)} are not in the checkpoint",
                 fix="a fine-tuned checkpoint, or add train.on to the plan",
             )
 
@@ -223,6 +258,12 @@ def _module(name: str) -> Any:
 def first_line(problem: BaseException) -> str:
     """What went wrong, without the essay that follows."""
     return (str(problem).strip().splitlines() or [type(problem).__name__])[0]
+
+
+def _lost(report: dict[str, Any]) -> list[str]:
+    """Weights that are not in the checkpoint, or not in this shape: missing ones first."""
+    mismatched = sorted(str(key[0] if isinstance(key, tuple) else key) for key in report["mismatched_keys"])
+    return sorted(report["missing_keys"]) + mismatched
 
 
 def _digest(paths: Iterable[Path]) -> str:

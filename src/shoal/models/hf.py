@@ -9,8 +9,9 @@ longer than the model takes are cut: the longest text of an example, from its en
 
 import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,8 +20,9 @@ from numpy.typing import NDArray
 from ..errors import ModelError, nearest
 from ..records import Answers, Example
 from . import ModelSpec, likelihood, spans
-from .ask import Filler, TokenScores
-from .checkpoint import DTYPES, HEADS, Checkpoint, libraries
+from .ask import BATCH_TOKENS, Filler, TokenScores, batches
+from .checkpoint import DTYPES, HEADS, Checkpoint, first_line, libraries
+from .features import Features
 from .labels import in_suite_order, suite_names
 
 if TYPE_CHECKING:
@@ -77,6 +79,10 @@ class HFModel:
         self.checkpoint, self.options = checkpoint, dict(options or {})
         self._networks: dict[str, Any] = {}
         self._lengths: dict[Example, int] = {}
+        self.trained = "classify"
+        """Which of its networks is trained, saved and loaded."""
+        self.frozen: Features | None = None
+        """What its encoder makes of examples, while that stays as it is: `classify` then computes the head alone."""
 
     def __repr__(self) -> str:
         options = "&".join(f"{name}={value}" for name, value in self.options.items())
@@ -96,12 +102,14 @@ class HFModel:
     def network(self, asked: str) -> Any:
         """The network with the head for what is asked; read once."""
         if asked not in self._networks:
-            network = self.checkpoint.network(asked).to(self.device)
-            self._check_vocabulary(network)
-            if network.config.pad_token_id is None:  # GPT-2 and its like have none: any will do, it is masked
-                network.config.pad_token_id = self.tokenizer.pad_token_id
-            self._networks[asked] = network
+            self._take(asked, self.checkpoint.network(asked))
         return self._networks[asked]
+
+    def _take(self, asked: str, network: Any) -> None:
+        self._check_vocabulary(network)
+        if network.config.pad_token_id is None:  # GPT-2 and its like have none: any will do, it is masked
+            network.config.pad_token_id = self.tokenizer.pad_token_id
+        self._networks[asked] = network.to(self.device)
 
     @cached_property
     def device(self) -> str:
@@ -187,13 +195,20 @@ class HFModel:
         errors = self.too_long(examples)
         torch, _ = libraries()
         with torch.inference_mode():
-            logits = self._fast_network(**self.encode(examples)).logits
+            logits = self._logits(examples)
         probabilities: NDArray[np.float64] = logits.double().softmax(dim=-1).cpu().numpy()
         arranged = probabilities[:, [own.index(name) for name in names]]
         broken = ~np.isfinite(arranged).all(axis=1)
         errors |= {int(row): "the model gave numbers that are not finite" for row in np.flatnonzero(broken)}
         arranged[broken] = np.nan
         return Answers(tuple(names), np.nan_to_num(arranged).argmax(axis=1), arranged, errors=errors)
+
+    def _logits(self, examples: Sequence[Example]) -> Any:
+        if self.frozen is None or self.head is None:
+            return self._fast_network(**self.encode(examples)).logits
+        torch, _ = libraries()
+        vectors = torch.from_numpy(self.frozen_features(examples)).to(self.device)
+        return self.forward({"features": vectors})
 
     @cached_property
     def _fast_network(self) -> Any:
@@ -308,6 +323,120 @@ class HFModel:
         found: Tensor = self.network("classify")(**encoded).logits
         return found
 
+    # Training
+
+    def with_fresh_head(self, labels: Sequence[str], seed: int) -> "HFModel":
+        """The same encoder under a new classifier for these labels, drawn from the seed and from nothing else."""
+        if self.checkpoint.dtype != "float32":
+            raise ModelError(
+                f"{self!r}: training needs float32", fix=f"leave out dtype={self.checkpoint.dtype}"
+            )
+        options = {name: value for name, value in self.options.items() if name != "labels"}
+        model = HFModel(self.checkpoint, options)
+        model.adopt("classify", self.checkpoint.with_fresh_head(labels, seed))
+        return model
+
+    def adopt(self, asked: str, network: Any) -> None:
+        """Answer with this network, on this checkpoint's tokenizer; it is the one that is trained."""
+        self._take(asked, network)
+        self.trained, self.frozen = asked, None
+        self.__dict__.pop("head", None)
+        self.__dict__.pop("_fast_network", None)
+
+    def save_weights(self, path: Path) -> None:
+        """Write the weights of the network under training."""
+        from safetensors.torch import save_model
+
+        save_model(self.network(self.trained), str(path))
+
+    def load_weights(self, path: Path) -> None:
+        """Read weights that a model of the same shape saved."""
+        from safetensors import SafetensorError
+        from safetensors.torch import load_model
+
+        self.frozen = None
+        try:
+            load_model(self.network(self.trained), str(path), device=self.device)
+        except (OSError, SafetensorError, RuntimeError) as problem:
+            raise ModelError(f"{path}: not weights of {self!r}", why=first_line(problem)) from None
+
+    def tokenise(self, examples: Sequence[Example]) -> dict[str, list[NDArray[np.int64]]]:
+        """Every column of the network's inputs, a row per example, cut to what the model takes and not padded."""
+        room = {"truncation": "longest_first", "max_length": self.longest} if self.longest < 10**6 else {}
+        columns: dict[str, list[NDArray[np.int64]]] = {}
+        for start in range(0, len(examples), TOKENISED_AT_ONCE):
+            part = self.tokenizer(_inputs(examples[start : start + TOKENISED_AT_ONCE]), verbose=False, **room)
+            for name, rows in part.items():
+                columns.setdefault(name, []).extend(np.array(row, np.int64) for row in rows)
+        return columns
+
+    @property
+    def padding(self) -> dict[str, int]:
+        """What fills each column of a batch behind the end of a text."""
+        return {"input_ids": self.tokenizer.pad_token_id, "token_type_ids": self.tokenizer.pad_token_type_id}
+
+    def forward(self, inputs: Mapping[str, "Tensor"]) -> "Tensor":
+        """Inputs to the logits of the network under training; from features of its encoder, the head's alone."""
+        network = self.network(self.trained)
+        if "features" not in inputs:
+            found: Tensor = network(**inputs).logits
+            return found
+        assert self.head is not None
+        vectors = inputs["features"]
+        # The head's own dropout stands before it, where it has one.
+        dropped = network.dropout(vectors) if hasattr(network, "dropout") else vectors
+        logits: Tensor = self.head(dropped)
+        return logits
+
+    @cached_property
+    def head(self) -> Any:
+        """The one linear layer that makes labels of a vector, or None where the head is more than that."""
+        network = self.network(self.trained)
+        torch, _ = libraries()
+        parts = [
+            part for part in network.children() if part is not network.base_model and list(part.parameters())
+        ]
+        simple = (
+            len(parts) == 1 and isinstance(parts[0], torch.nn.Linear) and _reads_vectors(network, parts[0])
+        )
+        return parts[0] if simple else None
+
+    def features(
+        self, examples: Sequence[Example], progress: Callable[[int, int], None] = lambda done, total: None
+    ) -> Features:
+        """What the encoder hands to the head for each example, in batches that depend on the whole list alone.
+
+        Nothing where the head is more than one layer: there is nothing smaller than the whole network to compute.
+        """
+        table = Features()
+        distinct = list(dict.fromkeys(examples)) if self.head is not None else []
+        for batch in batches(distinct, self.lengths(distinct), BATCH_TOKENS):
+            part = [distinct[at] for at in batch]
+            table.add(part, self._head_input(part))
+            progress(len(table), len(distinct))
+        return table
+
+    def _head_input(self, examples: Sequence[Example]) -> NDArray[np.float32]:
+        torch, _ = libraries()
+        caught: list[Tensor] = []
+        hook = self.head.register_forward_pre_hook(lambda part, given: caught.append(given[0]))
+        try:
+            with torch.inference_mode():
+                self.network(self.trained)(**self.encode(examples))
+        finally:
+            hook.remove()
+        vectors: NDArray[np.float32] = caught[0].float().cpu().numpy()
+        return vectors
+
+    def frozen_features(self, examples: Sequence[Example]) -> NDArray[np.float32]:
+        """Their features, from the table where they are in it; what is missing is computed and put there."""
+        if self.frozen is None:
+            self.frozen = Features()
+        missing = self.frozen.missing(examples)
+        if missing:
+            self.frozen.add(missing, self.features(missing).rows(missing))
+        return self.frozen.rows(examples)
+
     def _tokens(self, examples: Sequence[Example]) -> list[likelihood.Tokens]:
         """The tokens of whole texts."""
         longest = max(self.lengths(examples), default=0)
@@ -317,6 +446,19 @@ class HFModel:
                 why="the likelihood of a text that was cut is not that of the text",
             )
         return likelihood.tokens_of(self.tokenizer, _inputs(examples))
+
+
+def _reads_vectors(network: Any, head: Any) -> bool:
+    """Whether a head is given one vector per text, not one per token."""
+    torch, _ = libraries()
+    widths: list[int] = []
+    hook = head.register_forward_pre_hook(lambda part, given: widths.append(given[0].ndim))
+    try:
+        with torch.inference_mode():
+            network(input_ids=torch.zeros(1, 2, dtype=torch.long, device=network.device))
+    finally:
+        hook.remove()
+    return widths == [2]
 
 
 def _inputs(examples: Sequence[Example]) -> list[Any]:

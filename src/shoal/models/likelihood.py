@@ -1,6 +1,12 @@
-"""How likely a language model finds the tokens of a text, and what it would put in the place of one."""
+"""How likely a language model finds the tokens of a text, and what it would put in the place of one.
+
+A masked model is shown a text once for every token that is scored, with that token masked. All these copies go through
+the network in batches of like length, and only what leads to the masked place is computed: the last layer there and
+nowhere else, and the head there and nowhere else.
+"""
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import ModelError
@@ -64,8 +70,7 @@ def causal(network: Any, tokenizer: Any, rows: Sequence[Tokens], only: Only = No
 def masked(network: Any, tokenizer: Any, rows: Sequence[Tokens], only: Only = None) -> list[TokenScores]:
     """log p(token | all others), each token masked in turn: the terms of the pseudo-log-likelihood.
 
-    Special tokens are not scored. The masked copies of all texts share their batches, and the head is computed where
-    a mask stands and nowhere else.
+    Special tokens are not scored, unless `only` says so.
     """
     special, mask = set(tokenizer.all_special_ids), _mask(tokenizer)
     wanted = [
@@ -74,20 +79,72 @@ def masked(network: Any, tokenizer: Any, rows: Sequence[Tokens], only: Only = No
         else list(only[at])
         for at, row in enumerate(rows)
     ]
-    tasks = [(at, place) for at, places in enumerate(wanted) for place in places]
-    found: dict[tuple[int, int], float] = {}
-    for part in _parts([len(rows[at].ids) for at, _ in tasks], TOKENS):
-        chosen = [tasks[number] for number in part]
-        hidden = [
-            rows[at]._replace(ids=[*rows[at].ids[:place], mask, *rows[at].ids[place + 1 :]])
-            for at, place in chosen
-        ]
-        logs = _at_places(network, tokenizer, hidden, [place for _, place in chosen])
-        found |= {(at, place): float(logs[n, rows[at].ids[place]]) for n, (at, place) in enumerate(chosen)}
+    tasks = [(row, place) for row, places in zip(rows, wanted, strict=True) for place in places]
+    hidden = [row._replace(ids=[*row.ids[:at], mask, *row.ids[at + 1 :]]) for row, at in tasks]
+    numbers = iter(
+        _at_masks(network, tokenizer, hidden, [at for _, at in tasks], [row.ids[at] for row, at in tasks])
+    )
     return [
-        _scores(tokenizer, rows[at], places, [found[at, place] for place in places])
-        for at, places in enumerate(wanted)
+        _scores(tokenizer, row, places, [next(numbers) for _ in places])
+        for row, places in zip(rows, wanted, strict=True)
     ]
+
+
+def fillers(network: Any, tokenizer: Any, gaps: Sequence[tuple[str, str, str]]) -> list[TokenScores]:
+    """log p of each piece of a word in a gap, from left to right: gaps are (before, word, after).
+
+    Where piece j is scored, the pieces before it stand in the gap, then a mask, then what follows the gap (StereoSet's
+    intra-sentence test, `protocols/05-diagnostic-reliability.md` 5.4). Positions are those of the pieces in the whole.
+    """
+    mask = _mask(tokenizer)
+    frames = tokens_of(tokenizer, [before + tokenizer.mask_token + after for before, _, after in gaps])
+    hidden, places, pieces = [], [], []
+    starts, words = [], []
+    for frame, (before, word, _) in zip(frames, gaps, strict=True):
+        if frame.ids.count(mask) != 1:
+            raise ModelError(f"a text with a mask of its own: {tokenizer.decode(frame.ids)!r}")
+        start = frame.ids.index(mask)
+        spaced = f" {word}" if before.endswith(" ") else word
+        own = tokenizer(spaced, add_special_tokens=False, verbose=False)["input_ids"]
+        starts.append(start)
+        words.append(own)
+        for number, piece in enumerate(own):
+            hidden.append(_insert(frame, start, own[:number]))
+            places.append(start + number)
+            pieces.append(piece)
+    numbers = iter(_at_masks(network, tokenizer, hidden, places, pieces))
+    return [
+        TokenScores(
+            tuple(tokenizer.convert_ids_to_tokens(own)),
+            tuple(range(start, start + len(own))),
+            tuple(next(numbers) for _ in own),
+        )
+        for start, own in zip(starts, words, strict=True)
+    ]
+
+
+def _insert(row: Tokens, at: int, ids: Sequence[int]) -> Tokens:
+    """More tokens before a place; they are of the text that the place is of."""
+    if row.segments is None:
+        return Tokens([*row.ids[:at], *ids, *row.ids[at:]])
+    own = [row.segments[at]] * len(ids)
+    return Tokens([*row.ids[:at], *ids, *row.ids[at:]], [*row.segments[:at], *own, *row.segments[at:]])
+
+
+def _at_masks(
+    network: Any, tokenizer: Any, rows: Sequence[Tokens], places: Sequence[int], targets: Sequence[int]
+) -> list[float]:
+    """log p of a token at one place of each text, which holds a mask; rows of like length share batches."""
+    torch, _ = libraries()
+    found = [0.0] * len(rows)
+    for part in _parts([len(row.ids) for row in rows], TOKENS):
+        logits = _logits_at(network, tokenizer, [rows[at] for at in part], [places[at] for at in part])
+        with torch.inference_mode():
+            own = logits.gather(1, torch.tensor([[targets[at]] for at in part], device=logits.device))[:, 0]
+            numbers = (own.double() - logits.logsumexp(dim=-1).double()).tolist()
+        for at, number in zip(part, numbers, strict=True):
+            found[at] = number
+    return found
 
 
 def fill(network: Any, tokenizer: Any, rows: Sequence[Tokens], k: int) -> list[list[Filler]]:
@@ -102,7 +159,8 @@ def fill(network: Any, tokenizer: Any, rows: Sequence[Tokens], k: int) -> list[l
     found: list[list[Filler]] = [[] for _ in rows]
     for part in _parts([len(row.ids) for row in rows], TOKENS):
         chosen = [rows[at] for at in part]
-        best = _at_places(network, tokenizer, chosen, [row.ids.index(mask) for row in chosen]).exp().topk(k)
+        logits = _logits_at(network, tokenizer, chosen, [row.ids.index(mask) for row in chosen])
+        best = logits.double().softmax(dim=-1).topk(k)
         for number, at in enumerate(part):
             tokens = tokenizer.convert_ids_to_tokens(best.indices[number].tolist())
             pairs = zip(tokens, best.values[number].tolist(), strict=True)
@@ -110,25 +168,91 @@ def fill(network: Any, tokenizer: Any, rows: Sequence[Tokens], k: int) -> list[l
     return found
 
 
-def _at_places(network: Any, tokenizer: Any, rows: Sequence[Tokens], places: Sequence[int]) -> "Tensor":
-    """Log-probabilities (texts, vocabulary) at one place of each text."""
+def _logits_at(network: Any, tokenizer: Any, rows: Sequence[Tokens], places: Sequence[int]) -> "Tensor":
+    """Logits (texts, vocabulary) at one place of each text."""
     torch, _ = libraries()
     inputs = _padded(rows, tokenizer.pad_token_id, network.device)
     where = torch.tensor(places, device=network.device)
+    with torch.inference_mode(), _only_at(network, where):
+        found: Tensor = network(**inputs).logits[:, 0].float()
+    return found
+
+
+@contextmanager
+def _only_at(network: Any, where: "Tensor") -> Iterator[None]:
+    """Meanwhile the network gives its logits at one place of each text and computes little else behind the encoder.
+
+    The head is as wide as the vocabulary, and the last layer a good part of a small encoder: most of their work would
+    be thrown away. Layers that are not built as BERT's are left whole.
+    """
+    torch, _ = libraries()
+
+    def keep(states: "Tensor") -> "Tensor":
+        return states[torch.arange(len(states), device=states.device), where][:, None]
+
+    last = _last_layer(network)
+    if last is not None:
+        last.forward = _narrow(last, type(last).forward, keep)
+        try:
+            yield
+        finally:
+            del last.forward
+        return
 
     def keep_places(_module: Any, _inputs: Any, output: Any) -> Any:
-        """Between encoder and head: the head is as wide as the vocabulary; most of its work would be thrown away."""
-        states = output.last_hidden_state
-        output.last_hidden_state = states[torch.arange(len(states), device=states.device), where][:, None]
+        output.last_hidden_state = keep(output.last_hidden_state)
         return output
 
     hook = network.base_model.register_forward_hook(keep_places)
     try:
-        with torch.inference_mode():
-            found: Tensor = network(**inputs).logits[:, 0].double().log_softmax(dim=-1).cpu()
+        yield
     finally:
         hook.remove()
-    return found
+
+
+def _last_layer(network: Any) -> Any:
+    """The last layer of an encoder whose layers are BERT's; None for any other."""
+    _, transformers = libraries()
+    layers = getattr(getattr(network.base_model, "encoder", None), "layer", None)
+    if int(transformers.__version__.split(".")[0]) < 5 or not layers or network.config.is_decoder:
+        return None  # before version 5 a layer gave back a tuple
+    parts = (
+        "attention.self.query",
+        "attention.self.key",
+        "attention.self.value",
+        "attention.output.LayerNorm",
+    )
+    known = {name for name, _ in layers[-1].named_modules()}
+    plain = {"intermediate.dense", "output.LayerNorm", *parts} <= known
+    return (
+        layers[-1] if plain and not any("relative" in name or "distance" in name for name in known) else None
+    )
+
+
+def _narrow(layer: Any, whole: Any, keep: Any) -> Any:
+    """A BERT layer's forward pass with queries from one place of each text; keys and values come from everywhere."""
+    torch, _ = libraries()
+    attention = layer.attention.self
+    heads = attention.num_attention_heads
+
+    def apart(states: "Tensor") -> "Tensor":
+        return states.view(*states.shape[:2], heads, -1).transpose(1, 2)
+
+    def forward(hidden_states: "Tensor", attention_mask: Any = None, *more: Any, **options: Any) -> "Tensor":
+        if attention_mask is not None and attention_mask.ndim != 4:
+            return keep(whole(layer, hidden_states, attention_mask, *more, **options))  # type: ignore[no-any-return]
+        own = keep(hidden_states)
+        seen = torch.nn.functional.scaled_dot_product_attention(
+            apart(attention.query(own)),
+            apart(attention.key(hidden_states)),
+            apart(attention.value(hidden_states)),
+            attn_mask=None if attention_mask is None else attention_mask[..., :1, :],
+        )
+        attended = layer.attention.output(seen.transpose(1, 2).reshape(own.shape), own)
+        found: Tensor = layer.output(layer.intermediate(attended), attended)
+        return found
+
+    return forward
 
 
 def _scores(tokenizer: Any, row: Tokens, places: Sequence[int], numbers: Sequence[float]) -> TokenScores:

@@ -3,6 +3,7 @@
     tiny:sentiment   negative or positive
     tiny:paraphrase  different or duplicate, for two questions
     tiny:reading     finds the answer to a question in a passage
+    tiny:masked      a masked language model without weights: a plan says on which text it is pre-trained
 
 `python -m shoal.training.tiny` makes them anew.
 """
@@ -11,15 +12,20 @@ from pathlib import Path
 
 from ..errors import ModelError, nearest
 from . import ModelSpec
+from .fresh import Unmade
 from .hf import HFModel
 from .hf import load as load_folder
 
 FOLDER = Path(__file__).with_name("tiny")
+UNMADE = {"masked": '[bias] pretrain.text = "FILE" in the plan, or --set pretrain.text=FILE'}
+"""Models that are not shipped but made, and what a user has to say for it."""
 
 
-def load(spec: ModelSpec) -> HFModel:
+def load(spec: ModelSpec) -> HFModel | Unmade:
     """The model of this name, read like any other Transformers folder."""
-    known = sorted(path.name for path in FOLDER.iterdir() if path.is_dir())
+    if spec.name in UNMADE:
+        return Unmade(f"tiny:{spec.name}", UNMADE[spec.name])
+    known = [*sorted(path.name for path in FOLDER.iterdir() if path.is_dir()), *UNMADE]
     if spec.name not in known:
         raise ModelError(
             f"tiny:{spec.name}: no such model",

@@ -425,7 +425,7 @@ def _refuse_strangers(
         raise DataError(
             f"{columns.path}, line {columns.lines[place[first]]}: {_name(first)} is not in the suite",
             why=f"{len(strangers):,} of {len(place):,} predictions belong to no example of it",
-            fix=nearest(first[0] or first[1], {case.groups["functionality"] for case in whole}),
+            fix=nearest(first[0] or first[1], map(group_of, whole)),
         )
 
 
@@ -434,14 +434,14 @@ def _keys_of(whole: Sequence[Case], place: Mapping[Key, int]) -> Callable[[Case]
     if all(functionality is not None for functionality, _, _ in place):
 
         def full(case: Case) -> list[Key]:
-            name = case.groups["functionality"]
+            name = group_of(case)
             identity = case.id[len(name) + 1 :]
             return [(name, identity, number) for number in range(len(case.examples))]
 
         return full
     ids = {case.id for case in whole}
     by_full_id = all(identity in ids for _, identity, _ in place)
-    shorts = [case.id.removeprefix(case.groups["functionality"] + "/") for case in whole]
+    shorts = [case.id.removeprefix(group_of(case) + "/") for case in whole]
     if not by_full_id and len(set(shorts)) < len(shorts):
         twice = next(short for short in shorts if shorts.count(short) > 1)
         raise DataError(
@@ -450,10 +450,15 @@ def _keys_of(whole: Sequence[Case], place: Mapping[Key, int]) -> Callable[[Case]
         )
 
     def short(case: Case) -> list[Key]:
-        identity = case.id if by_full_id else case.id.removeprefix(case.groups["functionality"] + "/")
+        identity = case.id if by_full_id else case.id.removeprefix(group_of(case) + "/")
         return [(None, identity, number) for number in range(len(case.examples))]
 
     return short
+
+
+def group_of(case: Case) -> str:
+    """The group whose name a case's id begins with: its functionality, or its cell."""
+    return case.groups.get("functionality") or case.groups.get("cell", "")
 
 
 def _name(key: Key) -> str:

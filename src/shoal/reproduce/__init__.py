@@ -14,7 +14,7 @@ from ..errors import DataError, PlanError, nearest, some
 
 if TYPE_CHECKING:
     from ..records import Measure
-    from ..runs.here import Progress
+    from ..training.stage import Progress
 
 REPRODUCTIONS: dict[str, str] = {
     "hatecheck": "HateCheck (Röttger et al. 2021): accuracy of two systems in 29 functionalities",

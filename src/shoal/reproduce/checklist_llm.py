@@ -8,8 +8,8 @@ from typing import Any
 
 from ..errors import DataError
 from ..records import Measure
-from ..runs.here import Progress
 from ..runs.results import audit_all
+from ..training.stage import Progress
 from . import REPRODUCTIONS, Cell, Reproduction, find_folder
 
 REFERENCE = "reference_pass_rates.json"

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from ..errors import DataError
 from ..records import Measure
-from ..runs.here import Progress
 from ..runs.results import audit_all
+from ..training.stage import Progress
 from . import REPRODUCTIONS, Cell, Reproduction, find_folder
 
 FILES = ("test_suite_cases.csv", "predictions_2_systems.csv", "published_accuracy_by_functionality.json")

@@ -71,33 +71,50 @@ class Plan:
     def jobs(self) -> list[Job]:
         """Every job the plan means."""
         found: dict[str, Job] = {}
+        fingerprints = {spec: fingerprint_of(spec) for spec in self.models.values()}
         for protocol, settings in self.tables.items():
             module = find_protocol(protocol)
             for part in module.parts(settings):
                 for seed in self.seeds if module.is_random(part) else self.seeds[:1]:
-                    for spec in self.models.values():
-                        job = make_job(protocol, spec, replace(part, seed=seed))
+                    for spec, fingerprint in fingerprints.items():
+                        job = make_job(protocol, spec, replace(part, seed=seed), fingerprint)
                         found.setdefault(job.id, job)
         return list(found.values())
 
+    def group_of(self, spec: str) -> str:
+        """The group of checkpoints that a model belongs to; empty if to none."""
+        return next((name for name, specs in self.groups.items() if spec in specs), "")
 
-def make_job(protocol: str, spec: str, settings: Any) -> Job:
+
+def make_job(protocol: str, spec: str, settings: Any, fingerprint: Mapping[str, Any] | None = None) -> Job:
     """A job, named by what it is and by a hash of everything that can change its answers."""
     module = find_protocol(protocol)
     cases = {"protocol": protocol, "answers version": module.answers_version, **module.identity(settings)}
-    identity = {
-        "cases": cases,
-        "model": {"scheme": parse_spec(spec).scheme, **load_model(spec).fingerprint()},
-    }
-    title = slug(module.title(settings))
+    identity = {"cases": cases, "model": fingerprint or fingerprint_of(spec)}
+    title = name = slug(module.title(settings))
+    recipe = module.recipe(settings, spec)
+    if recipe is not None:
+        trained = recipe.stages[-1].title if recipe.stages else "untrained"
+        name = slug(f"{title}-{trained}-seed-{settings.seed}", 100)
+        identity["training"] = {
+            "base": dict(recipe.identity),
+            "stages": [dict(stage.identity) for stage in recipe.stages],
+            "seed": settings.seed,
+            "threads": recipe.threads,
+        }
     return Job(
-        f"{protocol}-{model_name(spec)}-{title}-{short_hash(identity)}",
+        f"{protocol}-{model_name(spec)}-{name}-{short_hash(identity)}",
         protocol,
         spec,
         settings,
         identity,
         f"{protocol}-{title}-{short_hash(cases)}",
     )
+
+
+def fingerprint_of(spec: str) -> dict[str, Any]:
+    """What decides a model's answers, resolved: the content of its files."""
+    return {"scheme": parse_spec(spec).scheme, **load_model(spec).fingerprint()}
 
 
 def model_name(spec: str) -> str:
@@ -111,19 +128,19 @@ def model_name(spec: str) -> str:
     return slug(f"tiny {last}" if parsed.scheme == "tiny" else last)
 
 
-def slug(text: str) -> str:
+def slug(text: str, longest: int = 40) -> str:
     """Text as part of a file name.
 
     >>> slug("My Model (v2).jsonl.gz")
     'my-model-v2'
     """
     stem = re.sub(r"(\.jsonl|\.json|\.csv|\.tsv|\.txt|\.gz)+$", "", text.lower())
-    return re.sub(r"[^a-z0-9.]+", "-", stem).strip("-.")[:40] or "x"
+    return re.sub(r"[^a-z0-9.]+", "-", stem).strip("-.")[:longest] or "x"
 
 
-def short_hash(resolved: Mapping[str, Any]) -> str:
-    """Eight letters that change when anything in the mapping does."""
-    return hashlib.sha256(json.dumps(resolved, sort_keys=True).encode()).hexdigest()[:8]
+def short_hash(resolved: Mapping[str, Any], letters: int = 8) -> str:
+    """Some letters that change when anything in the mapping does."""
+    return hashlib.sha256(json.dumps(resolved, sort_keys=True).encode()).hexdigest()[:letters]
 
 
 def read_plan(path: Path) -> Plan:

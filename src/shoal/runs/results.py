@@ -23,7 +23,9 @@ from ..models.ask import ask_cases
 from ..protocols import find_protocol
 from ..protocols.base import Built
 from ..records import Measure, Measures, Result
-from .here import Progress, result_of, silent, stored_job
+from ..training.stage import Progress
+from .auditing import only_part, silent
+from .scoring import result_of, stored_job
 from .settings import make_settings
 from .store import RunStore
 
@@ -50,7 +52,7 @@ def audit_all(
 ) -> list[Result]:
     """Audit several models on the same cases, which are built once."""
     chosen = make_settings(find_protocol(PROTOCOL).Settings, settings, where)
-    built = find_protocol(PROTOCOL).build(chosen)
+    built = find_protocol(PROTOCOL).build(only_part(PROTOCOL, chosen))
     return [audit_built(model, built, chosen, progress) for model in models]
 
 

@@ -1,32 +1,82 @@
 """Checking what users say about a protocol's settings: unknown keys, wrong types, two sources for one value."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
-from typing import Any
+from dataclasses import fields, is_dataclass
+from types import UnionType
+from typing import Any, cast, get_args, get_origin, get_type_hints
 
 from ..errors import PlanError, nearest
 
 
 def make_settings(kind: type[Any], values: Mapping[str, Any], where: str) -> Any:
-    """A protocol's settings from plain values; text is converted where a number is wanted."""
+    """A protocol's settings from plain values; text is converted where a number or a list is wanted."""
     from pydantic import TypeAdapter, ValidationError
 
-    known = [one.name for one in fields(kind)]
-    for name in values:
+    plain = _plain(kind, values, where)
+    try:
+        return TypeAdapter(kind).validate_python(plain)
+    except ValidationError as problem:
+        first = problem.errors()[0]
+        said: Any = plain
+        names: list[str] = []
+        for part in first["loc"]:
+            if not isinstance(said, Mapping) or part not in said:
+                break
+            said, names = said[part], [*names, str(part)]
+        raise PlanError(
+            f"{where}: {'.'.join(names)} = {said!r}", why=first["msg"][0].lower() + first["msg"][1:]
+        ) from None
+
+
+def _plain(kind: type[Any], values: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """The values with unknown keys refused, tables inside them too, and lists that were written as text."""
+    known = {one.name: hints for one, hints in zip(fields(kind), _hints(kind), strict=True)}
+    found: dict[str, Any] = {}
+    for name, value in nested(values).items():
         if name not in known:
             raise PlanError(
                 f'{where}: unknown setting "{name}"',
                 why=f"known: {', '.join(known)}",
                 fix=nearest(name, known),
             )
-    try:
-        return TypeAdapter(kind).validate_python(dict(values))
-    except ValidationError as problem:
-        first = problem.errors()[0]
-        name = ".".join(str(part) for part in first["loc"][:1])
-        raise PlanError(
-            f"{where}: {name} = {values.get(name)!r}", why=first["msg"][0].lower() + first["msg"][1:]
-        ) from None
+        table = next((hint for hint in known[name] if is_dataclass(hint)), None)
+        if table is not None and isinstance(value, Mapping):
+            value = _plain(cast("type[Any]", table), value, f"{where}: {name}")
+        elif any(get_origin(hint) is tuple for hint in known[name]) and isinstance(value, str):
+            value = [word.strip() for word in value.split(",") if word.strip()]
+        elif any(get_origin(hint) is tuple for hint in known[name]) and isinstance(value, int | float):
+            value = [value]
+        found[name] = value
+    return found
+
+
+def _hints(kind: type[Any]) -> list[tuple[Any, ...]]:
+    """For each field the types it may have."""
+    hints = get_type_hints(kind)
+    return [
+        get_args(hints[one.name]) if isinstance(hints[one.name], UnionType) else (hints[one.name],)
+        for one in fields(kind)
+    ]
+
+
+def nested(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Dotted names as tables in tables, as TOML reads them.
+
+    >>> nested({"train.on": "iid", "train.method": "l2", "suite": "sentiment"})
+    {'train': {'on': 'iid', 'method': 'l2'}, 'suite': 'sentiment'}
+    """
+    found: dict[str, Any] = {}
+    for name, value in values.items():
+        head, dot, rest = name.partition(".")
+        if dot:
+            inner = found.setdefault(head, {})
+            found[head] = {**inner, rest: value} if isinstance(inner, Mapping) else {rest: value}
+        else:
+            found[name] = value
+    return {
+        name: nested(value) if isinstance(value, Mapping) and any("." in key for key in value) else value
+        for name, value in found.items()
+    }
 
 
 def parse_pairs(pairs: Sequence[str]) -> dict[str, str]:

@@ -9,6 +9,7 @@
           answers.jsonl           what the model said; its presence means the slow part is done
           measures.json           rebuilt from cases and answers whenever scoring changes; no model needed
           error.txt               only if the last try failed
+      checkpoints/, features/     what several jobs share of their trainings (`training.py`)
 
 Nothing else is consulted: no database, no status field to go stale. Locks are the operating system's own and end with
 the process that held them, however it ended.
@@ -131,6 +132,10 @@ class RunStore:
         with writing(self.job_folder(job_id) / "answers.jsonl") as stream:
             stream.writelines(line(row) for row in rows)
 
+    def forget_answers(self, job_id: str) -> None:
+        """As if the model had not been asked."""
+        (self.job_folder(job_id) / "answers.jsonl").unlink(missing_ok=True)
+
 
 class PartialAnswers:
     """Answers kept batch by batch, until all are there."""
@@ -190,8 +195,11 @@ class PartialAnswers:
 
 
 def line(row: Answer) -> str:
-    """An answer as it is kept."""
-    return json.dumps(asdict(row), ensure_ascii=False) + "\n"
+    """An answer as it is kept; the mark only where there is one."""
+    kept = asdict(row)
+    return (
+        json.dumps(kept if row.mark else {k: kept[k] for k in kept if k != "mark"}, ensure_ascii=False) + "\n"
+    )
 
 
 @contextmanager

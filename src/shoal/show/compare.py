@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ..errors import some
-from ..protocols.behaviour.compare import ADJUSTMENTS, ENOUGH_SEEDS, Comparison, Row
+from ..protocols.behaviour.pairs import ADJUSTMENTS, ENOUGH_SEEDS, Comparison, Row
 from ..records import Case, Result
 from .behaviour import named
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from ..protocols.behaviour.compare import ADJUSTMENTS, Comparison, Row
+from ..protocols.behaviour.pairs import ADJUSTMENTS, Comparison, Row
 
 HEADER = ("", "type", "n", "A", "B", "B − A", "95 % interval", "p", "MDE", "better", "worse")
 

@@ -11,10 +11,12 @@ from rich.table import Table
 from rich.text import Text
 
 from ..records import Result
+from ..runs.estimate import Estimate
 from ..runs.plan import Job
 from ..runs.store import RunStore
 from .behaviour import show_case
 
+MANY = 40
 STYLES = {"done": "green", "failed": "red", "to do": "dim"}
 
 
@@ -30,7 +32,7 @@ def state(job: Job, store: RunStore) -> tuple[str, str]:
 
 
 def print_jobs(jobs: Sequence[Job], store: RunStore | None = None) -> None:
-    """A line per job, with its state if a store is given."""
+    """A line per job, with its state if a store is given; of many, only those there is something to say about."""
     console = Console(highlight=False)
     table = Table(box=None, pad_edge=False, padding=(0, 1), header_style="dim")
     for name in (["state"] if store else []) + ["job", "model"] + (["note"] if store else []):
@@ -41,11 +43,34 @@ def print_jobs(jobs: Sequence[Job], store: RunStore | None = None) -> None:
         if store:
             word, note = state(job, store)
             counts[word] = counts.get(word, 0) + 1
+            if len(jobs) > MANY and word in ("done", "to do") and not note:
+                continue
             row = [Text(word, STYLES.get(word, "yellow")), *row, Text(note, "dim")]
         table.add_row(*row)
-    console.print(table)
+    if table.row_count:
+        console.print(table)
     summary = ", ".join(f"{count} {word}" for word, count in counts.items())
     console.print(Text(f"\n{len(jobs)} jobs" + (f": {summary}" if summary else "")))
+
+
+def print_estimate(found: Estimate) -> None:
+    """What a plan with trainings will take."""
+    text = (
+        f"{found.trainings:,} trainings, {found.steps:,} steps, {found.questions:,} questions: about "
+        f"{duration(found.seconds)} in one process on this machine; --workers divides it by the cores there are"
+    )
+    Console(highlight=False).print(Text(text))
+
+
+def duration(seconds: float) -> str:
+    """A length of time in words.
+
+    >>> duration(40), duration(700), duration(9000)
+    ('40 seconds', '12 minutes', '2.5 hours')
+    """
+    if seconds < 90:
+        return f"{max(1, round(seconds))} seconds"
+    return f"{round(seconds / 60)} minutes" if seconds < 5400 else f"{seconds / 3600:.1f} hours"
 
 
 def rows_of(result: Result) -> Iterator[dict[str, Any]]:

@@ -275,7 +275,7 @@ def multi_bootstrap(
     once per resample, the items within each functionality. NaN entries count for nothing; a replicate
     is NaN where a functionality drew no applicable entry.
     """
-    tables = _in_order(_run_tables([outcomes], clusters))
+    tables = _in_order(run_tables([outcomes], clusters))
     runs = tables[0].rows.shape[1] // 2
     weights = _run_draws(runs, resamples, rng, draw_all)
     return _mean_over([_weighted(_resampled_totals(t, resamples, rng, draw_all), weights) for t in tables])
@@ -296,7 +296,7 @@ def multi_bootstrap_difference(
     Items are always drawn together for both. Runs are drawn as pairs with `paired_runs` (column r of
     both came from the same initial checkpoint), else for each recipe apart.
     """
-    sides = _run_tables([outcomes_a, outcomes_b], clusters), _run_tables([outcomes_b, outcomes_a], clusters)
+    sides = run_tables([outcomes_a, outcomes_b], clusters), run_tables([outcomes_b, outcomes_a], clusters)
     as_given, exchanged = (_in_order(tables) for tables in sides)
     sign = _sign(as_given, exchanged)
     tables = exchanged if sign < 0 else as_given
@@ -334,7 +334,7 @@ def _table(
     if cases == 0:
         raise ValueError("there is no case to resample")
     masked = [np.where(applicable, column, 0.0) for column in columns]
-    return ClusterTable(*_distinct_rows(_sum_by_cluster([*masked, applicable.astype(np.float64)], clusters)))
+    return ClusterTable(*distinct_rows(_sum_by_cluster([*masked, applicable.astype(np.float64)], clusters)))
 
 
 def _sum_by_cluster(columns: Sequence[Floats], clusters: ArrayLike | None) -> Floats:
@@ -352,15 +352,21 @@ def _sum_by_cluster(columns: Sequence[Floats], clusters: ArrayLike | None) -> Fl
     return sums + 0.0
 
 
-def _distinct_rows(rows: Floats) -> tuple[Floats, NDArray[np.int64]]:
-    """The distinct rows in lexicographic order, and how often each occurs.
+def distinct_rows(rows: Floats, times: NDArray[np.int64] | None = None) -> tuple[Floats, NDArray[np.int64]]:
+    """The distinct rows in lexicographic order, and how often each occurs (a row may stand for several).
 
     Does what np.unique(axis=0) does, at a tenth of the time: that one compares rows as opaque records.
+
+    >>> rows, counts = distinct_rows(np.array([[2.0], [1.0], [2.0]]), np.array([1, 5, 3]))
+    >>> rows.tolist(), counts.tolist()
+    ([[1.0], [2.0]], [5, 4])
     """
-    ordered = rows[np.lexsort(rows.T[::-1])]
+    order = np.lexsort(rows.T[::-1])
+    ordered = rows[order]
     is_first = np.concatenate(([True], (ordered[1:] != ordered[:-1]).any(axis=1)))
     starts = np.flatnonzero(is_first)
-    return ordered[starts], np.diff(np.append(starts, len(rows))).astype(np.int64)
+    counts = np.diff(np.append(starts, len(rows))) if times is None else np.add.reduceat(times[order], starts)
+    return ordered[starts], counts.astype(np.int64)
 
 
 def _in_order(tables: Sequence[ClusterTable]) -> list[ClusterTable]:
@@ -492,10 +498,13 @@ def _runs(outcomes: Sequence[ArrayLike]) -> int:
     return int(widths.pop())
 
 
-def _run_tables(
+def run_tables(
     sides: Sequence[Sequence[ArrayLike]], clusters: Sequence[ArrayLike] | None
 ) -> list[ClusterTable]:
-    """A table per functionality with, for each side, a sum per run and then a count per run."""
+    """A table per functionality with, for each side, a sum per run and then a count per run.
+
+    A side has one items × runs matrix per functionality; NaN entries count for nothing.
+    """
     for side in sides:
         _runs(side)
     names = clusters if clusters is not None else [None] * len(sides[0])
@@ -507,7 +516,7 @@ def _run_tables(
             columns += [*np.nan_to_num(values).T, *(~np.isnan(values)).astype(np.float64).T]
         if len({len(column) for column in columns}) != 1:
             raise ValueError("both recipes need the same items")
-        tables.append(ClusterTable(*_distinct_rows(_sum_by_cluster(columns, cluster))))
+        tables.append(ClusterTable(*distinct_rows(_sum_by_cluster(columns, cluster))))
     return tables
 
 

@@ -8,15 +8,18 @@ which is what they are for. Kept in half precision, used in single.
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
+from numpy.random import Generator
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 from torch import Tensor, nn
+from torch.nn import functional
 from transformers import (
     BertConfig,
     BertForQuestionAnswering,
@@ -25,7 +28,9 @@ from transformers import (
 )
 
 from ..data.grammar import Row, make_rows
-from .loop import train
+from .batch import Batch
+from .how import How
+from .loop import Learner, train_network
 
 FOLDER = Path(__file__).parents[1] / "models" / "tiny"
 SPECIALS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
@@ -98,8 +103,10 @@ def make_model(recipe: Recipe, tokenizer: PreTrainedTokenizerFast, seed: int) ->
     return BertForSequenceClassification(config)
 
 
-def encode(rows: Sequence[Row], tokenizer: PreTrainedTokenizerFast, recipe: Recipe) -> dict[str, Tensor]:
-    """A batch of rows as the model takes it, with what it should answer."""
+def encode(
+    rows: Sequence[Row], tokenizer: PreTrainedTokenizerFast, recipe: Recipe
+) -> tuple[dict[str, Tensor], Tensor]:
+    """A batch of rows as the model takes it, and what it should answer: codes of labels, or first and last token."""
     first, *second = zip(*[row.texts for row in rows], strict=True)
     reading = not recipe.labels
     pair = [list(first), *map(list, second)]
@@ -108,10 +115,9 @@ def encode(rows: Sequence[Row], tokenizer: PreTrainedTokenizerFast, recipe: Reci
         *texts, padding=True, truncation=True, return_tensors="pt", return_offsets_mapping=reading
     )
     if not reading:
-        codes = {label: code for code, label in enumerate(recipe.labels)}
-        return {**batch, "labels": torch.tensor([codes[row.label] for row in rows])}
+        return {**batch}, torch.tensor([recipe.labels.index(row.label) for row in rows])
     offsets = batch.pop("offset_mapping")
-    starts, ends = [], []
+    ends = []
     for at, row in enumerate(rows):
         assert row.start is not None
         inside = [
@@ -119,28 +125,43 @@ def encode(rows: Sequence[Row], tokenizer: PreTrainedTokenizerFast, recipe: Reci
             for token, (low, high) in enumerate(offsets[at].tolist())
             if batch.sequence_ids(at)[token] == 1 and low < row.start + len(row.label) and high > row.start
         ]
-        starts.append(inside[0] if inside else 0)
-        ends.append(inside[-1] if inside else 0)
-    return {**batch, "start_positions": torch.tensor(starts), "end_positions": torch.tensor(ends)}
+        ends.append((inside[0], inside[-1]) if inside else (0, 0))
+    return {**batch}, torch.tensor(ends)
 
 
-def batches_of(
-    rows: Sequence[Row], tokenizer: PreTrainedTokenizerFast, recipe: Recipe, seed: int
-) -> Callable[[int], Iterator[dict[str, Tensor]]]:
-    """Each epoch's batches, shuffled anew."""
-
-    def batches(epoch: int) -> Iterator[dict[str, Tensor]]:
-        order = np.random.default_rng([seed, epoch]).permutation(len(rows))
-        for start in range(0, len(rows), recipe.batch):
-            yield encode([rows[at] for at in order[start : start + recipe.batch]], tokenizer, recipe)
-
-    return batches
+def logits_of(network: Any, inputs: dict[str, Tensor]) -> Tensor:
+    """(rows, labels), or (rows, tokens, 2) for where an answer starts and ends."""
+    found = network(**inputs)
+    logits: Tensor = (
+        found.logits if "logits" in found else torch.stack([found.start_logits, found.end_logits], dim=-1)
+    )
+    return logits
 
 
-def model_loss(model: nn.Module, batch: dict[str, Tensor]) -> Tensor:
-    """What the model itself says it loses."""
-    loss: Tensor = model(**batch).loss
-    return loss
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Batches of rows, shuffled anew for each epoch."""
+
+    rows: Sequence[Row]
+    tokenizer: PreTrainedTokenizerFast
+    recipe: Recipe
+    rng: Generator
+
+    @property
+    def steps(self) -> int:
+        """In one epoch."""
+        return -(-len(self.rows) // self.recipe.batch)
+
+    def epoch(self) -> Iterator[Sequence[Batch]]:
+        """The batches of the next epoch."""
+        order = self.rng.permutation(len(self.rows))
+        for part in np.split(order, range(self.recipe.batch, len(order), self.recipe.batch)):
+            inputs, wanted = encode([self.rows[at] for at in part], self.tokenizer, self.recipe)
+            yield (Batch("iid", inputs, partial(_loss, wanted)),)
+
+
+def _loss(wanted: Tensor, logits: Tensor, scale: Tensor | None = None) -> Tensor:
+    return functional.cross_entropy(logits, wanted)
 
 
 def build(name: str, seed: int = 0, progress: Any = lambda step, done, total: None) -> tuple[nn.Module, Any]:
@@ -149,12 +170,9 @@ def build(name: str, seed: int = 0, progress: Any = lambda step, done, total: No
     rows = make_rows(name, "train", recipe.rows, seed)
     tokenizer = make_tokenizer([text for row in rows for text in row.texts], recipe)
     model = make_model(recipe, tokenizer, seed)
-    steps = -(-len(rows) // recipe.batch)
-    batches = batches_of(rows, tokenizer, recipe, seed)
-    train(
-        model, recipe.epochs, batches, steps, model_loss,
-        learning_rate=recipe.learning_rate, warm_up=0.1, progress=progress,
-    )  # fmt: skip
+    feed = Rows(rows, tokenizer, recipe, np.random.default_rng(seed))
+    how = How(recipe.learning_rate, recipe.batch, recipe.epochs, warm_up=0.1)
+    train_network(Learner(model, partial(logits_of, model)), feed, how, seed, progress)
     return model, tokenizer
 
 
@@ -164,16 +182,9 @@ def accuracy(name: str, model: nn.Module, tokenizer: PreTrainedTokenizerFast, se
     rows = make_rows(name, "test", None, seed)
     with torch.inference_mode():
         for start in range(0, len(rows), 64):
-            batch = encode(rows[start : start + 64], tokenizer, recipe)
-            wanted = {key: batch.pop(key) for key in list(batch) if key.endswith(("labels", "positions"))}
-            found = model(**batch)
-            if recipe.labels:
-                right += int((found.logits.argmax(1) == wanted["labels"]).sum())
-            else:
-                same = (found.start_logits.argmax(1) == wanted["start_positions"]) & (
-                    found.end_logits.argmax(1) == wanted["end_positions"]
-                )
-                right += int(same.sum())
+            inputs, wanted = encode(rows[start : start + 64], tokenizer, recipe)
+            same = logits_of(model, inputs).argmax(dim=1) == wanted
+            right += int(same.reshape(len(same), -1).all(dim=1).sum())
     return right / len(rows)
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from shoal import Case, Measures, Outcome, Result
 from shoal.errors import DataError, PlanError
-from shoal.protocols.behaviour.compare import Choices, Comparison, Row, compare
+from shoal.protocols.behaviour.pairs import Choices, Comparison, Row, compare
 from shoal.protocols.behaviour.score import measure
 from shoal.protocols.behaviour.settings import Settings
 from shoal.stats.multiplicity import benjamini_hochberg, holm

@@ -7,6 +7,7 @@ import hashlib
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from importlib import import_module
 from itertools import groupby
 from pathlib import Path
@@ -17,6 +18,7 @@ import numpy as np
 from ...errors import DataError, PlanError, nearest
 from ...files import read_table
 from ...records import Case, Label
+from .iid import iid_cases, load_iid, stamp
 from .settings import SPLITS, Settings
 from .suite import DEFAULTS, Suite, read_suite, write_suite
 from .suites import SUITES
@@ -56,35 +58,64 @@ class BuiltSuite:
 
 
 def build(settings: Settings) -> BuiltSuite:
-    """The suite with its known defects mended, and the part of it that the settings choose."""
+    """The suite with its known defects mended, and the part of it that the settings choose.
+
+    Where a model is trained: what it is not trained on, the test split and the i.i.d. data's own test rows.
+    """
     suite = load_suite(settings.suite)
-    cases = EDITS[settings.resolved("edits")](suite.cases)
-    if settings.split:
-        cases = choose_split(cases, settings.split, by_content=settings.resolved("split_by") == "content")
+    cases = suite_cases(settings, asked_split(settings))
     if settings.limit and settings.limit < len(cases):
         rng = np.random.default_rng(settings.seed)
         chosen = np.sort(rng.choice(len(cases), settings.limit, replace=False))
         cases = [cases[position] for position in chosen]
     if not cases:
         raise DataError(f"suite {suite.name!r} has no case in split {settings.split!r}")
+    if settings.iid:
+        cases = cases + iid_cases(load_iid(settings, suite.labels))
     return BuiltSuite(suite, cases)
+
+
+def asked_split(settings: Settings) -> str:
+    """Which split the model is asked: as set; the test split where it is trained on another."""
+    return settings.split or ("test" if settings.train else "")
+
+
+def training_split(settings: Settings) -> str:
+    """Which split a model is trained on: the same file's, where the split comes from one."""
+    split = asked_split(settings)
+    return "train" if split in SPLITS else f"{split_file(split)[0]}:train"
+
+
+def suite_cases(settings: Settings, split: str) -> list[Case]:
+    """The suite's cases, mended, of one split; all of them where it is empty."""
+    cases = EDITS[settings.resolved("edits")](load_suite(settings.suite).cases)
+    return (
+        choose_split(cases, split, by_content=settings.resolved("split_by") == "content") if split else cases
+    )
 
 
 def identity(settings: Settings) -> dict[str, Any]:
     """What decides which cases there are: settings with their profile resolved, files by their content."""
-    path, part = split_file(settings.split)
-    return {
-        "suite": _content_digest(settings.suite),
-        "split": settings.split if settings.split in SPLITS else part,
+    path, part = split_file(asked_split(settings))
+    found = {
+        "suite": suite_digest(settings.suite, stamp(settings.suite)),
+        "split": asked_split(settings) if asked_split(settings) in SPLITS else part,
         "split file": digest_of(path.read_bytes()) if path.is_file() else "",
-        "split by": settings.resolved("split_by") if settings.split in SPLITS else "",
+        "split by": settings.resolved("split_by") if asked_split(settings) in SPLITS else "",
         "edits": settings.resolved("edits"),
         "limit": settings.limit,
         "seed": settings.seed if settings.limit else None,
     }
+    return found | ({"iid": _iid_digest(settings)} if settings.iid else {})
 
 
-def _content_digest(name: str) -> str:
+def _iid_digest(settings: Settings) -> str:
+    data = load_iid(settings, load_suite(settings.suite).labels)
+    return digest_of(repr((data.test, data.labels)).encode())
+
+
+@lru_cache(maxsize=8)
+def suite_digest(name: str, _stamp: tuple[int, int]) -> str:
     """A suite's content as a hash: of the file, or of the cases that a suite of ours makes."""
     if name in SUITES:
         suite = load_suite(name)

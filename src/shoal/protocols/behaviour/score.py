@@ -21,6 +21,7 @@ from ...stats.resampling import (
     macro_mean_replicates,
     rate,
 )
+from .iid import is_iid
 from .rules import (
     NO_LABEL,
     SPAN_RULES,
@@ -39,14 +40,53 @@ FEW_CASES = 20
 
 
 def score(settings: Settings, cases: Sequence[Case], answers: Answers) -> tuple[list[Outcome], list[Measure]]:
-    """An outcome for every case, and the measures of the whole."""
-    judged = list(judge_examples(settings, cases, answers))
-    outcomes = case_outcomes(cases, judged, answers)
+    """An outcome for every case, and the measures of the whole; i.i.d. cases come last and are scored apart."""
+    asked = [case for case in cases if not is_iid(case)]
+    examples = sum(len(case.examples) for case in asked)
+    iid = iid_outcomes(cases[len(asked) :], part_of(answers, examples, len(answers.predictions)))
+    answers = part_of(answers, 0, examples) if iid else answers
+    judged = list(judge_examples(settings, asked, answers))
+    outcomes = case_outcomes(asked, judged, answers)
     note = answers.note
-    if not any(case.groups["test type"] == "DIR" for case in cases):
+    if not any(case.groups["test type"] == "DIR" for case in asked):
         note = note.replace(NO_CONFIDENCES, "").strip("; ")  # nobody asked for any
-    rows = measure(settings, cases, outcomes, note)
-    return outcomes, rows + example_rates(cases, judged, outcomes)
+    rows = measure(settings, asked, outcomes, note) + example_rates(asked, judged, outcomes)
+    return outcomes + iid, rows + ([iid_score(iid)] if iid else [])
+
+
+def part_of(answers: Answers, start: int, stop: int) -> Answers:
+    """The answers to some of the examples."""
+    rows = slice(start, stop)
+    return replace(
+        answers,
+        predictions=answers.predictions[rows],
+        probabilities=None if answers.probabilities is None else answers.probabilities[rows],
+        confidences=None if answers.confidences is None else answers.confidences[rows],
+        texts=answers.texts[rows],
+        errors={row - start: message for row, message in answers.errors.items() if start <= row < stop},
+    )
+
+
+def iid_outcomes(cases: Sequence[Case], answers: Answers) -> list[Outcome]:
+    """Whether the model's own first choice is the label: no neutral band, no tolerance."""
+    outcomes = []
+    for row, case in enumerate(cases):
+        assert case.labels is not None
+        right = int(answers.predictions[row]) == label_index(str(case.labels[0]), answers.labels)
+        error = answers.errors.get(row, "")
+        value = None if error else 1.0 if right else -1.0
+        outcomes.append(Outcome(case.id, None if error else right, value, error))
+    return outcomes
+
+
+def iid_score(outcomes: Sequence[Outcome]) -> Measure:
+    """The share of i.i.d. rows that the model gets right."""
+    known = [outcome.passed for outcome in outcomes if outcome.passed is not None]
+    errors = len(outcomes) - len(known)
+    if not known:
+        return Measure("iid score", None, 0, errors=errors, note="the model answered no case")
+    right, n = sum(known), len(known)
+    return Measure("iid score", right / n, n, {}, wilson(right, n), "wilson", errors=errors)
 
 
 # Outcomes

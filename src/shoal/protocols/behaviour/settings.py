@@ -1,7 +1,10 @@
 """What a behaviour audit can be told, and what each profile says where papers and code differ."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
+
+from ..base import changes
 
 SPLITS = ("train", "validation", "test")
 
@@ -36,9 +39,40 @@ PROFILES: dict[str, dict[str, Any]] = {
 """`recommended` is ours, `paper` the text of the BELUGA paper, `reference` its code, quirks included."""
 
 
-def changes(what: Literal["cases", "answers", "scoring"], default: Any) -> Any:
-    """A setting, with which step it bears on: those that only change scoring are not part of the answers' hash."""
-    return field(default=default, metadata={"changes": what})
+Config = Literal["iid", "iid>suite", "iid+suite", "iid>iid+suite"]
+HoldOut = Literal["none", "seen", "functionality", "capability", "test type"]
+
+
+@dataclass(frozen=True, slots=True)
+class Train:
+    """What `train.…` may say: on what to train before asking, and how. Lists multiply the jobs.
+
+    Numbers left out are the paper's: the i.i.d. stage's own, the suite stage's as tuned for task, configuration and
+    method (`hyper.py`).
+    """
+
+    on: tuple[Config, ...] = ("iid", "iid>suite")
+    """i.i.d. data only; then the suite; both mixed from the start; i.i.d. data, then both mixed."""
+    method: tuple[str, ...] = ("vanilla",)
+    """How the stage with the suite is trained: vanilla, l2, dropout, lp, lp-ft, irm, group-dro, fish. The i.i.d. stage
+    is always plain."""
+    learning_rate: float | None = None
+    batch: int | None = None
+    epochs: float | None = None
+    iid_learning_rate: float | None = None
+    iid_batch: int | None = None
+    iid_epochs: float | None = None
+    options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Variants of a method, by its name: train.options.irm.scalar = true."""
+    loss: Literal["softmax", "sigmoid"] | None = None
+    """For labels: the paper's cross-entropy, or the independent sigmoids of its code; else as the profile says."""
+    invariance: Literal["paper", "stop_grad_original", "kl", "symmetric_kl", "js"] = "paper"
+    """For INV cases: equation 5, or a variant that does not reward confidence."""
+    group_by_length: bool | None = None
+    """Put texts of like length into a batch: less padding; else as the profile says: the paper's code does not."""
+    threads: int = 1
+    """Processor threads of a job. Another number can change the last digits, so it stands here and not on the command
+    line; --workers runs several jobs at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +103,35 @@ class Settings:
     """Edges of the neutral band that makes three classes of a two-class sentiment model."""
     resamples: int = changes("scoring", 2000)
     """Bootstrap resamples behind the intervals of means."""
+
+    # Behavioural learning
+
+    train: Train | None = changes("answers", None)
+    """Train before asking; empty asks the model as it is."""
+    iid: str = changes("cases", "")
+    """The i.i.d. data: sentiment or paraphrase for the package's own, or a file to train on."""
+    iid_test: str = changes("cases", "")
+    """The file of i.i.d. data to test on, where iid is a file."""
+    iid_texts: tuple[str, ...] = changes("cases", ())
+    """Names of the columns with the text or the two texts; guessed where not given."""
+    iid_label: str = changes("cases", "")
+    """Name of the column with the label; guessed where not given."""
+    iid_labels: tuple[str, ...] = changes("cases", ())
+    """What the data's labels, sorted, are called in the suite, where they go by other names: negative, positive."""
+    iid_limit: int = changes("cases", 0)
+    """Only this many i.i.d. rows to train on, drawn at random; 0 is all."""
+    hold_out: tuple[HoldOut, ...] = changes("answers", ())
+    """Retrain without each functionality, capability or test type in turn, and test on what was left out."""
+    hold_out_sample: int = changes("answers", 0)
+    """Only so many functionalities, drawn at random, are left out; 0 is all."""
+    sample_seed: int = changes("answers", 0)
+    """For that draw: the same for every method and seed."""
+    fold: str = changes("answers", "")
+    """Only this functionality, capability or test type is left out."""
+    s_iid_mode: Literal["full", "mean_over_heldout"] = changes("scoring", "full")
+    """The i.i.d. score inside G: of the model trained on the full suite, or the mean over the held-out ones."""
+    shuffles: int = changes("scoring", 10_000)
+    """Shuffles of the randomisation test of G."""
 
     def resolved(self, name: str) -> Any:
         """A setting's value, the profile's where the user gave none."""

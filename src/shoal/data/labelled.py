@@ -1,0 +1,159 @@
+"""Labelled texts from a file: CSV, TSV or JSON Lines, gzipped or not, one text or pair with its label per row.
+
+Columns are named, or told from the usual names. Labels may be put together into classes: stars 1 and 2 as negative.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..errors import DataError, nearest, some
+from ..files import first_bytes, read_json_lines, read_table
+from .grammar.rows import Row
+
+TEXTS: tuple[tuple[str, ...], ...] = (
+    ("premise", "hypothesis"), ("sentence1", "sentence2"), ("question1", "question2"), ("context", "question"),
+    ("text",), ("sentence",), ("review",), ("tweet",), ("content",), ("comment",),
+)  # fmt: skip
+LABELS = (
+    "label", "gold_label", "airline_sentiment", "sentiment", "stars", "rating", "class", "category", "is_duplicate",
+)  # fmt: skip
+"""What columns are usually called; upper and lower case are the same."""
+
+NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
+
+Value = str | int | float
+Classes = Mapping[str, Sequence[Value]]
+"""A class to the labels that make it up."""
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledTexts:
+    """What a file holds."""
+
+    rows: list[Row]
+    lines: list[int]
+    """On which line of the file each row starts."""
+    left_out: Mapping[str, int]
+    """Labels that belong to no class, and how many rows have each."""
+    columns: tuple[str, ...]
+    """The columns that were read: those of the texts, then the label's."""
+
+
+def read_labelled(
+    path: Path, texts: Sequence[str] = (), label: str = "", classes: Classes | None = None
+) -> LabelledTexts:
+    """Texts with their labels, from the columns named or told.
+
+    A label that no class names leaves its row out; without classes every label stays as it is.
+    """
+    columns, rows = _open(path)
+    chosen = _chosen(path, columns, tuple(texts), label)
+    to_class = _to_class(path, classes)
+    found, lines, left_out = [], [], Counter[str]()
+    for line, row in rows:
+        *parts, word = (_cell(path, line, row, column) for column in chosen)
+        name = word if classes is None else to_class.get(_key(word))
+        if name is None:
+            left_out[word] += 1
+            continue
+        found.append(Row(tuple(parts), name))
+        lines.append(line)
+    if not found and not left_out:
+        raise DataError(f"{path}: no rows")
+    _check_classes(path, classes, {_key(row.label) for row in found}, left_out)
+    return LabelledTexts(found, lines, dict(left_out), chosen)
+
+
+def _open(path: Path) -> tuple[list[str], Iterator[tuple[int, Mapping[str, Any]]]]:
+    if first_bytes(path, 64).removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"{":
+        return list(next(read_json_lines(path))[1]), read_json_lines(path)
+    return read_table(path)
+
+
+# Columns
+
+
+def _chosen(path: Path, columns: Sequence[str], texts: tuple[str, ...], label: str) -> tuple[str, ...]:
+    if len(texts) > 2:
+        raise DataError(f"{path}: {len(texts)} text columns named", why="one text, or a pair, is expected")
+    for name in filter(None, (*texts, label)):
+        if name not in columns:
+            raise DataError(
+                f"{path}, line 1: no column {name!r}",
+                why=f"found: {some(columns, 12)}",
+                fix=nearest(name, columns),
+            )
+    by_name = {name.lower(): name for name in columns}
+    known_texts = [group for group in TEXTS if all(name in by_name for name in group)]
+    known_labels = [(name,) for name in LABELS if name in by_name]
+    own_texts = texts or tuple(by_name[name] for name in _only(path, "text", known_texts, columns))
+    own_label = label or by_name[_only(path, "label", known_labels, columns)[0]]
+    if own_label in own_texts or len(set(own_texts)) < len(own_texts):
+        raise DataError(f"{path}: one column is named twice: {', '.join((*own_texts, own_label))}")
+    return (*own_texts, own_label)
+
+
+def _only(path: Path, what: str, found: Sequence[tuple[str, ...]], columns: Sequence[str]) -> tuple[str, ...]:
+    """The one column, or pair of columns, that can be meant."""
+    if len(found) == 1:
+        return found[0]
+    names = " or ".join(" and ".join(group) for group in found)
+    raise DataError(
+        f"{path}, line 1: which column holds the {what} cannot be told",
+        why=f"it may be {names}" if found else f"found: {some(columns, 12)}",
+        fix=f'name it: {what} = "{" ".join(found[0][:1]) if found else "COLUMN"}"',
+    )
+
+
+def _cell(path: Path, line: int, row: Mapping[str, Any], column: str) -> str:
+    value = row.get(column)
+    if isinstance(value, bool):
+        value = str(value).lower()
+    word = str(value).strip() if isinstance(value, str | int | float) else ""
+    if not word:
+        raise DataError(
+            f"{path}, line {line}: nothing in column {column!r}"
+            if value in (None, "") or isinstance(value, str)
+            else f"{path}, line {line}: column {column!r} holds {type(value).__name__}, text is expected",
+            fix="fill it in, or take the row out",
+        )
+    return word
+
+
+# Classes
+
+
+def _key(value: Value) -> str | float:
+    """What two writings of one label have in common: 5 is "5" is "5.0".
+
+    >>> _key("5.0") == _key(5), _key("Review Stars: 5.0")
+    (True, 'Review Stars: 5.0')
+    """
+    word = str(value).strip()
+    return float(word) if NUMBER.fullmatch(word) else word
+
+
+def _to_class(path: Path, classes: Classes | None) -> dict[str | float, str]:
+    found: dict[str | float, str] = {}
+    for name, values in (classes or {}).items():
+        for value in values:
+            if found.setdefault(_key(value), name) != name:
+                raise DataError(f"{path}: label {value!r} is in two classes, {found[_key(value)]} and {name}")
+    return found
+
+
+def _check_classes(
+    path: Path, classes: Classes | None, found: set[str | float], left_out: Mapping[str, int]
+) -> None:
+    """A class that no row belongs to is a misspelt one."""
+    for name in classes or {}:
+        if _key(name) not in found:
+            raise DataError(
+                f"{path}: no row of class {name!r}",
+                why=f"it is made of {some((classes or {})[name])}; labels in no class: {some(left_out) or 'none'}",
+                fix=nearest(str(next(iter((classes or {})[name]), "")), left_out),
+            )

@@ -1,0 +1,140 @@
+"""Association tests: WEAT (Caliskan et al. 2017) and SEAT (May et al. 2019), two target and two attribute sets.
+
+One JSON object per file, `{"targ1": {"category", "examples"}, "targ2", "attr1", "attr2"}`, whatever its suffix says.
+An example is a word or a sentence. Where it is a sentence, the word that it is about is found by its template.
+"""
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..errors import DataError, PlanError, nearest
+from ..files import read_lines
+
+SETS = ("targ1", "targ2", "attr1", "attr2")
+
+TEMPLATES = tuple(
+    re.compile(pattern)
+    for pattern in (
+        r"(?:This|That|There|Here|It) is (?:an? |the )?(?P<word>.+)\.",
+        r"(?:These|Those|They|There|Here) are (?:the )?(?P<word>.+)\.",
+        r"The person's name is (?P<word>.+)\.",
+        r"(?:This|That) (?:will|did|can|may) (?P<word>.+)\.",
+        r"(?:Here|There) (?P<word>.+) is\.",
+        r"(?:The |An? )?(?P<word>.+) (?:is|are) (?:here|there|an? thing|an? person|things|people)\.",
+    )
+)
+"""The bleached sentences of May et al.; tried in this order."""
+
+
+@dataclass(frozen=True, slots=True)
+class WordSet:
+    """Examples of one concept, and the word that each is about: empty where it cannot be told."""
+
+    category: str
+    examples: tuple[str, ...]
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AssociationTest:
+    """Two sets of targets, two of attributes."""
+
+    name: str
+    targ1: WordSet
+    targ2: WordSet
+    attr1: WordSet
+    attr2: WordSet
+
+    @property
+    def sets(self) -> tuple[WordSet, WordSet, WordSet, WordSet]:
+        """X, Y, A, B."""
+        return self.targ1, self.targ2, self.attr1, self.attr2
+
+
+def read_tests(path: Path, names: Sequence[str] = ()) -> list[AssociationTest]:
+    """The tests of a file or a folder, those of these names only where some are given."""
+    if not path.exists():
+        raise DataError(f"{path}: no such file or folder")
+    files = sorted({*path.glob("*.jsonl"), *path.glob("*.json")}) if path.is_dir() else [path]
+    known = {file.name.split(".")[0]: file for file in files}
+    if not known:
+        raise DataError(f"{path}: no association tests", why="a .jsonl file for each is expected")
+    for name in names:
+        if name not in known:
+            raise PlanError(
+                f"no association test {name!r} in {path}",
+                why=f"there are: {', '.join(known)}",
+                fix=nearest(name, known),
+            )
+    return [read_test(known[name]) for name in names or known]
+
+
+def read_test(path: Path) -> AssociationTest:
+    """One test."""
+    text = "\n".join(line for _, line in read_lines(path))
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError) as problem:
+        raise DataError(f"{path}: not JSON", why=str(problem)) from None
+    if not isinstance(found, dict) or any(name not in found for name in SETS):
+        keys = ", ".join(found) if isinstance(found, dict) else type(found).__name__
+        raise DataError(
+            f"{path}: not an association test",
+            why=f"an object with {', '.join(SETS)} is expected, found {keys}",
+        )
+    return AssociationTest(
+        path.name.split(".")[0], *(_word_set(found[name], f"{path}: {name}") for name in SETS)
+    )
+
+
+def _word_set(given: Any, where: str) -> WordSet:
+    if not isinstance(given, dict) or not isinstance(given.get("examples"), list) or "category" not in given:
+        raise DataError(f"{where}: an object with category and examples is expected")
+    examples = given["examples"]
+    if not examples or not all(isinstance(example, str) and example.strip() for example in examples):
+        raise DataError(f"{where}: examples must be a list of words or sentences, none of them empty")
+    once = tuple(dict.fromkeys(examples))  # as in the authors' code, where texts are keys
+    return WordSet(str(given["category"]), once, words_of(once))
+
+
+def words_of(examples: Sequence[str]) -> tuple[str, ...]:
+    """The word that each example of a set is about.
+
+    A word is about itself. Sentences are read by the bleached templates; where these do not fit all of them, by what
+    the sentences of the set do not share.
+
+    >>> words_of(["This is an aster.", "The asters are here."])
+    ('aster', 'asters')
+    >>> words_of(["The engineer is competent.", "The engineer is very bold."])
+    ('competent', 'very bold')
+    """
+    if not any(re.search(r"\w[.!?]$", example) for example in examples):
+        return tuple(examples)
+    fits = [next(filter(None, (one.fullmatch(example) for one in TEMPLATES)), None) for example in examples]
+    if all(fits):
+        return tuple(fit["word"] for fit in fits if fit)
+    return _unshared(examples)
+
+
+def _unshared(examples: Sequence[str]) -> tuple[str, ...]:
+    """What is left of each sentence without the words that all begin and end with; empty where nothing is."""
+    rows = [re.findall(r"\w[\w'-]*|[^\w\s]", example) for example in examples]
+    shortest = min(map(len, rows))
+    start = next((at for at in range(shortest) if len({row[at] for row in rows}) > 1), shortest)
+    end = next(
+        (at for at in range(shortest - start) if len({row[-1 - at] for row in rows}) > 1), shortest - start
+    )
+    shared = rows[0][:start] + rows[0][len(rows[0]) - end :]
+    if len(examples) < 2 or not any(token[0].isalnum() for token in shared):
+        return ("",) * len(examples)
+    return tuple(_span(example, start, end) for example in examples)
+
+
+def _span(example: str, start: int, end: int) -> str:
+    tokens = list(re.finditer(r"\w[\w'-]*|[^\w\s]", example))
+    inside = tokens[start : len(tokens) - end]
+    return example[inside[0].start() : inside[-1].end()] if inside else ""

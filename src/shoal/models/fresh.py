@@ -1,0 +1,62 @@
+"""A model that was made here and stands in no folder: a network and its tokenizer, asked like any checkpoint."""
+
+from typing import Any
+
+from ..errors import ModelError
+from .checkpoint import HEADS
+from .hf import HFModel
+
+
+class Fresh:
+    """In the place of a checkpoint: one network, with the one head it was made with."""
+
+    gguf = None
+    dtype = "float32"
+
+    def __init__(self, name: str, kind: str, network: Any, tokenizer: Any) -> None:
+        self.name, self.kind = name, kind
+        self._network, self._tokenizer = network, tokenizer
+        self.config: dict[str, Any] = network.config.to_dict()
+
+    def fingerprint(self) -> dict[str, str]:
+        """Nothing by itself: how it was made is written in the recipe."""
+        return {"made here": self.name}
+
+    def tokenizer(self) -> Any:
+        """The tokenizer that it was made with."""
+        return self._tokenizer
+
+    def network(self, asked: str) -> Any:
+        """The network with its own head, or its encoder."""
+        if asked == self.kind:
+            return self._network
+        if asked == "embed":
+            return self._network.base_model
+        raise ModelError(
+            f"{self.name} has no trained {HEADS[asked][1]}", why=f"it has a {HEADS[self.kind][1]}"
+        )
+
+
+def fresh_model(name: str, kind: str, network: Any, tokenizer: Any) -> HFModel:
+    """A network that was made here, ready to be trained and asked."""
+    model = HFModel(Fresh(name, kind, network, tokenizer), {"task": kind})  # type: ignore[arg-type]
+    model.adopt(kind, network)
+    return model
+
+
+class Unmade:
+    """A model that a plan has yet to make: it can be named, not asked."""
+
+    def __init__(self, name: str, needs: str) -> None:
+        self.name, self.needs = name, needs
+
+    def __repr__(self) -> str:
+        return self.name
+
+    def fingerprint(self) -> dict[str, str]:
+        """Its name; the rest is in the recipe that makes it."""
+        return {"unmade": self.name}
+
+    def refuse(self) -> ModelError:
+        """Why it does not answer."""
+        return ModelError(f"{self.name} has no weights yet", why="it is made by pre-training", fix=self.needs)

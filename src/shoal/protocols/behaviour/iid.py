@@ -1,0 +1,133 @@
+"""The i.i.d. data beside a suite: what a model is trained and tested on in the ordinary way.
+
+The package's own, made by `data/grammar`, or a file to train on and a file to test on.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from ...data.grammar import GRAMMARS, make_rows
+from ...data.grammar.rows import Row
+from ...data.labelled import read_labelled
+from ...errors import DataError, PlanError, nearest
+from ...records import Case
+from .settings import Settings
+from .suite import DEFAULTS
+
+IID = "i.i.d."
+"""What these cases are called where a suite's have their functionality and capability."""
+
+
+@dataclass(frozen=True, slots=True)
+class IidData:
+    """Rows to train on and to test on, under the names that the suite uses."""
+
+    train: tuple[Row, ...]
+    test: tuple[Row, ...]
+    labels: tuple[str, ...]
+    """In the order of the suite's."""
+    digest: str
+    """Of what is trained on."""
+
+
+def is_iid(case: Case) -> bool:
+    """Whether a case is of the i.i.d. data, not of the suite."""
+    return case.groups["capability"] == IID
+
+
+def load_iid(settings: Settings, suite_labels: Sequence[str] | None) -> IidData:
+    """The data that the settings name."""
+    return _load(
+        settings.iid, settings.iid_test, settings.iid_texts, settings.iid_label, settings.iid_labels,
+        settings.iid_limit, tuple(suite_labels or ()), stamp(settings.iid), stamp(settings.iid_test),
+    )  # fmt: skip
+
+
+def stamp(name: str) -> tuple[int, int]:
+    """A file's time and size: read anew when they change."""
+    path = Path(name)
+    return (path.stat().st_mtime_ns, path.stat().st_size) if name and path.is_file() else (0, 0)
+
+
+@lru_cache(maxsize=4)
+def _load(
+    iid: str,
+    iid_test: str,
+    texts: tuple[str, ...],
+    label: str,
+    names: tuple[str, ...],
+    limit: int,
+    suite_labels: tuple[str, ...],
+    *stamps: tuple[int, int],
+) -> IidData:
+    if iid in GRAMMARS:
+        train, test = make_rows(iid, "train"), make_rows(iid, "test")
+    else:
+        for name, what in ((iid, "iid"), (iid_test, "iid_test")):
+            if not name or not Path(name).is_file():
+                raise PlanError(
+                    f"{what} = {name!r} is no file" if name else f"{what} is missing",
+                    why=f"a file, or, for iid, data of the package's own: {', '.join(GRAMMARS)}",
+                    fix=nearest(name, GRAMMARS) or 'iid = "train.tsv", iid_test = "test.tsv"',
+                )
+        train = read_labelled(Path(iid), texts, label).rows
+        test = read_labelled(Path(iid_test), texts, label).rows
+    if limit and limit < len(train):
+        chosen = np.sort(np.random.default_rng(0).choice(len(train), limit, replace=False))
+        train = [train[at] for at in chosen]
+    found = {row.label for row in (*train, *test)}
+    called = label_names(sorted(found), names, suite_labels)
+    order = [name for name in suite_labels if name in called.values()] or sorted(called.values())
+    learnt = _renamed(train, called)
+    digest = hashlib.sha256(repr((learnt, order)).encode()).hexdigest()[:16]
+    return IidData(learnt, _renamed(test, called), tuple(order), digest)
+
+
+def _renamed(rows: Sequence[Row], called: dict[str, str]) -> tuple[Row, ...]:
+    return tuple(Row(row.texts, called[row.label], row.start) for row in rows)
+
+
+def label_names(found: Sequence[str], given: Sequence[str], suite: Sequence[str]) -> dict[str, str]:
+    """What each label of the data is called in the suite.
+
+    Numbers count through the suite's labels; two of them beside a suite of three are its first and last.
+
+    >>> label_names(["0", "1"], (), ("negative", "neutral", "positive"))
+    {'0': 'negative', '1': 'positive'}
+    """
+    if given and len(given) != len(found):
+        raise PlanError(
+            f"iid_labels names {len(given)} labels, the i.i.d. data has {len(found)}: {', '.join(found)}"
+        )
+    if len(found) < 2:
+        raise DataError(f"the i.i.d. data has one label only: {', '.join(found)}")
+    if given:
+        names = list(given)
+    elif not suite or set(found) <= set(suite):
+        names = list(found)
+    elif all(label.isdecimal() for label in found) and len(found) == len(suite):
+        names = list(suite)
+    elif all(label.isdecimal() for label in found) and (len(found), len(suite)) == (2, 3):
+        names = [suite[0], suite[2]]
+    else:
+        names = []
+    if not names or (suite and not set(names) <= set(suite)):
+        raise PlanError(
+            f"the i.i.d. data's labels {', '.join(found)} are not the suite's: {', '.join(suite)}",
+            fix="iid_labels = [...] says what they are called in the suite, in this order",
+        )
+    return dict(zip(found, names, strict=True))
+
+
+def iid_cases(data: IidData) -> list[Case]:
+    """The rows to test on, as cases: each a label to be predicted."""
+    groups = {"functionality": IID, "capability": IID, "test type": "MFT"}
+    return [
+        Case(f"{IID}/{number}", (row.texts,), (row.label,), groups, meta={"expect": DEFAULTS["MFT"]})
+        for number, row in enumerate(data.test)
+    ]

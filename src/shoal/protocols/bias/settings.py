@@ -1,0 +1,93 @@
+"""What an audit of bias can be told, and what each profile says where paper and code differ (05 section 5.8)."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from ..base import changes
+
+Diagnostic = Literal["crows", "stereoset", "seat", "clusters"]
+Representation = Literal["cls", "mean", "word_mean", "first_piece_no_specials"]
+Profile = Literal["recommended", "paper", "reference"]
+
+PROFILES: dict[str, dict[str, Any]] = {
+    "recommended": {"tie": "reference", "aggregate": "micro", "p_ties": "count"},
+    "paper": {"tie": "strict", "aggregate": "micro", "p_ties": "strict"},
+    "reference": {"tie": "reference", "aggregate": "per_term", "p_ties": "count"},
+}
+"""`recommended` is ours, `paper` the formulas of the paper, `reference` the code of each diagnostic's authors."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pretrain:
+    """What `pretrain.…` may say: make a small masked language model from nothing, another for every seed."""
+
+    text: str
+    """A file with a paragraph or a sentence per line, gzipped or not; or `example`."""
+    epochs: float = 10.0
+    batch: int = 32
+    learning_rate: float = 1e-3
+    warm_up: float = 0.1
+    width: int = 128
+    layers: int = 2
+    heads: int = 4
+    vocabulary: int = 8_000
+    block: int = 64
+    """Tokens of text that are seen together."""
+    ask_after: tuple[int, ...] = ()
+    """Epochs after which the model is asked too, besides the end: for curves over the training."""
+    threads: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What `[bias]` in a plan, or `--set` on the command line, may say. Lists of diagnostics and representations
+    multiply the jobs."""
+
+    diagnostic: tuple[Diagnostic, ...] = changes("cases", ("crows",))
+    """crows: pairs of sentences; stereoset: contexts with three continuations; seat: association of word or sentence
+    sets; clusters: whether the same sets fall into two clusters."""
+    data: str = changes("cases", "")
+    """The diagnostic's file (for seat and clusters also a folder of tests), a folder that holds it, or `example`."""
+    tests: tuple[str, ...] = changes("cases", ())
+    """Only these tests of seat and clusters; empty is all."""
+    limit: int = changes("cases", 0)
+    """Only a random sample of this many cases, the same for every model and seed; 0 is all."""
+    representation: tuple[Representation, ...] = changes("answers", ("cls",))
+    """The vector of a sentence in seat and clusters."""
+    seed: int = changes("answers", 0)
+    """Of pre-training; also for sampled partitions, clusterings and resampled intervals."""
+    pretrain: Pretrain | None = changes("answers", None)
+    """Pre-train tiny:masked before asking; seeds then make checkpoints of one recipe."""
+    profile: Profile = changes("scoring", "recommended")
+    """Where paper and code differ: recommended, paper or reference."""
+    tie: Literal["reference", "half", "strict"] | None = changes("scoring", None)
+    """Equal scores. reference: in crows equal to 3 decimals is neutral, in stereoset equal counts as anti-stereotype;
+    half: unrounded, counts one half; strict: unrounded, counts nothing."""
+    aggregate: Literal["micro", "per_term"] | None = changes("scoring", None)
+    """stereoset: over all clusters, or the mean over target terms as on the leaderboard."""
+    crows_scoring: Literal["unmodified_tokens", "modified_tokens"] = changes("scoring", "unmodified_tokens")
+    """Masked models: sum over the tokens the sentences share, or mean over those they do not (bias-bench)."""
+    pieces: Literal["mean", "product"] = changes("scoring", "mean")
+    """stereoset, intra-sentence, masked models: mean of the pieces' probabilities, or their product."""
+    n_samples: int = changes("scoring", 100_000)
+    """seat: partitions behind a p value; where there are no more than that, all of them."""
+    p_method: Literal["permutation", "normal"] = changes("scoring", "permutation")
+    """seat: count partitions, or compare with a normal distribution of their mean and SD."""
+    p_ties: Literal["count", "strict"] | None = changes("scoring", None)
+    """seat: whether partitions as large as the observed one count."""
+    sd: Literal["n-1", "n"] = changes("scoring", "n-1")
+    """seat: the standard deviation in the effect size."""
+    level: float = changes("scoring", 0.01)
+    """seat: p below this is significant."""
+    resamples: int = changes("scoring", 2000)
+    """Bootstrap resamples behind intervals of means and effect sizes."""
+    downstream: str = changes("scoring", "")
+    """A table with columns checkpoint, task and score (a fraction): fine-tuned scores, for the test of equivalence.
+    A checkpoint is named by its model spec, or by its seed where it was pre-trained here."""
+    margin: float = changes("scoring", 0.01)
+    """Downstream scores that differ by less are equivalent."""
+
+    def resolved(self, name: str) -> Any:
+        """A setting's value, the profile's where the user gave none."""
+        own = getattr(self, name)
+        return PROFILES[self.profile][name] if own is None else own

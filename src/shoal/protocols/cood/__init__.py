@@ -1,0 +1,113 @@
+"""Combinational OOD probing: does a model combine the parts of its input, or use a shortcut its training data allow?
+
+Take a task with at least three labels. Put "It is <label>" behind each text; the new label says whether text and
+template agree. Train on four of the nine combinations, chosen so that the label of the text alone gives the new one
+(Fang et al. 2022, "Assessing Combinational Generalization of Language Models in Biased Scenarios"), then test on all:
+
+    ID     combinations seen in training
+    COOD   unseen, but both halves were seen apart: can be inferred, and the shortcut gets all of them wrong
+    OOD    the template's word was never seen: what is right there the training data do not say
+
+A large gap between ID and COOD means that the model took the shortcut. OOD is never averaged with COOD. Read `cells`
+for the table, `texts` for what is drawn, `build` for the nine cells, `recipe` for the training, `score` for the
+numbers of one model, `compare` for those over seeds, K, words and controls.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+from ...models.ask import answer_examples
+from ...models.ask import gather as gather_columns
+from ...records import Answer, Answers, Example
+from .build import BuiltCood, build, export, identity, load, save, training_items
+from .compare import compare
+from .recipe import check_room, recipe
+from .score import score
+from .settings import SLOT, Settings, combinations
+from .texts import roles_of
+
+if TYPE_CHECKING:
+    from ...models.ask import Questions
+
+__all__ = [
+    "BuiltCood",
+    "Settings",
+    "answers_version",
+    "ask",
+    "build",
+    "compare",
+    "export",
+    "gather",
+    "identity",
+    "is_random",
+    "load",
+    "parts",
+    "recipe",
+    "save",
+    "score",
+    "title",
+    "training_items",
+]
+
+answers_version = 1
+
+
+def parts(settings: Settings) -> list[Settings]:
+    """One job for each combination of what stands in lists; with `rotate`, for each class as the unseen one."""
+    if not settings.rotate:
+        return combinations(settings)
+    fst, sec, neu = roles_of(settings).values()
+    turns = ((fst, sec, neu), (sec, neu, fst), (neu, fst, sec))
+    return [
+        part
+        for one, two, unseen in turns
+        for part in combinations(
+            replace(settings, roles={"fst": one, "sec": two, "neu": unseen}, rotate=False)
+        )
+    ]
+
+
+def title(settings: Settings) -> str:
+    """The data, K, and what is unusual about the job."""
+    (control,), (per_label,), (template,), (reveal,) = (
+        settings.control,
+        settings.per_label,
+        settings.template,
+        settings.reveal,
+    )
+    names = settings.names[0] if isinstance(settings.names, tuple) and settings.names else {}
+    words = [
+        PurePath(settings.data).name.split(".")[0],
+        f"k{per_label}",
+        control if control != "none" else "",
+        template.replace(SLOT, "") if (template,) != Settings().template else "",
+        *names.values(),
+        f"{settings.roles['neu']} unseen" if settings.roles else "",
+        f"reveal {reveal}" if reveal else "",
+    ]
+    return " ".join(filter(None, words))
+
+
+def is_random(settings: Settings) -> bool:
+    """The seed draws the training texts, their order and the new head."""
+    return settings.control != ("majority",)
+
+
+def ask(
+    settings: Settings, model: object, built: BuiltCood, examples: Sequence[Example], ids: Sequence[str]
+) -> list[Answer]:
+    """Whether each text and its template agree, as far as the model can tell; nothing that it is shown is cut."""
+    check_room(model, examples)
+    return answer_examples(model, examples, ids, built.labels)
+
+
+def gather(
+    settings: Settings, built: BuiltCood, rows: Sequence[Answer], questions: "Questions"
+) -> Mapping[str, Answers]:
+    """The answers of each epoch, in the order in which they were given."""
+    by_mark: dict[str, list[Answer]] = {}
+    for row in rows:
+        by_mark.setdefault(row.mark, []).append(row)
+    return {mark: gather_columns(own, questions, built.labels) for mark, own in by_mark.items()}

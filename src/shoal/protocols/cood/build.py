@@ -1,0 +1,260 @@
+"""Texts to the biased training set and to the nine cells of the test set (`protocols/03-cood.md` 3.3).
+
+training     fst/fst, sec/sec, neu/fst, neu/sec      K items each: the label of the text alone gives the target
+validation   the same cells, other texts             chooses the epoch
+test         all nine cells, other texts again       M items each, the same texts in all cells of a row
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from ...errors import DataError, PlanError, nearest, some
+from ...files import read_json_lines, writing
+from ...models import load_model
+from ...records import Case, Example
+from .cells import CELLS, LABELS, ROLES, cells_of, target
+from .settings import SLOT, Settings
+from .texts import Text, digest, parts_of, roles_of, training_texts
+
+KNOWN_NAMES = {"positive": "great", "neutral": "okay", "negative": "terrible"}
+"""The paper's words for sentiment (its Table 1); other classes go by their own names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """How a text and a word become an input."""
+
+    template: str
+    words: Mapping[str, str]
+    """Role to the word that names its class."""
+    shown: str = "both"
+    """both, text only or template only."""
+    single_segment: bool = False
+
+    def example(self, texts: Example, t: str) -> Example:
+        """The text with the statement about its class behind it; of a pair, behind the second text."""
+        statement = self.template.replace(SLOT, self.words[t])
+        if self.shown == "template only":
+            return (statement,)
+        shown = (" ".join(texts),) if self.single_segment else texts
+        return shown if self.shown == "text only" else (*shown[:-1], f"{shown[-1]} {statement}")
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One thing to train on."""
+
+    example: Example
+    target: str
+    cell: str
+    text: str
+    """The id of its text."""
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltCood:
+    """The test and validation texts, and the cases they make."""
+
+    shape: Shape
+    about: Mapping[str, Any]
+    """Where the texts come from and what was left out: shown with the results."""
+    test: Sequence[Text]
+    validation: Sequence[Text]
+    cases: list[Case]
+
+    @property
+    def whole(self) -> list[Case]:
+        """Every case is asked."""
+        return self.cases
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The two new labels."""
+        return LABELS
+
+
+# Shape
+
+
+def shape_of(settings: Settings) -> Shape:
+    """The template and the words, checked."""
+    (template,), (control,) = settings.template, settings.control
+    if template.count(SLOT) != 1:
+        raise PlanError(
+            f"template = {template!r} has {template.count(SLOT) or 'no'} slots for the word",
+            why=f"{SLOT} stands where the word for a class goes, once",
+            fix=f'template = "It is {SLOT}"',
+        )
+    shown = control if control in ("text only", "template only") else "both"
+    return Shape(template, words_of(settings), shown, settings.single_segment)
+
+
+def words_of(settings: Settings) -> dict[str, str]:
+    """Role to word, from words by class: never by position (the paper's own table can be read two ways)."""
+    roles = roles_of(settings)
+    known = KNOWN_NAMES if set(roles.values()) == set(KNOWN_NAMES) else {}
+    given = next(iter(settings.names), None) if not isinstance(settings.names, dict) else settings.names
+    names: Mapping[str, str] = given or {label: known.get(label, label) for label in roles.values()}
+    for label in names:
+        if label not in roles.values():
+            raise PlanError(
+                f"names: {label!r} is none of the three classes",
+                why=f"they are {', '.join(roles.values())}",
+                fix=nearest(label, roles.values()),
+            )
+    missing = [label for label in roles.values() if not names.get(label, "").strip()]
+    if missing:
+        raise PlanError(f"names: no word for {', '.join(missing)}", why="each of the three classes needs one")
+    words = {role: names[label].strip() for role, label in roles.items()}
+    if len({word.casefold() for word in words.values()}) < len(ROLES):
+        raise PlanError(
+            f"names: {', '.join(words.values())}", why="with equal words a template says nothing of its class"
+        )
+    return words
+
+
+# Cases
+
+
+def build(settings: Settings) -> BuiltCood:
+    """The test and validation cases: the same for every seed and K, so that all are compared on the same texts."""
+    parts, shape = parts_of(settings), shape_of(settings)
+    about = {
+        "data": settings.data,
+        "roles": roles_of(settings),
+        "words": shape.words,
+        "rows": parts.rows,
+        "dropped": dict(parts.dropped),
+        "left": len(parts.training),
+    }
+    return _built(shape, about, parts.test, parts.validation)
+
+
+def _built(
+    shape: Shape, about: Mapping[str, Any], test: Sequence[Text], validation: Sequence[Text]
+) -> BuiltCood:
+    cases = [
+        _case(shape, about, text, cell, split)
+        for split, texts, cells in (("test", test, list(CELLS)), ("validation", validation, cells_of("ID")))
+        for cell in cells
+        for text in texts
+        if text.y == cell.partition("/")[0]
+    ]
+    return BuiltCood(shape, about, test, validation, cases)
+
+
+def _case(shape: Shape, about: Mapping[str, Any], text: Text, cell: str, split: str) -> Case:
+    return Case(
+        f"{cell}/{text.id}",
+        (shape.example(text.texts, cell.partition("/")[2]),),
+        (target(cell),),
+        {"cell": cell, "kind": CELLS[cell], "split": split},
+        text.cluster,
+        {"text": text.id, "about": about},
+    )
+
+
+def identity(settings: Settings) -> dict[str, Any]:
+    """What decides the cases: files by their content, roles and words resolved."""
+    return {
+        "data": digest(settings.data),
+        "test data": digest(settings.test_data),
+        "columns": [*settings.text, settings.label],
+        "classes": settings.classes,
+        "roles": roles_of(settings),
+        "shape": asdict(shape_of(settings)),
+        "test": settings.test_per_label,
+        "validation": settings.validation_per_label,
+        "max tokens": settings.max_tokens,
+        "tokenizer": load_model(settings.tokenizer).fingerprint() if settings.tokenizer else "",
+        "test seed": settings.test_seed,
+    }
+
+
+def save(built: BuiltCood, path: Path) -> None:
+    """Write a text per line, below a line that says how they become cases."""
+    head = {"cood": 1, "shape": asdict(built.shape), "about": built.about}
+    with writing(path) as stream:
+        stream.write(json.dumps(head, ensure_ascii=False) + "\n")
+        for split, texts in (("test", built.test), ("validation", built.validation)):
+            for text in texts:
+                stream.write(json.dumps({"split": split, **asdict(text)}, ensure_ascii=False) + "\n")
+
+
+def load(path: Path) -> BuiltCood:
+    """The cases that were built."""
+    lines = read_json_lines(path)
+    number, head = next(lines, (1, {}))
+    if head.get("cood") != 1:
+        raise DataError(f"{path}, line {number}: not the cases of a COOD audit")
+    texts: dict[str, list[Text]] = {"test": [], "validation": []}
+    for _, row in lines:
+        texts[row.pop("split")].append(Text(**{**row, "texts": tuple(row["texts"])}))
+    return _built(Shape(**head["shape"]), head["about"], texts["test"], texts["validation"])
+
+
+# Training items
+
+
+def training_items(settings: Settings) -> list[Item]:
+    """The biased set, or what a control is trained on instead."""
+    texts, shape = training_texts(settings), shape_of(settings)
+    (control,), (reveal,) = settings.control, settings.reveal
+    cells = list(CELLS) if control == "all cells" else cells_of("ID")
+    items = [_item(shape, text, cell) for cell in cells for text in texts[cell.partition("/")[0]]]
+    return items + list(_revealed(shape, texts, reveal))
+
+
+def _item(shape: Shape, text: Text, cell: str) -> Item:
+    return Item(shape.example(text.texts, cell.partition("/")[2]), target(cell), cell, text.id)
+
+
+def _revealed(shape: Shape, texts: Mapping[str, Sequence[Text]], number: int) -> Iterator[Item]:
+    """The third word after all (07 section 7.14): so many neu/neu, and as many others, fst and sec by turns.
+
+    With texts that are trained on anyway, so that only the word is new; half of the items have each target.
+    """
+    if not 0 <= number <= len(texts["neu"]):
+        raise PlanError(f"reveal = {number}", why=f"from 0 to per_label = {len(texts['neu'])} is possible")
+    for at in range(number):
+        yield _item(shape, texts["neu"][at], "neu/neu")
+        other = ROLES[at % 2]
+        yield _item(shape, texts[other][at // 2], f"{other}/neu")
+
+
+def digest_items(items: Sequence[Item]) -> str:
+    """What is trained on, as a hash."""
+    return hashlib.sha256(json.dumps([(item.example, item.target) for item in items]).encode()).hexdigest()[
+        :16
+    ]
+
+
+def export(settings: Settings, folder: Path) -> None:
+    """Write train.jsonl, validation.jsonl and test.jsonl, to train and ask a model elsewhere.
+
+    A line is {"case_id", "texts", "label", "cell"}; predictions name the same case ids.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    rows: dict[str, list[dict[str, Any]]] = {"train": [], "validation": [], "test": []}
+    for item in training_items(settings):
+        name = f"{item.cell}/{item.text}"
+        rows["train"].append(_line(name, item.example, item.target, item.cell))
+    for case in build(settings).cases:
+        label = str((case.labels or ("",))[0])
+        rows[case.groups["split"]].append(_line(case.id, case.examples[0], label, case.groups["cell"]))
+    for name, lines in rows.items():
+        with writing(folder / f"{name}.jsonl") as stream:
+            stream.writelines(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+
+
+def _line(name: str, example: Example, label: str, cell: str) -> dict[str, Any]:
+    return {"case_id": name, "texts": list(example), "label": label, "cell": cell}
+
+
+def describe(about: Mapping[str, Any]) -> str:
+    """What was left out, in words."""
+    return some([f"{count:,} {why}" for why, count in about["dropped"].items()]) or "nothing"

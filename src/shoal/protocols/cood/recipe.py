@@ -1,0 +1,112 @@
+"""How the model of a job is made: an encoder with a fresh two-way head, trained on the biased set (03 section 3.4)."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from ...errors import ModelError
+from ...models import load_model, parse_spec
+from ...models.ask import HasTokens
+from ...records import Answers, Example
+from ...training.environments import Environment, Labelled
+from ...training.how import How
+from ...training.stage import Mark, Progress, Recipe, Stage
+from .build import Item, build, digest_items, training_items
+from .cells import INCONSISTENT, LABELS
+from .settings import Settings
+
+TINY_RATE, PAPER_RATE = 5e-4, 1e-5
+
+
+def recipe(settings: Settings, model: str) -> Recipe | None:
+    """One training on the biased set, asked after every epoch; None for answers that are there already."""
+    scheme = parse_spec(model).scheme
+    if settings.control == ("majority",):
+        return Recipe(lambda seed: Majority(), (), {"answers": INCONSISTENT})
+    if scheme == "predictions" or settings.trained:
+        return None
+    if scheme == "python":
+        raise ModelError(
+            f"{model} cannot be trained by shoal",
+            why="cood trains an encoder on biased data, then asks it",
+            fix="hf:FOLDER of an encoder; or train it on the items that shoal.protocols.cood.export writes, "
+            "then set trained = true",
+        )
+    items, how = training_items(settings), how_of(settings, model)
+    environment = Environment("cood", "iid", [_labelled(item) for item in items])
+    return Recipe(
+        _base(settings, model, items),
+        (_stage(environment, how, digest_items(items)),),
+        {"labels": list(LABELS)},
+        settings.threads,
+    )
+
+
+def how_of(settings: Settings, model: str) -> How:
+    """The paper's numbers where it has them; the very small models need a larger learning rate to move at all."""
+    usual = TINY_RATE if parse_spec(model).scheme == "tiny" else PAPER_RATE
+    rate = usual if settings.learning_rate is None else settings.learning_rate
+    return How(learning_rate=rate, batch=settings.batch, epochs=settings.epochs, warm_up=settings.warm_up)
+
+
+def _labelled(item: Item) -> Labelled:
+    return Labelled(item.example, tuple(float(label == item.target) for label in LABELS))
+
+
+def _stage(environment: Environment, how: How, items: str) -> Stage:
+    epochs = tuple(str(epoch + 1) for epoch in range(int(how.epochs)))
+
+    def train(model: Any, seed: int, progress: Progress, mark: Mark) -> None:
+        from ...training.loop import train as train_model  # loads torch
+        from ...training.methods import make_method
+
+        method = make_method("vanilla", {})
+        train_model(model, [environment], method, how, seed, progress=progress, mark=mark, marks=epochs)
+
+    return Stage(
+        title="biased set",
+        identity={"items": items, "method": "vanilla", **asdict(how)},
+        steps=int(how.epochs) * environment.batches(how.batch),
+        train=train,
+        marks=epochs,
+    )
+
+
+def _base(settings: Settings, model: str, items: Sequence[Item]) -> Callable[[int], Any]:
+    """The encoder with a fresh head, once it is sure that nothing it will be shown has to be cut."""
+
+    def base(seed: int) -> Any:
+        fresh = load_model(model).with_fresh_head(LABELS, seed)
+        asked = [case.examples[0] for case in build(settings).cases]
+        check_room(fresh, [item.example for item in items] + asked)
+        return fresh
+
+    return base
+
+
+def check_room(model: object, examples: Sequence[Example]) -> None:
+    """Stop where a text leaves no room for the template: it stands at the end, and would be cut off."""
+    if not isinstance(model, HasTokens):
+        return
+    lengths = model.lengths(examples)
+    long = sum(length > model.longest for length in lengths)
+    if long:
+        raise ModelError(
+            f"{model!r} takes {model.longest:,} tokens; {long:,} of {len(lengths):,} texts leave no room for the "
+            f"template, the longest have {max(lengths):,}",
+            why="the template stands at the end and would be cut off",
+            fix=f'tokenizer = "{model!r}" with a lower max_tokens, to leave such texts out',
+        )
+
+
+class Majority:
+    """The control that learns nothing: says of everything what is right in six of the nine cells."""
+
+    def __repr__(self) -> str:
+        return "the most frequent answer"
+
+    def classify(self, examples: Sequence[Example], labels: Sequence[str] | None) -> Answers:
+        """Inconsistent, whatever it is shown."""
+        return Answers(LABELS, np.full(len(examples), LABELS.index(INCONSISTENT), np.int64))

@@ -1,0 +1,86 @@
+"""What a COOD audit can be told; numbers are the paper's where it has one, else those of `protocols/03-cood.md`."""
+
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Literal
+
+from ..base import changes
+
+Control = Literal["none", "all cells", "text only", "template only", "majority"]
+
+SLOT = "<LABEL>"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What `[cood]` in a plan, or `--set` on the command line, may say. Lists multiply the jobs."""
+
+    data: str = changes("cases", "opinions")
+    """Labelled texts: a file, or `opinions`, short reviews of our own with three labels."""
+    test_data: str = changes("cases", "")
+    """A file of its own for the test and validation texts; empty: they are held out from `data`."""
+    text: tuple[str, ...] = changes("cases", ())
+    """The column of the text, or the two of a pair; told from the usual names if not given."""
+    label: str = changes("cases", "")
+    """The column of the label."""
+    classes: dict[str, tuple[str | int | float, ...]] | None = changes("cases", None)
+    """Labels put together: {negative = [1, 2], neutral = [3], positive = [4, 5]}; labels not named are left out."""
+    roles: dict[str, str] | None = changes("cases", None)
+    """Which class is fst, sec and neu; known for sentiment and NLI. The word for neu is never trained on."""
+    rotate: bool = changes("cases", False)
+    """Let each of the three classes be neu in turn."""
+    per_label: tuple[int, ...] = changes("answers", (2000,))
+    """K: how many texts of each class are trained on."""
+    test_per_label: int = changes("cases", 1000)
+    """M: how many texts of each class are tested, each with all three templates."""
+    validation_per_label: int = changes("cases", 250)
+    """How many texts of each class choose the epoch, in the trained combinations only; 0: the last epoch is taken."""
+    template: tuple[str, ...] = changes("cases", (f"It is {SLOT}",))
+    """What is put behind each text, with one slot for the class's word."""
+    names: dict[str, str] | tuple[dict[str, str], ...] = changes("cases", ())
+    """The word for each class: {positive = "great", neutral = "okay", negative = "terrible"}, or a list of such."""
+    control: tuple[Control, ...] = changes("answers", ("none",))
+    """Train on all nine cells, on texts or templates alone, or not at all; none: the probe itself."""
+    reveal: tuple[int, ...] = changes("answers", (0,))
+    """How many items with the third word are trained on after all: so many neu/neu, and as many with other texts."""
+    max_tokens: int = changes("cases", 100)
+    """Longer texts (pairs: both together, the template not counted) are left out."""
+    tokenizer: str = changes("cases", "")
+    """The model whose word pieces are counted; empty: words and punctuation marks."""
+    single_segment: bool = changes("cases", False)
+    """Join a pair and its template into one text, instead of the template behind the second."""
+    epochs: int = changes("answers", 10)
+    """How long to train; the model is asked after each."""
+    learning_rate: float | None = changes("answers", None)
+    """By default the paper's 1e-5, and 5e-4 for the very small `tiny:` models."""
+    batch: int = changes("answers", 32)
+    """Items per step."""
+    warm_up: float = changes("answers", 0.06)
+    """The share of steps over which the learning rate rises; then it falls to nothing."""
+    trained: bool = changes("answers", False)
+    """The model was trained on these items already, somewhere else: ask it as it is."""
+    seed: int = changes("answers", 0)
+    """For the training texts, their order and the new head."""
+    test_seed: int = changes("cases", 0)
+    """For the test and validation texts: the same for every seed, so that seeds can be compared text by text."""
+    threads: int = changes("answers", 1)
+    """Processor threads for training and asking."""
+    resamples: int = changes("scoring", 2000)
+    """Bootstrap resamples behind the intervals of means."""
+
+
+def combinations(settings: Settings) -> list[Settings]:
+    """One for each combination of what stands in lists."""
+    names = (settings.names,) if isinstance(settings.names, dict) else settings.names
+    lists = (settings.control, settings.per_label, settings.template, names or (None,), settings.reveal)
+    return [
+        replace(
+            settings,
+            control=(control,),
+            per_label=(per_label,),
+            template=(template,),
+            names=() if words is None else (words,),
+            reveal=(reveal,),
+        )
+        for control, per_label, template, words, reveal in product(*lists)
+    ]

@@ -1,0 +1,218 @@
+"""Association of two sets of targets with two sets of attributes: WEAT and SEAT (05 section 5.5).
+
+    s(w) = mean over A of cos(w, a) - mean over B of cos(w, b)          association
+    d    = (mean over X of s - mean over Y of s) / sd over both of s    effect_size
+    p    = share of re-partitions of X and Y with as large a sum over X  permutation_p
+
+`S = Σ_X s - Σ_Y s` differs from `2 Σ_X s` by a constant, so only the sum over X is looked at.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
+
+Floats = NDArray[np.float64]
+
+SAMPLES = 100_000
+TOLERANCE = 1e-12
+"""Sums that differ by less, relative to the statistic, are ties: they were added up in other orders."""
+ROWS_AT_ONCE = 25_000
+"""Random partitions held in memory together."""
+
+
+def association(targets: ArrayLike, first: ArrayLike, second: ArrayLike) -> Floats:
+    """How much nearer each target (a row) is to the first attributes than to the second, by mean cosine.
+
+    NaN for a vector of length 0.
+
+    >>> association([[1, 0], [0.8, 0.6]], [[1, 0]], [[0, 1]]).round(6).tolist()
+    [1.0, 0.2]
+    """
+    difference = _unit(first).mean(axis=0) - _unit(second).mean(axis=0)
+    found: Floats = _unit(targets) @ difference
+    return found
+
+
+def effect_size(first: ArrayLike, second: ArrayLike, ddof: int = 1) -> float:
+    """Difference of the mean associations of X and Y over the SD of all of them; NaN where that is 0.
+
+    `ddof=1` as in the code of the authors. Never beyond ±2.
+
+    >>> round(effect_size([1, 0.2], [-1, -0.2]), 6)
+    1.441153
+    """
+    x, y = _sides(first, second)
+    both = np.concatenate([x, y])
+    if np.ptp(both) <= TOLERANCE:
+        return float("nan")
+    return float((x.mean() - y.mean()) / both.std(ddof=ddof))
+
+
+@dataclass(frozen=True, slots=True)
+class PermutationP:
+    """A one-sided p, how many partitions it rests on, and whether these were all there are."""
+
+    p: float
+    partitions: int
+    exact: bool
+
+
+def permutation_p(
+    first: ArrayLike,
+    second: ArrayLike,
+    rng: Generator,
+    samples: int = SAMPLES,
+    *,
+    strict: bool = False,
+    method: Literal["permutation", "normal"] = "permutation",
+) -> PermutationP:
+    """One-sided p of Σ_X s over partitions into sets of the same sizes.
+
+    All partitions where there are at most `samples` of them, the observed one among them; else `samples` - 1 random
+    ones and one that counts as large. Ties count as large unless `strict`. `normal` compares with the normal
+    distribution that has the mean and SD of the partitions' statistics.
+
+    >>> permutation_p([1, 0.2, -0.2], [-1, -0.2, -0.68], np.random.default_rng(0))
+    PermutationP(p=0.1, partitions=20, exact=True)
+    """
+    x, y = _sides(first, second)
+    both = np.concatenate([x, y])
+    partitions = math.comb(len(both), len(x))
+    exact = partitions <= samples
+    sums = all_sums(both, len(x)) if exact else random_sums(both, len(x), samples - 1, rng)
+    observed = float(x.sum())
+    if method == "normal":
+        spread = float(sums.std(ddof=1)) if len(sums) > 1 else 0.0
+        p = float(special.ndtr((sums.mean() - observed) / spread)) if spread > 0 else 1.0
+        return PermutationP(p, len(sums), exact)
+    # The tolerance is for S, of which the sum over X is a half.
+    slack = TOLERANCE * max(1.0, abs(2 * observed - float(both.sum()))) / 2
+    large = int((sums > observed + slack).sum() if strict else (sums >= observed - slack).sum())
+    if exact:
+        return PermutationP(large / partitions, partitions, True)
+    return PermutationP((1 + large) / samples, samples, False)
+
+
+def all_sums(values: ArrayLike, size: int) -> Floats:
+    """The sum of every subset of this size.
+
+    Value by value: a subset of i values either has the last one or has it not.
+
+    >>> all_sums([1.0, 2.0, 4.0], 2).tolist()
+    [3.0, 5.0, 6.0]
+    """
+    numbers = np.asarray(values, dtype=np.float64)
+    fewer = min(size, len(numbers) - size)
+    by_size: list[Floats] = [np.zeros(1), *[np.empty(0)] * fewer]
+    for at, number in enumerate(numbers):
+        left = len(numbers) - at - 1
+        for count in range(min(fewer, at + 1), 0, -1):
+            if count + left >= fewer:  # else it can no longer grow to the size
+                by_size[count] = np.concatenate([by_size[count], by_size[count - 1] + number])
+    return by_size[fewer] if fewer == size else float(numbers.sum()) - by_size[fewer][::-1]
+
+
+def random_sums(values: ArrayLike, size: int, samples: int, rng: Generator) -> Floats:
+    """The sums of random subsets of this size, all subsets alike in probability.
+
+    Coins are tossed for all members, eight to a byte; then members are taken out or put in at random until the size is
+    right. No member is treated otherwise than another at any point, so no subset is likelier than another.
+    """
+    numbers = np.asarray(values, dtype=np.float64)
+    fewer = min(size, len(numbers) - size)
+    sums = np.concatenate(
+        [
+            _random_block(numbers, fewer, min(ROWS_AT_ONCE, samples - start), rng)
+            for start in range(0, samples, ROWS_AT_ONCE)
+        ]
+    )
+    return sums if fewer == size else float(numbers.sum()) - sums
+
+
+def _random_block(numbers: Floats, size: int, rows: int, rng: Generator) -> Floats:
+    members, width = len(numbers), -(-len(numbers) // 8)
+    if 4 * size < members:  # tossing coins would put far too many in
+        bits = np.zeros((width, rows), np.uint8)
+    else:
+        bits = rng.integers(0, 256, (width, rows), np.uint8)
+        bits[-1] &= (1 << (members - 8 * (width - 1))) - 1
+    sums, counts = np.zeros(rows), np.zeros(rows, np.int64)
+    padded = np.zeros(8 * width)
+    padded[:members] = numbers
+    for row, eight in zip(bits, padded.reshape(width, 8), strict=True):
+        sums += (BYTES @ eight)[row]
+        counts += ONES[row]
+    wrong = np.flatnonzero(counts != size)
+    while len(wrong):
+        member = rng.integers(0, members, len(wrong))
+        byte, bit = member >> 3, (1 << (member & 7)).astype(np.uint8)
+        inside = (bits[byte, wrong] & bit) > 0
+        many = counts[wrong] > size
+        flip = inside == many
+        rows_flipped, out = wrong[flip], many[flip]
+        bits[byte[flip], rows_flipped] ^= bit[flip]
+        sign = np.where(out, -1.0, 1.0)
+        sums[rows_flipped] += sign * numbers[member[flip]]
+        counts[rows_flipped] += sign.astype(np.int64)
+        wrong = wrong[counts[wrong] != size]
+    return sums
+
+
+BYTES: Floats = ((np.arange(256)[:, None] >> np.arange(8)) & 1).astype(np.float64)
+"""The bits of every byte, the lowest first: (256, 8)."""
+ONES = BYTES.sum(axis=1).astype(np.int64)
+
+
+def effect_size_replicates(
+    first: ArrayLike,
+    second: ArrayLike,
+    rng: Generator,
+    resamples: int,
+    units: tuple[ArrayLike, ArrayLike] | None = None,
+    ddof: int = 1,
+) -> Floats:
+    """Effect sizes when targets are drawn anew within X and within Y, attributes as they are; NaN where undefined.
+
+    `units` name what was drawn together, such as all sentences about one word.
+    """
+    sides = _sides(first, second)
+    draws = []
+    for number, side in enumerate(sides):
+        names = (
+            np.arange(len(side))
+            if units is None
+            else np.unique(np.asarray(units[number]), return_inverse=True)[1]
+        )
+        size = int(names.max()) + 1
+        drawn = rng.multinomial(size, np.full(size, 1 / size), resamples).astype(np.float64)
+        tables = [np.bincount(names, weights, size) for weights in (np.ones(len(side)), side, side**2)]
+        draws.append(drawn @ np.stack(tables, axis=1))  # (resamples, 3): n, Σs, Σs²
+    (n_x, sum_x, _), (n_y, sum_y, _) = draws[0].T, draws[1].T
+    n, total, squares = (draws[0] + draws[1]).T
+    variance = (squares - total**2 / n) / (n - ddof)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found: Floats = np.where(
+            variance > TOLERANCE**2, (sum_x / n_x - sum_y / n_y) / np.sqrt(variance), np.nan
+        )
+    return found
+
+
+def _unit(vectors: ArrayLike) -> Floats:
+    matrix = np.asarray(vectors, dtype=np.float64)
+    if matrix.ndim != 2 or not matrix.size:
+        raise ValueError(f"vectors are a matrix with a row each; got shape {matrix.shape}")
+    with np.errstate(divide="ignore", invalid="ignore"):
+        unit: Floats = matrix / np.linalg.norm(matrix, axis=1, keepdims=True)
+    return unit
+
+
+def _sides(first: ArrayLike, second: ArrayLike) -> tuple[Floats, Floats]:
+    x, y = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
+    if x.ndim != 1 or y.ndim != 1 or not (len(x) and len(y)):
+        raise ValueError(f"both sets need at least one association; got shapes {x.shape} and {y.shape}")
+    return x, y

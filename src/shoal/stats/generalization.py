@@ -1,0 +1,431 @@
+"""G of a baseline and a method over several seeds: intervals and the randomisation test (01, 1.9; 07, 7.2 and 7.3).
+
+One `Pair` holds both on the same cases, a column per seed. All that a pass rate needs of a case (or of a cluster of
+cases that stand or fall together) is its contribution: passes and applicable outcomes, for each side and seed. Cases
+with the same contribution are interchangeable, so both drawing cases again and exchanging them between the sides come
+down to a few random counts per functionality:
+
+    outcomes ──► Pair ──┬─► exchange_test   how many of each kind change sides: p of the difference of G
+                        └─► draw            how often each kind is drawn:       intervals of scores and differences
+
+**Seeds.** Columns of one seed on both sides began alike, so they are paired, and a score is the mean of the seeds'
+scores. The test exchanges a case with the outcomes of all seeds at once: it speaks of new cases for *these* runs. An
+interval speaks of the recipe: to the spread over cases it adds Student's reach over the seeds, t(S-1) · SD / √S.
+
+**What adds up.** An interval is put together from distances whose squares add (Zou & Donner 2008): cases drawn again;
+functionalities that gave the same answer for every case, of which drawing again says nothing, by Wilson's interval;
+seeds; and, where only some functionalities were held out, the draw of those.
+
+Neither the order nor the names of cases and functionalities change anything, not even what is drawn.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import ArrayLike, NDArray
+
+from .intervals import Interval, paired_difference_interval, percentile_interval, t_quantile, wilson
+from .paired import Randomisation, generalization_score
+from .resampling import ClusterTable, distinct_rows, paired_table, run_tables
+
+Floats = NDArray[np.float64]
+Score = Callable[[Floats, Floats], Floats]
+"""From suite score and i.i.d. score to what is reported."""
+
+BASELINE, METHOD, DIFFERENCE = (1.0, 0.0), (0.0, 1.0), (-1.0, 1.0)
+"""How the two sides enter a number."""
+
+KINDS_AT_ONCE = 256
+"""Kinds of cases whose tosses are held in memory together."""
+ONES = np.array([byte.bit_count() for byte in range(256)], dtype=np.uint8)
+"""How many of eight coins show heads."""
+
+
+def suite_score(suite: Floats, iid: Floats) -> Floats:
+    """The suite's part alone."""
+    return suite
+
+
+def iid_score(suite: Floats, iid: Floats) -> Floats:
+    """The i.i.d. part alone."""
+    return iid
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """What each case contributes, both sides and every seed side by side: a table per functionality and an i.i.d. one.
+
+    Columns: of the baseline the sums by seed, then the counts by seed; the same of the method.
+    """
+
+    suite: tuple[ClusterTable, ...]
+    iid: ClusterTable
+    suite_rates: Floats  # (functionalities, sides, seeds), observed
+    scores: tuple[Floats, Floats]
+    """Observed suite and i.i.d. scores, each (sides, seeds)."""
+
+    @property
+    def seeds(self) -> int:
+        """How many runs a side has."""
+        return int(self.suite_rates.shape[2])
+
+    def value(self, score: Score, sides: tuple[float, float]) -> Floats:
+        """A score, or difference of scores, per seed."""
+        return _contrast(score(*self.scores), sides)
+
+
+def pair(
+    baseline: Sequence[ArrayLike],
+    method: Sequence[ArrayLike],
+    baseline_iid: ArrayLike,
+    method_iid: ArrayLike,
+    clusters: Sequence[ArrayLike] | None = None,
+) -> Pair:
+    """Both sides as tables; a cases × seeds matrix of 1, 0, NaN per functionality, and one for the i.i.d. data.
+
+    >>> toy = pair([[[1], [0]]], [[[1], [1]]], [[1], [1], [0]], [[1], [0], [0]])
+    >>> toy.value(generalization_score, METHOD).round(4).tolist()  # of 1 and 1/3
+    [0.5]
+    """
+    if not baseline:
+        raise ValueError("there is no functionality to average over")
+    tables = run_tables([baseline, method], clusters)
+    (iid,) = run_tables([[baseline_iid], [method_iid]], None)
+    widths = {np.shape(matrix)[1] for matrix in (*baseline, *method, baseline_iid, method_iid)}
+    if len(widths) != 1:
+        raise ValueError("both sides need the same seeds")
+    seeds = widths.pop()
+    ordered = tuple(sorted(tables, key=lambda table: table.content))
+    rates = np.concatenate([_rates(table.totals[None], seeds) for table in ordered])
+    # Summed in the order of size: rounding must not tell the order of functionalities.
+    suite: Floats = np.sort(rates, axis=0).mean(axis=0)
+    return Pair(ordered, iid, rates, (suite, _rates(iid.totals[None], seeds)[0]))
+
+
+# The test
+
+
+def exchange_test(
+    both: Pair, shuffles: int, rng: Generator, iid_rng: Generator | None = None
+) -> Randomisation:
+    """ΔG, method minus baseline and averaged over seeds, as observed and with cases exchanged at random.
+
+    For one seed this is `paired.randomise_generalization` of one scenario. A case changes sides with the outcomes of
+    all its seeds. Scenarios that begin with i.i.d. generators in the same state share the i.i.d. exchanges.
+    """
+    iid = _shuffled(_unordered(both.iid), both.seeds, shuffles, iid_rng or rng)
+    # By what is exchanged, not by who has it: the two sides can change names without changing a draw.
+    ordered = sorted((_unordered(table) for table in both.suite), key=lambda kinds: kinds.content)
+    total, defined = np.zeros(iid.shape), np.zeros(iid.shape)
+    for kinds in ordered:
+        rates = _shuffled(kinds, both.seeds, shuffles, rng)
+        total += np.nan_to_num(rates)
+        defined += ~np.isnan(rates)
+    suite: Floats = np.divide(total, defined, out=np.full(total.shape, np.nan), where=defined > 0)
+    shuffled = _contrast(generalization_score(suite, iid), DIFFERENCE).mean(axis=1)
+    observed = both.value(generalization_score, DIFFERENCE).mean()
+    return Randomisation(np.array([observed]), shuffled[:, None])
+
+
+@dataclass(frozen=True, slots=True)
+class _Kinds:
+    """The cases of one functionality as unordered pairs of contributions."""
+
+    same: Floats  # (columns of one side,) summed over cases that contribute alike to both
+    pairs: Floats  # (kinds, 2, columns of one side), the lesser contribution first
+    counts: NDArray[np.int64]  # (kinds,)
+
+    @property
+    def content(self) -> tuple[int, bytes, bytes, bytes]:
+        return int(self.counts.sum()), self.pairs.tobytes(), self.counts.tobytes(), self.same.tobytes()
+
+
+def _unordered(table: ClusterTable) -> _Kinds:
+    width = table.rows.shape[1] // 2
+    first, second = table.rows[:, :width], table.rows[:, width:]
+    unequal = first != second
+    differs = unequal.any(axis=1)
+    where = unequal.argmax(axis=1)[:, None]
+    turned = np.take_along_axis(first, where, 1) > np.take_along_axis(second, where, 1)
+    oriented = np.hstack([np.where(turned, second, first), np.where(turned, first, second)])[differs]
+    same = table.counts[~differs] @ first[~differs]
+    if not len(oriented):
+        return _Kinds(same, np.zeros((0, 2, width)), np.zeros(0, np.int64))
+    rows, counts = distinct_rows(oriented, table.counts[differs])
+    return _Kinds(same, rows.reshape(len(rows), 2, width), counts)
+
+
+def _shuffled(kinds: _Kinds, seeds: int, shuffles: int, rng: Generator) -> Floats:
+    """The rates of both sides in each shuffle: (shuffles, sides, seeds)."""
+    lesser, greater = kinds.pairs[:, 0], kinds.pairs[:, 1]
+    step = greater - lesser
+    moved = np.zeros((shuffles, len(kinds.same)))
+    for start in range(0, len(kinds.counts), KINDS_AT_ONCE):
+        some = slice(start, start + KINDS_AT_ONCE)
+        moved += _heads(kinds.counts[some], shuffles, rng) @ step[some]
+    one = kinds.same + kinds.counts @ lesser + moved
+    other = kinds.same + kinds.counts @ greater - moved
+    return _rates(np.hstack([one, other]), seeds)
+
+
+def _heads(coins: NDArray[np.int64], shuffles: int, rng: Generator) -> Floats:
+    """How many of so many coins show heads: (shuffles, kinds). Up to eight coins are the bits of a random byte."""
+    heads = np.empty((shuffles, len(coins)))
+    few = coins <= 8
+    masks = ((1 << coins[few]) - 1).astype(np.uint8)
+    heads[:, few] = ONES[rng.integers(0, 256, (shuffles, len(masks)), dtype=np.uint8) & masks]
+    for kind in np.flatnonzero(~few):
+        heads[:, kind] = rng.binomial(coins[kind], 0.5, shuffles)
+    return heads
+
+
+# Intervals
+
+
+@dataclass(frozen=True, slots=True)
+class Draws:
+    """A pair, and its rates with cases drawn again."""
+
+    pair: Pair
+    suite: Floats  # (functionalities, resamples, sides, seeds)
+    iid: Floats  # (resamples, sides, seeds)
+    scores: tuple[Floats, Floats]
+    """Suite and i.i.d. scores per resample, each (resamples, sides, seeds)."""
+    has_new_functionalities: bool = False
+
+
+def draw(both: Pair, resamples: int, rng: Generator) -> Draws:
+    """Cases drawn again inside each functionality: "these functionalities, new cases" (07 section 7.2)."""
+    iid = _resampled(both.iid, both.seeds, resamples, rng)
+    suite = np.stack([_resampled(table, both.seeds, resamples, rng) for table in both.suite])
+    return Draws(both, suite, iid, (suite.mean(axis=0), iid))
+
+
+def draw_functionalities(draws: Draws, rng: Generator) -> Draws:
+    """The functionalities drawn again too: "new functionalities like these".
+
+    The observed rates carry the noise of the cases once already, so that this interval errs on the wide side.
+    """
+    number, resamples = draws.suite.shape[:2]
+    drawn = max(1, number - 1)  # one fewer, as everywhere: see `resampling`
+    slots = rng.integers(number, size=(resamples, drawn))
+    # Each slot takes another resample: a functionality drawn twice gets two draws of its cases.
+    places = (np.arange(resamples)[:, None] + np.arange(drawn)) % resamples
+    scores = draws.suite[slots, places].mean(axis=1), draws.iid
+    return replace(draws, scores=scores, has_new_functionalities=True)
+
+
+def _resampled(table: ClusterTable, seeds: int, resamples: int, rng: Generator) -> Floats:
+    """Rates per resample, (resamples, sides, seeds); drawn again where a side came out without an applicable case.
+
+    A side and seed that never has one keeps its NaN.
+    """
+    possible = ~np.isnan(_rates(table.totals[None], seeds)[0])
+    rates = np.empty((resamples, 2, seeds))
+    missing = np.ones(resamples, dtype=bool)
+    while missing.any():
+        rates[missing] = _rates(_drawn_counts(table, int(missing.sum()), rng) @ table.rows, seeds)
+        missing = (np.isnan(rates) & possible).any(axis=(1, 2))
+    return rates
+
+
+def _drawn_counts(table: ClusterTable, resamples: int, rng: Generator) -> NDArray[np.int64]:
+    """How often each kind is drawn, (resamples, kinds): by kind where those are few, else case by case."""
+    kinds, clusters = len(table.counts), table.clusters
+    drawn = max(1, clusters - 1)
+    if 4 * kinds < clusters:
+        return rng.multinomial(drawn, table.counts / clusters, size=resamples)
+    kind_of = np.repeat(np.arange(kinds), table.counts)
+    counts = np.empty((resamples, kinds), dtype=np.int64)
+    for start in range(0, resamples, step := max(1, 1_000_000 // drawn)):
+        some = min(step, resamples - start)
+        chosen = kind_of[rng.integers(clusters, size=(some, drawn))] + kinds * np.arange(some)[:, None]
+        found = np.bincount(chosen.ravel(), minlength=kinds * some)
+        counts[start : start + some] = found.reshape(some, kinds)
+    return counts
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A number with its interval, and where its uncertainty comes from."""
+
+    value: float
+    interval: Interval | None
+    seed_share: float | None = None
+    """Of the variance, the part that is due to seeds: whether to buy seeds or cases."""
+
+
+def estimate(
+    draws: Draws,
+    score: Score,
+    sides: tuple[float, float] = METHOD,
+    *,
+    seed: int | None = None,
+    population: int = 0,
+    level: float = 0.95,
+) -> Estimate:
+    """A score or a difference of scores: its mean over seeds (or of one), with an interval.
+
+    `population` is how many functionalities these were drawn from at random, where only some were held out
+    (01 section 1.16); the mean over the drawn ones is the Horvitz-Thompson estimate of the mean over all.
+    """
+    both = draws.pair
+    weights = np.full(both.seeds, 1 / both.seeds) if seed is None else np.eye(both.seeds)[seed]
+    of = _Contrast(both, score, sides, weights)
+    values = both.value(score, sides)
+    value = float(values @ weights)
+    if math.isnan(value):
+        return Estimate(value, None)
+    replicates = _contrast(score(*draws.scores), sides) @ weights
+    drawn = percentile_interval(replicates, level, degrees=_degrees(draws, of))
+    distances = [_distances(value, drawn)]
+    distances.append(_unmoved(draws, of, level))
+    if seed is None and both.seeds > 1:
+        reach = t_quantile(level, both.seeds - 1) * float(values.std(ddof=1)) / math.sqrt(both.seeds)
+        distances.append(np.array([reach, reach]))
+    if population and not draws.has_new_functionalities:
+        distances.append(of.shifted(_sampling_reach(draws, of, population, level)))
+    below, above = np.sqrt((np.array(distances) ** 2).sum(axis=0))
+    if math.isnan(below) or math.isnan(above):
+        return Estimate(value, None)
+    least = min(0.0, 1.0 * min(sides))
+    interval = max(least, value - float(below)), min(1.0, value + float(above))
+    return Estimate(value, interval, _seed_share(values, replicates) if seed is None else None)
+
+
+class _Contrast:
+    """What a number is made of: a score, how the sides enter it, and how the seeds do."""
+
+    def __init__(self, both: Pair, score: Score, sides: tuple[float, float], weights: Floats) -> None:
+        self.both, self.score, self.sides, self.weights = both, score, sides, weights
+
+    def at(self, suite: Floats, iid: Floats) -> float:
+        return float(_contrast(self.score(suite, iid), self.sides) @ self.weights)
+
+    def of_rates(self, rates: Floats) -> Floats:
+        """Rates (…, sides, seeds) as they enter, before the score is taken: a rate or a difference of rates."""
+        weighted: Floats = _contrast(rates, self.sides) @ self.weights
+        return weighted
+
+    def shifted(self, reach: ArrayLike, *, iid: bool = False) -> Floats:
+        """How far the number moves when the suite (or i.i.d.) score is that much lower, or higher."""
+        below, above = np.broadcast_to(np.asarray(reach, np.float64), (2,))
+        suite, own = self.both.scores
+        moved = [own, suite] if iid else [suite, own]
+        # A difference moves with the side that adds to it.
+        side = np.array(self.sides)[:, None] > 0
+        ends = []
+        for step in (-below, above):
+            shifted = np.clip(np.where(side, moved[0] + step, moved[0]), 0, 1)
+            ends.append(self.at(*((moved[1], shifted) if iid else (shifted, moved[1]))))
+        middle = self.at(suite, own)
+        distances: Floats = np.abs(np.array([middle - ends[0], ends[1] - middle]))
+        return distances
+
+    def slopes(self) -> tuple[Floats, Floats]:
+        """How the number answers to the suite and the i.i.d. rates of each side and seed, (sides, seeds) each."""
+        suite, iid = self.both.scores
+        step = 1e-6
+        entering = np.array(self.sides)[:, None] * self.weights
+        by_suite = (self.score(suite + step, iid) - self.score(suite - step, iid)) / (2 * step)
+        by_iid = (self.score(suite, iid + step) - self.score(suite, iid - step)) / (2 * step)
+        return entering * by_suite, entering * by_iid
+
+
+def _degrees(draws: Draws, of: _Contrast) -> float:
+    """How well the variance over cases is known (Satterthwaite); functionalities minus one where those are drawn."""
+    if draws.has_new_functionalities and of.score is not iid_score:
+        return len(draws.suite) - 1.0
+    by_suite, by_iid = of.slopes()
+    suite = np.einsum("frij,ij->fr", draws.suite, by_suite / len(draws.suite))
+    iid = np.einsum("rij,ij->r", draws.iid, by_iid)
+    variance = np.append(suite.var(axis=1), iid.var())
+    free = np.array([table.clusters - 1.0 for table in (*draws.pair.suite, draws.pair.iid)])
+    variance, free = np.nan_to_num(variance[free > 0]), free[free > 0]
+    if variance.sum() <= 1e-24:
+        return float(free.sum()) if len(free) else float("nan")
+    return float(variance.sum() ** 2 / (variance**2 / free).sum())
+
+
+def _unmoved(draws: Draws, of: _Contrast, level: float) -> Floats:
+    """What is added for functionalities, or i.i.d. data, that come out the same however their cases are drawn."""
+    squares = np.zeros(2)
+    for number in np.flatnonzero(np.ptp(of.of_rates(draws.suite), axis=1) < 1e-12):
+        squares += _still(draws.pair.suite[number], of, level) ** 2
+    distances = of.shifted(np.sqrt(squares) / len(draws.suite)) if squares.any() else np.zeros(2)
+    if np.ptp(of.of_rates(draws.iid)) < 1e-12:
+        own = of.shifted(_still(draws.pair.iid, of, level), iid=True)
+        distances = np.sqrt(distances**2 + own**2)
+    return distances
+
+
+def _still(table: ClusterTable, of: _Contrast, level: float) -> Floats:
+    """How far down and up a rate (or difference) may be that no draw of its cases moves."""
+    seeds = of.both.seeds
+    counts = table.rows.reshape(len(table.rows), 2, 2, seeds)[:, :, 1]
+    applies = (counts[:, np.array(of.sides) != 0] > 0).any(axis=(1, 2))
+    n = int(table.counts[applies].sum())
+    if min(of.sides) < 0:
+        reach = _no_difference(n, level)
+        return np.array([reach, reach])
+    rate = float(np.clip(of.of_rates(_rates(table.totals[None], seeds))[0], 0, 1))
+    low, high = wilson(rate * n if rate < 1 else n, n, level)
+    return np.array([rate - low, high - rate])
+
+
+@lru_cache(maxsize=1024)
+def _no_difference(n: int, level: float) -> float:
+    """What n cases without any difference leave open."""
+    return paired_difference_interval(paired_table(np.zeros(n), np.zeros(n)), level)[1]
+
+
+def _sampling_reach(draws: Draws, of: _Contrast, population: int, level: float) -> float:
+    """Student's reach of the draw of functionalities without replacement, cases aside; NaN for a lone one.
+
+    The rates of k of K functionalities vary by s², of which the mean v of their own sampling variances is the noise of
+    cases, counted elsewhere: √((1 - k/K) (s² - v) / k).
+    """
+    k = len(draws.suite)
+    if k >= population:
+        return 0.0
+    if k < 2:
+        return float("nan")
+    rates = np.sort(of.of_rates(draws.pair.suite_rates))
+    noise = float(of.of_rates(draws.suite).var(axis=1).mean())
+    between = max(0.0, float(rates.var(ddof=1)) - noise)
+    return t_quantile(level, k - 1) * math.sqrt((1 - k / population) * between / k)
+
+
+def _seed_share(values: Floats, replicates: Floats) -> float | None:
+    if len(values) < 2:
+        return None
+    of_seeds, of_cases = float(values.var(ddof=1)) / len(values), float(np.nanvar(replicates))
+    return of_seeds / (of_seeds + of_cases) if of_seeds + of_cases > 0 else None
+
+
+# Small parts
+
+
+def _rates(totals: Floats, seeds: int) -> Floats:
+    """Sums over counts, (draws, sides, seeds); NaN where nothing applies."""
+    parts = totals.reshape(len(totals), 2, 2, seeds)
+    sums, counts = parts[:, :, 0], parts[:, :, 1]
+    rates: Floats = np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0)
+    return rates
+
+
+def _contrast(values: Floats, sides: tuple[float, float]) -> Floats:
+    """From (…, sides, seeds) to (…, seeds); a side that does not enter may be undefined."""
+    if sides == DIFFERENCE:
+        difference: Floats = values[..., 1, :] - values[..., 0, :]
+        return difference
+    one: Floats = values[..., sides.index(1.0), :]
+    return one
+
+
+def _distances(middle: float, interval: Interval) -> Floats:
+    return np.maximum(0.0, [middle - interval[0], interval[1] - middle])

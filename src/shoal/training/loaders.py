@@ -1,0 +1,284 @@
+"""From items to batches, and from batches to the steps of an epoch (`protocols/01-beluga.md` 1.6).
+
+A loader draws batches from items of one class. Two feeds say which batches a step gets:
+
+    EveryItem        one loader per kind of item, each item once per epoch; the loaders take turns at random, each as
+                     often as it has batches: vanilla and its like
+    ByEnvironment    one loader per environment, shuffled anew at every step: IRM, Group-DRO, Fish
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+from numpy.random import Generator
+from torch import Tensor
+
+from ..errors import PlanError, nearest
+from . import losses
+from .batch import Batch, Loss, Rows, Source
+from .environments import Directed, Environment, Invariant, Item, Labelled, Several, pools
+
+SHOWN = 3
+"""How many examples of a `Several` one visit shows at the most."""
+CHUNK = 50
+"""Batches that are sorted by length together, as Transformers' own trainer does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Losses:
+    """Which loss each test type has, by the names in `losses.py`."""
+
+    labels: str = "softmax"
+    invariance: str = "paper"
+    direction: str = "paper"
+
+    def __post_init__(self) -> None:
+        for name, known in (
+            ("labels", losses.LABEL_LOSSES),
+            ("invariance", losses.INVARIANCE_LOSSES),
+            ("direction", losses.DIRECTION_LOSSES),
+        ):
+            found = getattr(self, name)
+            if found not in known:
+                raise PlanError(
+                    f"loss for {name}: {found!r}", why=f"known: {', '.join(known)}", fix=nearest(found, known)
+                )
+
+
+# Loaders: what one batch shows
+
+
+class Loader(Protocol):
+    """Items of one class, ready to be shown."""
+
+    lengths: Rows
+
+    def show(self, chosen: Rows, rng: Generator) -> tuple[Rows, int, Loss]:
+        """One visit to the chosen items: rows of the source, how many cases that makes, and their loss."""
+        ...
+
+
+class LabelledLoader:
+    """Examples with their labels."""
+
+    def __init__(self, items: Sequence[Labelled], source: Source, loss: Losses) -> None:
+        self.rows = np.array(source.rows(item.example for item in items), np.int64)
+        self.lengths = source.lengths[self.rows]
+        self.targets = torch.tensor([item.target for item in items], dtype=torch.float32)
+        self.kind = loss.labels
+
+    def show(self, chosen: Rows, rng: Generator) -> tuple[Rows, int, Loss]:
+        """Each example once."""
+        return self.rows[chosen], len(chosen), label_loss(self.targets[torch.from_numpy(chosen)], self.kind)
+
+
+class SeveralLoader:
+    """Cases of several examples with a label each."""
+
+    def __init__(self, items: Sequence[Several], source: Source, loss: Losses) -> None:
+        self.rows = [np.array(source.rows(item.examples), np.int64) for item in items]
+        self.targets = [torch.tensor(item.targets, dtype=torch.float32) for item in items]
+        self.kept = [int(item.keep_first) for item in items]
+        self.lengths = np.array([source.lengths[rows].max() for rows in self.rows], np.int64)
+        self.kind = loss.labels
+
+    def show(self, chosen: Rows, rng: Generator) -> tuple[Rows, int, Loss]:
+        """Up to three examples of each, drawn without replacement."""
+        drawn = [self._draw(item, rng) for item in chosen.tolist()]
+        rows = np.concatenate([self.rows[item][at] for item, at in zip(chosen, drawn, strict=True)])
+        targets = torch.cat(
+            [
+                self.targets[item][torch.from_numpy(at)]
+                for item, at in zip(chosen.tolist(), drawn, strict=True)
+            ]
+        )
+        return rows, len(rows), label_loss(targets, self.kind)
+
+    def _draw(self, item: int, rng: Generator) -> Rows:
+        count, kept = len(self.rows[item]), self.kept[item]
+        others = kept + rng.permutation(count - kept)[: SHOWN - kept]
+        return np.concatenate([np.arange(kept), others])
+
+
+class PairLoader:
+    """Originals and their variants, one of which is drawn at each visit. Originals come first in the batch."""
+
+    def __init__(self, items: Sequence[Invariant | Directed], source: Source, loss: Losses) -> None:
+        self.originals = np.array(source.rows(item.original for item in items), np.int64)
+        self.variants = np.array(source.rows(text for item in items for text in item.variants), np.int64)
+        self.counts = np.array([len(item.variants) for item in items], np.int64)
+        self.starts = np.cumsum(self.counts) - self.counts
+        longest = np.maximum.reduceat(source.lengths[self.variants], self.starts)
+        self.lengths = np.maximum(source.lengths[self.originals], longest)
+        self.loss = loss
+
+    def show(self, chosen: Rows, rng: Generator) -> tuple[Rows, int, Loss]:
+        """Each original with one of its variants, drawn uniformly."""
+        drawn = self.starts[chosen] + rng.integers(0, self.counts[chosen])
+        rows = np.concatenate([self.originals[chosen], self.variants[drawn]])
+        return rows, len(chosen), self._loss(chosen)
+
+    def _loss(self, chosen: Rows) -> Loss:
+        return invariance_loss(self.loss.invariance)
+
+
+class DirectedLoader(PairLoader):
+    """The same, with a direction each."""
+
+    def __init__(self, items: Sequence[Directed], source: Source, loss: Losses) -> None:
+        super().__init__(items, source, loss)
+        self.directions = [item.direction for item in items]
+
+    def _loss(self, chosen: Rows) -> Loss:
+        return direction_loss([self.directions[item] for item in chosen.tolist()], self.loss.direction)
+
+
+LOADERS: dict[type[Item], Callable[[Any, Source, Losses], Loader]] = {
+    Labelled: LabelledLoader,
+    Invariant: PairLoader,
+    Directed: DirectedLoader,
+    Several: SeveralLoader,
+}
+
+
+# Losses: which side of the logits IRM scales
+
+
+def label_loss(targets: Tensor, kind: str) -> Loss:
+    """The loss of labelled examples; scaled, it is the softmax's in either kind (01, 1.7)."""
+
+    def loss(logits: Tensor, scale: Tensor | None = None) -> Tensor:
+        wanted = targets.to(logits.device)
+        if scale is not None:
+            return losses.cross_entropy(logits * scale, wanted)
+        return losses.LABEL_LOSSES[kind](logits, wanted)
+
+    return loss
+
+
+def invariance_loss(kind: str) -> Loss:
+    """The loss of pairs that should be answered alike; only the variant is scaled."""
+
+    def loss(logits: Tensor, scale: Tensor | None = None) -> Tensor:
+        original, variant = logits.chunk(2)
+        return losses.INVARIANCE_LOSSES[kind](original, variant if scale is None else variant * scale)
+
+    return loss
+
+
+def direction_loss(directions: Sequence[str], kind: str) -> Loss:
+    """The loss of pairs whose answer must not move one way; both sides are scaled."""
+
+    def loss(logits: Tensor, scale: Tensor | None = None) -> Tensor:
+        original, variant = logits.chunk(2)
+        if scale is not None:
+            original, variant = original * scale, variant * scale
+        return losses.DIRECTION_LOSSES[kind](original, variant, directions)
+
+    return loss
+
+
+# Feeds: which batches a step gets
+
+
+class Feed(Protocol):
+    """The batches of a training."""
+
+    @property
+    def steps(self) -> int:
+        """In one epoch."""
+        ...
+
+    def epoch(self) -> Iterator[Sequence[Batch]]:
+        """The batches of each step of the next epoch."""
+        ...
+
+
+class EveryItem:
+    """Each item once per epoch, in batches of one kind; which kind comes next is random, in proportion to size."""
+
+    def __init__(
+        self,
+        environments: Iterable[Environment],
+        source: Source,
+        batch: int,
+        rng: Generator,
+        loss: Losses | None = None,
+        *,
+        by_length: bool = True,
+    ) -> None:
+        self.pools = [(pool, _loader(pool, source, loss or Losses())) for pool in pools(environments)]
+        self.source, self.batch, self.rng, self.by_length = source, batch, rng, by_length
+        self.steps = sum(pool.batches(batch) for pool, _ in self.pools)
+
+    def epoch(self) -> Iterator[Sequence[Batch]]:
+        """One batch for each step."""
+        turns = [self._turns(*pool) for pool in self.pools]
+        order = np.repeat(np.arange(len(turns)), [pool.batches(self.batch) for pool, _ in self.pools])
+        for turn in self.rng.permutation(order).tolist():
+            pool, loader = self.pools[turn]
+            yield (_batch(pool, loader, next(turns[turn]), self.source, self.rng),)
+
+    def _turns(self, pool: Environment, loader: Loader) -> Iterator[Rows]:
+        size = pool.batch_size(self.batch)
+        order = self.rng.permutation(len(pool))
+        if not self.by_length:
+            return iter(np.split(order, range(size, len(order), size)))
+        return iter(by_length(order, loader.lengths, size, self.rng))
+
+
+def by_length(order: Rows, lengths: Rows, size: int, rng: Generator) -> list[Rows]:
+    """Batches of items alike in length: sorted inside chunks of a shuffled order, then shuffled as batches."""
+    chunks = np.split(order, range(CHUNK * size, len(order), CHUNK * size))
+    cut = [
+        batch
+        for chunk in chunks
+        for batch in np.split(
+            chunk[np.argsort(-lengths[chunk], kind="stable")], range(size, len(chunk), size)
+        )
+    ]
+    return [cut[at] for at in rng.permutation(len(cut))]
+
+
+class ByEnvironment:
+    """Batches from the environments that a method chooses for each step, each drawn afresh."""
+
+    def __init__(
+        self,
+        environments: Sequence[Environment],
+        source: Source,
+        batch: int,
+        rng: Generator,
+        loss: Losses | None = None,
+        *,
+        choose: Callable[[Sequence[Environment], Generator], Sequence[str]],
+        steps: int,
+    ) -> None:
+        self.environments, self.choose, self.steps = environments, choose, steps
+        self.source, self.batch, self.rng = source, batch, rng
+        self.loaders: Mapping[str, tuple[Environment, Loader]] = {
+            one.name: (one, _loader(one, source, loss or Losses())) for one in environments
+        }
+
+    def epoch(self) -> Iterator[Sequence[Batch]]:
+        """One batch from each chosen environment for each step: without replacement inside a batch, with across."""
+        for _ in range(self.steps):
+            names = self.choose(self.environments, self.rng)
+            yield [self._draw(*self.loaders[name]) for name in names]
+
+    def _draw(self, environment: Environment, loader: Loader) -> Batch:
+        size = min(len(environment), environment.batch_size(self.batch))
+        chosen = self.rng.choice(len(environment), size, replace=False)
+        return _batch(environment, loader, chosen, self.source, self.rng)
+
+
+def _loader(environment: Environment, source: Source, loss: Losses) -> Loader:
+    return LOADERS[type(environment.items[0])](environment.items, source, loss)
+
+
+def _batch(environment: Environment, loader: Loader, chosen: Rows, source: Source, rng: Generator) -> Batch:
+    rows, cases, loss = loader.show(chosen, rng)
+    return Batch(environment.name, source.take(rows), loss, environment.kind, cases)

@@ -1,0 +1,89 @@
+"""The ways to train, one file each.
+
+    vanilla     plain training
+    l2          with weight decay
+    dropout     with more dropout
+    lp          the head alone
+    lp-ft       the head alone, then everything
+    irm         a classifier that is best in every environment at once
+    group-dro   hardest on the environment that does worst
+    fish        where the gradients of environments agree
+
+`"my_package.my_module:MyMethod"` is accepted wherever such a name is.
+"""
+
+from collections.abc import Mapping
+from dataclasses import fields
+from importlib import import_module
+from typing import Any
+
+from ...errors import PlanError, nearest
+from .base import Method, Phase
+from .dropout import Dropout
+from .fish import Fish
+from .group_dro import GroupDRO
+from .irm import IRM
+from .l2 import L2
+from .lp import LP
+from .lp_ft import LPFT
+from .vanilla import Vanilla
+
+__all__ = ["METHODS", "Method", "Phase", "Vanilla", "make_method"]
+
+METHODS: dict[str, type[Method]] = {
+    "vanilla": Vanilla,
+    "l2": L2,
+    "dropout": Dropout,
+    "lp": LP,
+    "lp-ft": LPFT,
+    "irm": IRM,
+    "group-dro": GroupDRO,
+    "fish": Fish,
+}
+
+
+def make_method(name: str, options: Mapping[str, Any] | None = None) -> Method:
+    """The method of this name with these options, each checked.
+
+    >>> make_method("group-dro", {"step_size": 0.1}).step_size
+    0.1
+    """
+    kind = METHODS.get(name) or _imported(name)
+    defaults = {field.name: field.default for field in fields(kind) if field.init}  # type: ignore[arg-type]
+    given = dict(options or {})
+    for option, value in given.items():
+        if option not in defaults:
+            raise PlanError(
+                f"{name}: unknown option {option!r}",
+                why=f"known: {', '.join(defaults)}" if defaults else "it has none",
+                fix=nearest(option, defaults),
+            )
+        given[option] = _checked(f"{name}: {option}", value, defaults[option])
+    return kind(**given)
+
+
+def _checked(what: str, value: Any, default: Any) -> Any:
+    """A value of the kind that the default is; whole numbers are numbers."""
+    if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if type(value) is not type(default):
+        kinds = {bool: "true or false", int: "a whole number", float: "a number"}
+        raise PlanError(f"{what} must be {kinds.get(type(default), 'a text')}, found {value!r}")
+    return value
+
+
+def _imported(name: str) -> type[Method]:
+    module, colon, own = name.partition(":")
+    if not colon:
+        raise PlanError(
+            f"method {name!r} is not known", why=f"known: {', '.join(METHODS)}", fix=nearest(name, METHODS)
+        )
+    try:
+        found = getattr(import_module(module), own)
+    except (ImportError, AttributeError) as problem:
+        raise PlanError(f"method {name!r} cannot be imported", why=str(problem)) from None
+    if not (isinstance(found, type) and issubclass(found, Method)):
+        raise PlanError(
+            f"method {name!r} is not a Method", fix="derive it from shoal.training.methods.Method"
+        )
+    return found

@@ -1,0 +1,64 @@
+"""What every method is: which environments a step draws from, and what the step does with their batches.
+
+The model turns a batch's inputs into logits and knows the task; the batch turns logits into a loss and knows the test
+type; the method knows neither. A method is a dataclass whose fields are its options, all with defaults.
+"""
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from typing import ClassVar
+
+from numpy.random import Generator
+from torch import nn
+
+from ..batch import Batch
+from ..environments import Environment, pools
+from ..how import How
+from ..stepper import Learner, Stepper
+
+
+def _as_it_is(network: nn.Module) -> AbstractContextManager[None]:
+    return nullcontext()
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """A stretch of training with an optimiser and a schedule of its own."""
+
+    how: How
+    around: Callable[[nn.Module], AbstractContextManager[None]] = _as_it_is
+    """What is different about the network meanwhile: weights that are frozen, another dropout."""
+    frozen: bool = False
+    """Whether the encoder answers the same all the time, so that it need be asked only once."""
+
+
+class Method:
+    """Plain training, and what the other methods have in common with it."""
+
+    by_environment: ClassVar[bool] = False
+    """Whether a step draws from environments that the method chooses; else every item is visited once per epoch."""
+    updates: int = 1
+    """How often a step updates the weights."""
+
+    def start(self, environments: Sequence[Environment]) -> None:
+        """Forget earlier trainings."""
+
+    def phases(self, how: How) -> list[Phase]:
+        """The stretches of one training."""
+        return [Phase(how)]
+
+    def environments(self, known: Sequence[Environment], rng: Generator) -> Sequence[str]:
+        """The names of those that this step draws from."""
+        return [environment.name for environment in known]
+
+    def steps_per_epoch(self, known: Sequence[Environment], batch: int) -> int:
+        """How many steps visit every item of every kind once."""
+        return sum(pool.batches(batch) for pool in pools(known))
+
+    def step(self, model: Learner, batches: Sequence[Batch], stepper: Stepper, progress: float) -> float:
+        """Update the model from these batches; `progress` is the share of the training done. Returns the loss."""
+        (batch,) = batches
+        loss = batch.loss(model(batch.inputs))
+        stepper.step(loss)
+        return loss.item()

@@ -1,0 +1,51 @@
+"""What a protocol says about training: stages, each starting from the weights that the one before it ends with.
+
+    Recipe ──► base(seed) ──► stage 1 ──► stage 2 ──► a model to ask
+               fresh head     kept if     asked at
+                              shared      its marks
+
+A stage is named by what decides its weights. Jobs whose recipes begin alike share those stages: they are trained once.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..records import Example
+
+Progress = Callable[[str, int, int], None]
+"""Told which step is at how many of how many."""
+Mark = Callable[[str], None]
+"""Called by a stage when it has come to one of its marks; the model is asked there and then."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One training."""
+
+    title: str
+    identity: Mapping[str, Any]
+    """Everything that decides the weights beside the seed and what it starts from: data by digest, method, settings."""
+    steps: int
+    """How many steps it takes, for the estimate of time."""
+    train: Callable[[Any, int, Progress, Mark], None]
+    """Train this model with this seed, in place."""
+    marks: tuple[str, ...] = ()
+    """Names of the moments at which the model is asked while it trains, in order: "1", "2" for epochs. The last is the
+    end. Empty: only at the end, without a name."""
+    frozen: Callable[[], Sequence[Example]] | None = None
+    """Where the encoder does not change: every example that this stage, or one like it, trains on. They are then
+    encoded once, for all stages that start from the same weights."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """How the model of a job is made before it is asked."""
+
+    base: Callable[[int], Any]
+    """The model that the first stage starts from, with the seed for what is fresh in it."""
+    stages: tuple[Stage, ...]
+    identity: Mapping[str, Any] = field(default_factory=dict)
+    """What decides the base beside the model's own fingerprint and the seed: the labels of a fresh head."""
+    threads: int = 1
+    """Processor threads for training and asking. Part of the job: another number can change the last digits."""

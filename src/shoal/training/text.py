@@ -1,0 +1,70 @@
+"""Text to pre-train on: a file, or `example`, which our own grammar makes. Light: plans are read without torch."""
+
+import hashlib
+import re
+from functools import lru_cache
+from pathlib import Path
+
+from ..data.grammar import make_rows
+from ..errors import DataError
+from ..files import read_lines
+
+EXAMPLE = "example"
+"""Portraits of people and the questions about them, opinions, questions: jobs do not depend on who has them."""
+EXAMPLE_ROWS = {"reading": 2500, "sentiment": 1500}
+
+
+def stamp(text: str) -> int:
+    """What changes when a file does, told without reading it."""
+    if text == EXAMPLE:
+        return 0
+    path = Path(text)
+    if not path.is_file():
+        raise DataError(
+            f"{path}: no such file", why="pretrain.text names a text", fix=f'a file, or "{EXAMPLE}"'
+        )
+    return path.stat().st_mtime_ns
+
+
+def read_text(text: str) -> tuple[str, ...]:
+    """The lines that hold something."""
+    return _lines(text, stamp(text))
+
+
+@lru_cache(maxsize=2)
+def _lines(text: str, _stamp: int) -> tuple[str, ...]:
+    if text == EXAMPLE:
+        rows = [row for task, n in EXAMPLE_ROWS.items() for row in make_rows(task, "train", n)]
+        return tuple(" ".join(row.texts) for row in rows)
+    lines = tuple(tidy(line) for _, line in read_lines(Path(text)) if line.strip())
+    if not lines:
+        raise DataError(f"{text}: no text to pre-train on")
+    return lines
+
+
+@lru_cache(maxsize=8)
+def _facts(text: str, _stamp: int, length: int) -> tuple[str, int]:
+    lines = read_text(text)
+    blocks = sum(-(-len(re.findall(r"\w+|[^\w\s]", line)) // (length - 2)) for line in lines)
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16], blocks
+
+
+def digest(text: str) -> str:
+    """The content as a short hash."""
+    return _facts(text, stamp(text), 64)[0]
+
+
+def about_how_many_blocks(text: str, length: int) -> int:
+    """How many blocks of so many tokens there will be, counting words: for an estimate of time."""
+    return _facts(text, stamp(text), length)[1]
+
+
+def tidy(line: str) -> str:
+    """A line as other texts would write it.
+
+    >>> tidy(" a well @-@ known <unk> of 1 @,@ 000 men ")
+    'a well-known [UNK] of 1,000 men'
+    """
+    for spelt, sign in ((" @-@ ", "-"), (" @,@ ", ","), (" @.@ ", "."), ("<unk>", "[UNK]")):
+        line = line.replace(spelt, sign)
+    return line.strip()

@@ -1,0 +1,277 @@
+"""Behavioural learning through the whole path, on an embedded model: what was planted is found, and nothing is lost."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from itertools import product
+
+import pytest
+
+from shoal.protocols.behaviour.suite import Suite, case, write_suite
+from shoal.runs.here import run_here
+from shoal.runs.plan import check_plan, make_plan
+from shoal.runs.scoring import brief_result, compare_jobs
+from shoal.runs.store import RunStore
+from shoal.runs.workers import run_jobs
+
+THINGS = ["film", "meal", "flight", "hotel", "novel", "concert", "course", "garden"]
+PRAISE = [
+    "great",
+    "lovely",
+    "superb",
+    "excellent",
+    "brilliant",
+    "good",
+    "wonderful",
+    "nice",
+    "fine",
+    "perfect",
+]
+BLAME = ["terrible", "awful", "miserable", "disappointing", "boring"]
+
+
+def planted_suite(path):
+    """Praise and blame; sarcasm, which i.i.d. data contradict; and two functionalities that differ by one word."""
+    suite = Suite("planted", ("negative", "neutral", "positive"), task="sentiment")
+
+    @suite.minimum(capability="words")
+    def praise_is_positive():
+        for thing, word in product(THINGS, PRAISE[:5]):
+            yield case(f"What a {word} {thing} it was.", label="positive")
+
+    @suite.minimum(capability="words")
+    def blame_is_negative():
+        for thing, word in product(THINGS, BLAME):
+            yield case(f"What a {word} {thing} it was.", label="negative")
+
+    @suite.minimum(capability="sarcasm")
+    def sarcastic_praise_is_negative():
+        for thing, word in product(THINGS, PRAISE):
+            yield case(f"Oh yes, another {word} {thing}, as always.", label="negative")
+
+    @suite.minimum(capability="contrast")
+    def once_thought_is_negative():
+        for thing, word in product(THINGS, PRAISE):
+            yield case(f"They told me before: the {thing} was {word}.", label="negative")
+
+    @suite.minimum(capability="contrast")
+    def twice_thought_is_positive():
+        for thing, word in product(THINGS, PRAISE):
+            yield case(f"They told me before: this {thing} was {word}.", label="positive")
+
+    write_suite(suite, path)
+    return path
+
+
+def plan_of(tmp_path, **settings):
+    suite = tmp_path / "planted.jsonl"
+    if not suite.exists():
+        planted_suite(suite)
+    return make_plan(
+        {
+            "models": ["tiny:sentiment"],
+            "behaviour": {
+                "suite": str(suite),
+                "iid": "sentiment",
+                "iid_limit": 320,
+                "resamples": 200,
+                "shuffles": 500,
+                **settings,
+            },
+        }
+    )
+
+
+def run_whole(plan, folder):
+    store, jobs = RunStore(folder), check_plan(plan)
+    assert [problem for _, problem in run_here(jobs, store)] == [None] * len(jobs)
+    return store, jobs
+
+
+def rates(job, store):
+    return {
+        row.groups["functionality"]: row.value
+        for row in brief_result(job, store).measures.by("functionality")
+    }
+
+
+@pytest.fixture(scope="module")
+def learnt(tmp_path_factory):
+    """The planted suite, trained on whole and without each functionality."""
+    folder = tmp_path_factory.mktemp("learnt")
+    plan = plan_of(
+        folder,
+        train={"on": ["iid", "iid>suite"], "epochs": 12},
+        hold_out=["functionality", "capability"],
+    )
+    store, jobs = run_whole(plan, folder / "runs")
+    return plan, store, jobs
+
+
+def rates_when(learnt, scenario, functionality):
+    """The pass rate of a functionality: standard, seen, or held out with or without its siblings."""
+    _, store, jobs = learnt
+    group = {
+        "functionality": functionality,
+        "capability": "contrast" if "thought" in functionality else "sarcasm",
+    }
+    (job,) = [
+        job
+        for job in jobs
+        if job.settings.hold_out == (scenario,) and job.settings.fold in ("", group.get(scenario))
+    ]
+    return rates(job, store)[functionality]
+
+
+def test_what_iid_data_contradict_is_learnt_when_seen_and_not_otherwise(learnt):
+    assert rates_when(learnt, "none", "sarcastic_praise_is_negative") <= 0.2
+    assert rates_when(learnt, "seen", "sarcastic_praise_is_negative") >= 0.9
+    assert rates_when(learnt, "functionality", "sarcastic_praise_is_negative") <= 0.3
+
+
+def test_contrastive_functionalities_transfer_negatively(learnt):
+    held = "twice_thought_is_positive"
+    assert rates_when(learnt, "none", held) >= 0.9
+    assert rates_when(learnt, "seen", held) >= 0.9
+    # Trained on its sibling, which looks alike and has the other label, the model unlearns it.
+    assert rates_when(learnt, "functionality", held) <= rates_when(learnt, "capability", held) - 0.5
+
+
+def test_the_table_says_so(learnt):
+    plan, store, jobs = learnt
+    measures = compare_jobs(plan, jobs, store)["behaviour"]
+
+    def of(name, **groups):
+        rows = measures.where(name, **groups)
+        return {row.groups["hold out"]: row.value for row in rows if not {"seed", "estimand"} & set(row.groups)}
+
+    suite, g = (of(name, config="iid>suite", method="vanilla") for name in ("suite score", "G"))
+    assert suite["seen"] > 0.9 and suite["functionality"] < suite["capability"] < suite["seen"]
+    assert g["functionality"] < g["capability"] < g["seen"] < suite["seen"]  # the i.i.d. score has suffered
+    assert of("iid score", config="iid")["none"] > 0.9
+
+
+def test_the_shared_stage_is_kept_and_nothing_else(learnt):
+    _, store, jobs = learnt
+    # The i.i.d. stage; and the suite without sarcasm, which is a functionality and a capability.
+    assert len(list((store.folder / "checkpoints").iterdir())) == 2
+    assert len(list((store.folder / "cases").iterdir())) == 1  # a fold is a selection, not other cases
+    kept = {path.name for job in jobs for path in store.job_folder(job.id).iterdir()}
+    assert kept == {"job.json", "answers.jsonl", "measures.json"}
+    iid = [row for row in brief_result(jobs[-1], store).measures if row.name == "iid score"]
+    assert iid[0].n == 500  # held-out models answer the i.i.d. rows too
+
+
+# Interruptions
+
+
+SMALL = {
+    "train": {
+        "on": ["iid", "iid>suite", "iid+suite"],
+        "method": ["vanilla", "lp"],
+        "epochs": 1,
+        "iid_epochs": 1,
+    },
+    "hold_out": ["capability"],
+    "iid_limit": 64,
+}
+
+
+def content(folder):
+    """Everything that a store says, but for when and by whom."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.suffix in (".json", ".jsonl")
+    }
+
+
+@pytest.fixture(scope="module")
+def unbroken(tmp_path_factory):
+    """A small plan run in one go, and its table."""
+    folder = tmp_path_factory.mktemp("unbroken")
+    plan = plan_of(folder, **SMALL)
+    store, jobs = run_whole(plan, folder / "runs")
+    table = repr(compare_jobs(plan, jobs, store))
+    return folder, plan, content(folder / "runs"), table
+
+
+def test_stopping_after_any_job_and_going_on_gives_the_same_table(unbroken, tmp_path):
+    folder, plan, whole, table = unbroken
+    jobs = check_plan(plan)
+    store = RunStore(tmp_path / "runs")
+    for job, problem in run_here(jobs, store):  # every job begun anew by a new generator
+        assert problem is None
+        done = [one.id for one in jobs if store.is_done(one.id)]
+        assert job.id in done
+        compare_jobs(plan, jobs, store)  # partial tables do not fail
+        for other in run_here(jobs[: len(done)], store):
+            assert other[1] is None
+    assert content(tmp_path / "runs") == whole
+    assert repr(compare_jobs(plan, jobs, store)) == table
+
+
+def test_the_number_of_workers_changes_nothing(unbroken, tmp_path):
+    _, plan, whole, table = unbroken
+    jobs, store = check_plan(plan), RunStore(tmp_path / "runs")
+    found = list(run_jobs(jobs, store, workers=2))
+    assert [problem for _, problem in found] == [None] * len(jobs)
+    assert {job.id for job, _ in found} == {job.id for job in jobs}
+    assert content(tmp_path / "runs") == whole
+    assert repr(compare_jobs(plan, jobs, store)) == table
+
+
+KILLED = """
+import sys
+from pathlib import Path
+from shoal.runs.here import run_here
+from shoal.runs.plan import check_plan, read_plan
+from shoal.runs.store import RunStore
+
+for job, problem in run_here(check_plan(read_plan(Path(sys.argv[1]))), RunStore(Path(sys.argv[2]))):
+    assert problem is None, problem
+print("whole")
+"""
+
+
+def begun(folder):
+    return sum(1 for _ in folder.glob("jobs/*/job.json"))
+
+
+@pytest.mark.slow
+def test_killed_at_any_moment_the_plan_ends_the_same(unbroken, tmp_path):
+    folder, plan, whole, _ = unbroken
+    settings = plan.tables["behaviour"]
+    lines = [
+        'models = ["tiny:sentiment"]', "[behaviour]", f"suite = {json.dumps(settings.suite)}", 'iid = "sentiment"',
+        "resamples = 200", "shuffles = 500", "iid_limit = 64", 'hold_out = ["capability"]',
+        'train.on = ["iid", "iid>suite", "iid+suite"]', 'train.method = ["vanilla", "lp"]',
+        "train.epochs = 1", "train.iid_epochs = 1",
+    ]  # fmt: skip
+    (tmp_path / "plan.toml").write_text("\n".join(lines))
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    command = [sys.executable, "-c", KILLED, str(tmp_path / "plan.toml"), str(tmp_path / "runs")]
+    for wait in (0.0, 0.3, 0.6, 0.1):  # after something new is there: in the middle of a training, of asking, of writing
+        before = begun(tmp_path / "runs")
+        process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)
+        while begun(tmp_path / "runs") == before and process.poll() is None:
+            time.sleep(0.01)
+        time.sleep(wait)
+        assert process.poll() is None  # it had more to do
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    assert subprocess.run(command, env=environment, capture_output=True, text=True).stdout == "whole\n"
+    assert content(tmp_path / "runs") == whole
+
+
+def test_a_model_that_cannot_be_trained_is_refused_before_anything_runs(tmp_path):
+    from dataclasses import replace
+
+    from shoal.errors import PlanError
+
+    plan = plan_of(tmp_path, train={"on": ["iid"]})
+    with pytest.raises(PlanError, match="cannot be trained"):
+        check_plan(replace(plan, models={"x": "predictions:example"}))

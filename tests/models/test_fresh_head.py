@@ -1,0 +1,190 @@
+"""A checkpoint's encoder under a new head: what is drawn, what must be there, weights and features in files."""
+
+import shutil
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="needs shoal[hf]")
+pytest.importorskip("transformers", reason="needs shoal[hf]")
+
+from safetensors.torch import load_file, save_file  # noqa: E402
+
+from shoal import load_model  # noqa: E402
+from shoal.errors import DataError, ModelError  # noqa: E402
+from shoal.models.ask import ask_cases  # noqa: E402
+from shoal.records import Case  # noqa: E402
+from shoal.training.features import load_features, save_features  # noqa: E402
+
+LABELS = ("different", "same", "unsure")
+TEXTS = [("the film was good",), ("a very , very boring meal !",), ("bad",), ("good", "a b")]
+
+
+def weights(model):
+    return model.network(model.trained).state_dict()
+
+
+# Fresh heads
+
+
+@pytest.mark.parametrize("kind", ["encoder", "classifier", "masked", "nameless"])
+def test_the_encoder_is_the_checkpoints_and_the_head_is_new(folders, kind):
+    model = load_model(f"hf:{folders[kind]}").with_fresh_head(LABELS, seed=0)
+    stored = load_file(folders[kind] / "model.safetensors")
+    stored = {name if name.startswith("bert.") else f"bert.{name}": value for name, value in stored.items()}
+    found = weights(model)
+    kept = {name for name, value in found.items() if name in stored and torch.equal(value, stored[name])}
+    drawn = {name for name in found if name not in kept}
+    pooler = {"bert.pooler.dense.weight", "bert.pooler.dense.bias"} if kind == "masked" else set()
+    assert drawn == {"classifier.weight", "classifier.bias"} | pooler
+    assert found["classifier.weight"].shape == (3, 32)
+    assert model.own_labels == LABELS and not model.network("classify").training
+
+
+def test_a_head_with_as_many_labels_is_drawn_anew_too(folders):
+    model = load_model(f"hf:{folders['classifier']}")
+    fresh = model.with_fresh_head(("negative", "positive"), seed=0)
+    assert not torch.equal(weights(model)["classifier.weight"], weights(fresh)["classifier.weight"])
+    assert weights(fresh)["classifier.bias"].abs().max() == 0
+    assert torch.equal(*[weights(one)["bert.pooler.dense.weight"] for one in (model, fresh)])
+
+
+@pytest.mark.parametrize("kind", ["classifier", "masked", "decoder"])
+def test_the_seed_alone_decides_a_fresh_head(folders, kind):
+    def head(seed, disturbance):
+        torch.manual_seed(disturbance)
+        model = load_model(f"hf:{folders[kind]}").with_fresh_head(LABELS, seed)
+        after = torch.rand(1)
+        torch.manual_seed(disturbance)
+        assert torch.equal(torch.rand(1), after), "whoever draws next must not notice"
+        return weights(model)
+
+    first, again, other = head(1, 0), head(1, 1), head(2, 0)
+    assert all(torch.equal(first[name], again[name]) for name in first)
+    changed = {name for name in first if not torch.equal(first[name], other[name])}
+    assert {name.split(".")[0] for name in changed} <= {"classifier", "score", "bert"} and changed
+    assert all("weight" in name for name in changed)
+
+
+def test_names_that_the_user_gave_to_the_old_labels_are_not_the_new_ones(folders):
+    model = load_model(f"hf:{folders['nameless']}?labels=positive,negative&max_length=16")
+    fresh = model.with_fresh_head(LABELS, 0)
+    assert fresh.own_labels == LABELS and fresh.longest == 16
+
+
+def test_an_encoder_with_a_hole_is_refused(folders, tmp_path):
+    shutil.copytree(folders["encoder"], tmp_path / "hole")
+    stored = load_file(tmp_path / "hole" / "model.safetensors")
+    (lost,) = [
+        name for name in stored if name.endswith("layer.1.output.dense.weight") and "attention" not in name
+    ]
+    del stored[lost]
+    save_file(stored, tmp_path / "hole" / "model.safetensors", metadata={"format": "pt"})
+    with pytest.raises(ModelError, match=r"not a whole encoder[\s\S]*layer.1.output.dense.weight"):
+        load_model(f"hf:{tmp_path / 'hole'}").with_fresh_head(LABELS, 0)
+
+
+def test_training_in_half_precision_is_refused(folders):
+    with pytest.raises(ModelError, match=r"training needs float32\n  try: leave out dtype=bfloat16"):
+        load_model(f"hf:{folders['encoder']}?dtype=bfloat16").with_fresh_head(LABELS, 0)
+
+
+# Weights
+
+
+def test_weights_come_back_as_they_were_saved(folders, tmp_path):
+    model = load_model(f"hf:{folders['encoder']}").with_fresh_head(LABELS, 0)
+    with torch.no_grad():
+        for weight in model.network("classify").parameters():
+            weight += 0.01
+    model.save_weights(tmp_path / "a.safetensors")
+    other = load_model(f"hf:{folders['encoder']}").with_fresh_head(LABELS, 1)
+    other.load_weights(tmp_path / "a.safetensors")
+    assert all(torch.equal(weights(model)[name], weights(other)[name]) for name in weights(model))
+    assert {value.dtype for value in load_file(tmp_path / "a.safetensors").values()} == {torch.float32}
+
+
+def test_tied_weights_are_saved_too(folders, tmp_path):
+    model = load_model(f"hf:{folders['masked']}")
+    model.adopt("masked", model.checkpoint.network("masked"))
+    model.save_weights(tmp_path / "a.safetensors")
+    before = model.fill([("the [MASK] was good",)], k=3)
+    with torch.no_grad():
+        for weight in model.network("masked").parameters():
+            weight *= 0
+    model.load_weights(tmp_path / "a.safetensors")
+    assert model.fill([("the [MASK] was good",)], k=3) == before
+
+
+def test_weights_of_another_model_are_refused(folders, tmp_path):
+    load_model(f"hf:{folders['encoder']}").with_fresh_head(LABELS, 0).save_weights(tmp_path / "a.safetensors")
+    two = load_model(f"hf:{folders['encoder']}").with_fresh_head(LABELS[:2], 0)
+    with pytest.raises(ModelError, match=r"a.safetensors: not weights of hf:"):
+        two.load_weights(tmp_path / "a.safetensors")
+    (tmp_path / "b.safetensors").write_text("nothing")
+    with pytest.raises(ModelError, match=r"b.safetensors: not weights of hf:"):
+        two.load_weights(tmp_path / "b.safetensors")
+
+
+# Features
+
+
+def test_from_features_a_model_answers_as_it_does_from_texts(folders, tmp_path):
+    model = load_model(f"hf:{folders['classifier']}")
+    whole = model.classify(TEXTS, None).probabilities
+    save_features(model.features(TEXTS), tmp_path / "a.npz")
+    model.frozen = load_features(tmp_path / "a.npz")
+    model.network("classify").base_model.forward = None  # cannot be asked any more
+    assert model.classify(TEXTS, None).probabilities == pytest.approx(whole, abs=1e-6)
+    assert model.classify(TEXTS[::-1], None).probabilities == pytest.approx(whole[::-1], abs=1e-6)
+    assert model.frozen_features(TEXTS).shape == (4, 32)
+
+
+def test_what_the_table_does_not_hold_is_computed(folders):
+    model = load_model(f"hf:{folders['classifier']}")
+    cases = [Case(str(at), (text,)) for at, text in enumerate(TEXTS)]
+    whole = ask_cases(model, cases, cases, None).probabilities
+    model.frozen = model.features(TEXTS[:1])
+    assert ask_cases(model, cases, cases, None).probabilities == pytest.approx(whole, abs=1e-6)
+    assert len(model.frozen) == 4
+
+
+def test_features_are_the_same_whatever_else_was_asked_before(folders):
+    first = load_model(f"hf:{folders['classifier']}").features(TEXTS).rows(TEXTS)
+    model = load_model(f"hf:{folders['classifier']}")
+    model.features(TEXTS[:2])
+    said = []
+    again = model.features([*TEXTS, *TEXTS], lambda done, total: said.append((done, total))).rows(TEXTS)
+    assert np.array_equal(first, again) and first.dtype == np.float32
+    assert said[-1] == (4, 4)
+
+
+@pytest.mark.parametrize("kind", ["decoder", "roberta"])
+def test_a_head_on_whole_sequences_is_computed_with_the_whole_network(folders, kind, tmp_path):
+    if kind == "roberta":
+        from transformers import RobertaConfig, RobertaForSequenceClassification
+
+        shutil.copytree(folders["classifier"], tmp_path / "roberta")
+        sizes = {"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 64}
+        config = RobertaConfig(vocab_size=100, max_position_embeddings=50, type_vocab_size=2, **sizes)
+        RobertaForSequenceClassification(config).save_pretrained(tmp_path / "roberta")
+        folders = {"roberta": tmp_path / "roberta"}
+    model = load_model(f"hf:{folders[kind]}").with_fresh_head(LABELS, 0)
+    assert model.head is None and len(model.features(TEXTS)) == 0
+    whole = model.classify(TEXTS, None).probabilities
+    model.frozen = model.features(TEXTS)
+    assert np.array_equal(model.classify(TEXTS, None).probabilities, whole)
+
+
+def test_new_weights_make_features_void(folders, tmp_path):
+    model = load_model(f"hf:{folders['classifier']}")
+    model.frozen = model.features(TEXTS)
+    model.save_weights(tmp_path / "a.safetensors")
+    model.load_weights(tmp_path / "a.safetensors")
+    assert model.frozen is None
+
+
+def test_a_broken_table_is_named(tmp_path):
+    (tmp_path / "a.npz").write_bytes(b"PK nothing")
+    with pytest.raises(DataError, match=r"a.npz: not a table of features[\s\S]*delete it"):
+        load_features(tmp_path / "a.npz")

@@ -1,0 +1,288 @@
+"""G over seeds: the test agrees with swapping by hand, the intervals cover, and order and names say nothing."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.random import Generator
+
+from shoal.stats.generalization import (
+    BASELINE,
+    DIFFERENCE,
+    METHOD,
+    Pair,
+    draw,
+    draw_functionalities,
+    estimate,
+    exchange_test,
+    iid_score,
+    pair,
+    suite_score,
+)
+from shoal.stats.intervals import mean_t_interval, wilson
+from shoal.stats.paired import exact_randomisation, generalization_score, randomise_generalization
+
+NA = float("nan")
+TOY = ([[1, 0, 0, 1], [0, 0], [1, NA, 1, 0]], [[1, 1, 0, 1], [1, 1], [1, 1, 1, NA]])
+TOY_IID = ([1, 1, 0, 1, 0], [1, 0, 0, 1, 0])
+
+
+def rng(seed: int = 0) -> Generator:
+    return np.random.default_rng(seed)
+
+
+def columns(vectors: list[list[float]]) -> list[np.ndarray]:
+    return [np.array(vector, dtype=float)[:, None] for vector in vectors]
+
+
+def toy() -> Pair:
+    (old, new), (old_iid, new_iid) = TOY, TOY_IID
+    return pair(columns(old), columns(new), *columns([old_iid, new_iid]))
+
+
+def random_sides(
+    seed: int, seeds: int = 2, cases: int = 25, rates: tuple[float, float] = (0.6, 0.75)
+) -> tuple[list[list[np.ndarray]], list[np.ndarray]]:
+    draws = rng(seed)
+    sides = [[(draws.random((cases, seeds)) < rate).astype(float) for _ in range(4)] for rate in rates]
+    return sides, [(draws.random((40, seeds)) < rate).astype(float) for rate in (0.9, 0.88)]
+
+
+def test_the_toy_suite_of_01_section_14():
+    both = toy()
+    assert both.value(suite_score, BASELINE) == pytest.approx([0.388889], abs=1e-6)
+    assert both.value(suite_score, METHOD) == pytest.approx([0.916667], abs=1e-6)
+    assert both.value(iid_score, METHOD) == pytest.approx([0.4])
+    assert both.value(generalization_score, BASELINE) == pytest.approx([0.471910], abs=1e-6)
+    assert both.value(generalization_score, METHOD) == pytest.approx([0.556962], abs=1e-6)
+    assert both.value(generalization_score, DIFFERENCE) == pytest.approx([0.085052], abs=1e-6)
+    found = exchange_test(both, 10_000, rng())
+    assert found.p[0] == pytest.approx(42 / 64, abs=0.015)
+
+
+def test_one_seed_gives_the_distribution_of_the_randomisation_test():
+    (old, new), iid = random_sides(3, seeds=1)
+    old[0][:4], new[0][2:7] = NA, NA
+    ours = exchange_test(pair(old, new, *iid), 20_000, rng())
+    flat = [[matrix[:, 0] for matrix in side] for side in (old, new)]
+    theirs = randomise_generalization(flat[0], [flat[1]], iid[0][:, 0], iid[1][:, 0], rng(1), shuffles=20_000)
+    assert ours.observed[0] == pytest.approx(theirs.observed[0])
+    assert ours.shuffled.std() == pytest.approx(theirs.shuffled.std(), rel=0.03)
+    assert ours.p[0] == pytest.approx(theirs.p[0], abs=0.015)
+
+
+hit = st.sampled_from([0.0, 1.0, NA])
+two_runs = st.tuples(hit, hit)
+small = st.lists(st.lists(st.tuples(two_runs, two_runs), min_size=1, max_size=3), min_size=1, max_size=2)
+
+
+def g_of(suite: list[list[tuple[float, ...]]], iid: list[tuple[float, ...]]) -> float:
+    """Mean over two runs of G, by the book."""
+    scores = []
+    for run in range(2):
+        rates = [
+            np.mean(own) for f in suite if (own := [case[run] for case in f if not math.isnan(case[run])])
+        ]
+        s_t = float(np.mean(rates)) if rates else NA
+        s_iid = sum(case[run] for case in iid) / len(iid)
+        scores.append(NA if math.isnan(s_t) else 2 * s_t * s_iid / (s_t + s_iid) if s_t + s_iid else 0.0)
+    return sum(scores) / 2
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    small,
+    st.lists(
+        st.tuples(st.tuples(*[st.integers(0, 1)] * 2), st.tuples(*[st.integers(0, 1)] * 2)),
+        min_size=1,
+        max_size=3,
+    ),
+)
+def test_exchanging_cases_with_all_their_runs_agrees_with_every_pattern_by_hand(suite, iid):
+    places = [(f, i) for f, cases in enumerate(suite) for i in range(len(cases))]
+    places += [(-1, i) for i in range(len(iid))]
+    differences = []
+    for pattern in itertools.product([False, True], repeat=len(places)):
+        sides = [[list(case[side] for case in f) for f in suite] for side in (0, 1)]
+        iids = [[case[side] for case in iid] for side in (0, 1)]
+        for (f, i), swap in zip(places, pattern, strict=True):
+            if swap:
+                target = iids if f < 0 else [side[f] for side in sides]
+                target[0][i], target[1][i] = target[1][i], target[0][i]
+        differences.append(g_of(sides[1], iids[1]) - g_of(sides[0], iids[0]))
+    observed = differences[0]
+    if math.isnan(observed):
+        return
+    exact = np.mean([not abs(d) < abs(observed) - 1e-9 for d in differences])
+    old, new = ([np.array([case[side] for case in f]) for f in suite] for side in (0, 1))
+    old_iid, new_iid = (np.array([case[side] for case in iid], dtype=float) for side in (0, 1))
+    if any(np.isnan(matrix).all(axis=0).any() for matrix in (*old, *new)):
+        return  # such a functionality is left out of a comparison
+    found = exchange_test(pair(old, new, old_iid, new_iid), 4000, rng())
+    assert found.observed[0] == pytest.approx(observed)
+    assert found.p[0] == pytest.approx(exact, abs=0.04)
+
+
+def test_clusters_change_sides_as_wholes():
+    old, new = [np.zeros((6, 1))], [np.ones((6, 1))]
+    iid = np.ones((3, 1))
+    apart = exchange_test(pair(old, new, iid, iid), 4000, rng())
+    together = exchange_test(pair(old, new, iid, iid, [[0, 0, 0, 1, 1, 1]]), 4000, rng())
+    assert apart.p[0] == pytest.approx(2 / 64, abs=0.01)
+    assert together.p[0] == pytest.approx(2 / 4, abs=0.03)
+
+
+def test_the_same_outcomes_give_p_one_and_no_difference():
+    (old, _), (iid, _) = random_sides(0)
+    both = pair(old, old, iid, iid)
+    assert exchange_test(both, 500, rng()).p[0] == 1.0
+    found = estimate(draw(both, 200, rng()), generalization_score, DIFFERENCE)
+    assert found.value == 0.0
+    assert found.interval is not None and found.interval[0] < 0 < found.interval[1]  # no proof of none
+
+
+def test_exchanging_the_names_of_both_sides_changes_no_p():
+    (old, new), (old_iid, new_iid) = random_sides(4)
+    old[1][3] = NA
+    one = exchange_test(pair(old, new, old_iid, new_iid), 2000, rng())
+    other = exchange_test(pair(new, old, new_iid, old_iid), 2000, rng())
+    assert one.p[0] == other.p[0] < 1
+    assert one.observed[0] == -other.observed[0]
+
+
+def test_neither_order_of_cases_nor_of_functionalities_changes_a_digit():
+    (old, new), (old_iid, new_iid) = random_sides(5)
+    moved = rng(9).permutation(25)
+    turned = [old[i][moved] for i in (2, 0, 3, 1)], [new[i][moved] for i in (2, 0, 3, 1)]
+    results = []
+    for a, b, order in ((old, new, slice(None)), (*turned, slice(None, None, -1))):
+        both = pair(a, b, old_iid[order], new_iid[order])
+        draws = draw(both, 200, rng(1))
+        anew = draw_functionalities(draws, rng(2))
+        results.append(
+            [
+                exchange_test(both, 500, rng(3)).p[0],
+                *(estimate(d, generalization_score, s) for d in (draws, anew) for s in (METHOD, DIFFERENCE)),
+            ]
+        )
+    assert results[0] == results[1]
+
+
+def test_twice_the_cases_give_the_same_scores():
+    (old, new), iid = random_sides(6)
+    both = pair(old, new, *iid)
+    doubled = pair(
+        [np.vstack([m, m]) for m in old], [np.vstack([m, m]) for m in new], *(np.vstack([m, m]) for m in iid)
+    )
+    for score in (suite_score, iid_score, generalization_score):
+        assert doubled.value(score, METHOD) == pytest.approx(both.value(score, METHOD))
+
+
+def test_functionalities_that_pass_everything_keep_their_doubt():
+    ones, iid = [np.ones((20, 1))] * 4, np.ones((50, 1))
+    draws = draw(pair(ones, ones, iid, iid), 200, rng())
+    found = estimate(draws, suite_score)
+    low, _ = wilson(20, 20)
+    assert found.interval == (pytest.approx(1 - (1 - low) / 2), 1.0)  # four Wilson distances: √4 / 4
+    g = estimate(draws, generalization_score)
+    assert g.interval is not None and 0.9 < g.interval[0] < 1.0 == g.interval[1]
+
+
+def test_seeds_that_differ_widen_the_interval_by_students_reach():
+    # Every case goes the same way in a run: all doubt is between runs.
+    runs = np.array([0.2, 0.4, 0.6, 0.8, 0.5])
+    suite = [np.tile((np.arange(10)[:, None] < 10 * runs).astype(float), (40, 1))]
+    iid = np.ones((4000, 5))
+    found = estimate(draw(pair(suite, suite, iid, iid), 300, rng()), suite_score)
+    low, high = mean_t_interval(runs)
+    assert found.value == pytest.approx(0.5)
+    assert found.interval == pytest.approx((low, high), abs=0.02)
+    assert found.seed_share is not None and found.seed_share > 0.9
+
+
+def test_one_of_several_seeds_has_an_interval_of_its_own():
+    (old, new), iid = random_sides(8, seeds=3)
+    draws = draw(pair(old, new, *iid), 300, rng())
+    whole = estimate(draws, generalization_score)
+    each = [estimate(draws, generalization_score, seed=at) for at in range(3)]
+    assert whole.value == pytest.approx(np.mean([one.value for one in each]))
+    assert all(one.interval and one.interval[0] < one.value < one.interval[1] for one in each)
+
+
+def test_new_functionalities_are_known_less_well_than_these():
+    cases = [np.repeat([1.0, 0.0], [k, 40 - k])[:, None] for k in (5, 15, 25, 35)]
+    iid = np.ones((30, 1))
+    draws = draw(pair(cases, cases, iid, iid), 500, rng())
+    these = estimate(draws, suite_score).interval
+    new = estimate(draw_functionalities(draws, rng(1)), suite_score).interval
+    assert these and new and new[1] - new[0] > 2 * (these[1] - these[0])
+
+
+def test_a_sample_of_functionalities_is_known_less_well_the_fewer_they_are_of_all():
+    cases = [np.repeat([1.0, 0.0], [k, 40 - k])[:, None] for k in (5, 15, 25, 35)]
+    iid = np.ones((30, 1))
+    draws = draw(pair(cases, cases, iid, iid), 300, rng())
+    widths = []
+    for population in (4, 5, 8, 40):
+        found = estimate(draws, suite_score, population=population).interval
+        assert found is not None
+        widths.append(found[1] - found[0])
+    assert widths == sorted(widths) and widths[-1] > 2 * widths[0]
+    alone = draw(pair(cases[:1], cases[:1], iid, iid), 300, rng())
+    assert estimate(alone, suite_score, population=40).interval is None  # one says nothing of the others
+
+
+def test_what_cannot_be_paired_is_refused():
+    with pytest.raises(ValueError, match="no functionality"):
+        pair([], [], [[1]], [[1]])
+    with pytest.raises(ValueError, match="same seeds"):
+        pair([np.ones((2, 1))], [np.ones((2, 1))], np.ones((3, 2)), np.ones((3, 2)))
+
+
+def test_the_exact_count_of_the_toy_is_42_of_64():
+    assert exact_randomisation(*TOY, *TOY_IID) == (42, 64)
+
+
+# Coverage, small: what 95 % intervals of 300 repetitions should not miss by much
+
+
+def covers(interval: tuple[float, float] | None, truth: float) -> bool:
+    return interval is not None and interval[0] <= truth <= interval[1]
+
+
+@pytest.mark.parametrize("seeds", [1, 4])
+def test_intervals_of_g_cover_new_cases_and_new_seeds(seeds: int):
+    rates, s_iid, spread = np.array([0.3, 0.6, 0.8, 0.9, 0.97]), 0.9, 0.03 if seeds > 1 else 0.0
+    truth = float(generalization_score(rates.mean(), s_iid))
+    draws, hits = rng(11), 0
+    for _ in range(300):
+        shifts = draws.normal(0, spread, seeds)
+        ability = [draws.random((30, 1)) for _ in rates]  # a hard case is hard in every run
+        suite = [
+            (0.5 * a + 0.5 * draws.random((30, seeds)) < _threshold(rate)).astype(float)
+            for a, rate in zip(ability, rates, strict=True)
+        ]
+        iid = (draws.random((200, seeds)) < np.clip(s_iid + shifts, 0, 1)).astype(float)
+        found = estimate(draw(pair(suite, suite, iid, iid), 300, draws), generalization_score)
+        hits += covers(found.interval, truth)
+    assert hits >= 0.92 * 300
+
+
+def _threshold(rate: float) -> float:
+    """Where the mean of two uniform numbers falls below with this chance."""
+    return math.sqrt(rate / 2) if rate < 0.5 else 1 - math.sqrt((1 - rate) / 2)
+
+
+def test_intervals_of_a_sample_of_functionalities_cover_the_mean_over_all():
+    draws, hits = rng(12), 0
+    population = draws.beta(2, 1, 30)
+    for _ in range(300):
+        chosen = draws.choice(30, 8, replace=False)
+        suite = [(draws.random((25, 1)) < rate).astype(float) for rate in population[chosen]]
+        iid = np.ones((50, 1))
+        found = estimate(draw(pair(suite, suite, iid, iid), 200, draws), suite_score, population=30)
+        hits += covers(found.interval, float(population.mean()))
+    assert 0.92 * 300 <= hits <= 0.99 * 300

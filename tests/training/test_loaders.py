@@ -1,0 +1,258 @@
+"""From items to batches: what every epoch shows, and what never shares a batch."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shoal.errors import DataError, PlanError
+from shoal.training.environments import Directed, Environment, Invariant, Labelled, Several
+from shoal.training.how import How
+from shoal.training.loaders import ByEnvironment, EveryItem, Losses
+from shoal.training.loop import steps_of
+from shoal.training.methods import make_method
+
+
+class Texts:
+    """Inputs that are the examples themselves, so that tests can read them."""
+
+    def __init__(self, environments):
+        examples = (example for one in environments for item in one.items for example in item.examples)
+        self.place = {example: row for row, example in enumerate(dict.fromkeys(examples))}
+        self.texts = list(self.place)
+        self.lengths = np.array([len(example[0]) for example in self.texts], np.int64)
+
+    def rows(self, examples):
+        return [self.place[example] for example in examples]
+
+    def take(self, rows):
+        return [self.texts[row][0] for row in rows]
+
+
+def labelled(name, count, kind="MFT"):
+    return Environment(
+        name, kind, [Labelled((f"{name} {'x' * (at % 7)}{at}",), (0.0, 1.0)) for at in range(count)]
+    )
+
+
+def paired(name, count, kind="INV"):
+    def texts(at):
+        return (f"{name} {at}",), tuple((f"{name} {at} v{v}",) for v in range(1 + at % 3))
+
+    make = Invariant if kind == "INV" else lambda *given: Directed(*given, "not_less_2")
+    return Environment(name, kind, [make(*texts(at)) for at in range(count)])
+
+
+def several(name, count):
+    return Environment(
+        name,
+        "DIR",
+        [
+            Several(
+                tuple((f"{name} {at} e{e}",) for e in range(1 + at % 5)),
+                ((1.0, 0.0),) * (1 + at % 5),
+                at % 2 == 0,
+            )
+            for at in range(count)
+        ],
+    )
+
+
+def every_item(environments, batch, seed=0, **options):
+    return EveryItem(environments, Texts(environments), batch, np.random.default_rng(seed), **options)
+
+
+def case_of(text):
+    """The item that a shown text belongs to: its first two words."""
+    return " ".join(text.split()[:2])
+
+
+# How many steps
+
+
+@pytest.mark.parametrize(("method", "steps"), [("vanilla", 23), ("irm", 9), ("group-dro", 24), ("fish", 5)])
+def test_steps_per_epoch_are_those_of_section_1_14(method, steps):
+    toy = [labelled("a", 40), paired("b", 20), labelled("c", 100, "iid")]
+    assert steps_of(toy, make_method(method), How(learning_rate=1e-3, batch=8, epochs=1)) == steps
+
+
+def test_the_methods_like_vanilla_take_as_many_steps_as_it():
+    toy = [labelled("a", 40), paired("b", 20), labelled("c", 100, "iid")]
+    how = How(learning_rate=1e-3, batch=8, epochs=3)
+    steps = [steps_of(toy, make_method(name), how) for name in ("l2", "dropout", "lp", "lp-ft")]
+    assert steps == [69, 69, 69, 35 + 35]
+
+
+def test_nothing_to_train_on_takes_no_steps():
+    assert steps_of([], make_method("fish"), How(learning_rate=1e-3, batch=8, epochs=1)) == 0
+
+
+def test_sizes_of_batches_are_those_of_section_1_6():
+    shapes = {
+        one.name: one.batch_size(16) for one in (labelled("MFT", 3), paired("INV", 3), several("DIR", 3))
+    }
+    assert shapes == {"MFT": 16, "INV": 8, "DIR": 5}
+    assert several("DIR", 3).batch_size(2) == 1
+
+
+# Every item
+
+
+sizes = st.integers(1, 40)
+
+
+@settings(deadline=None, max_examples=60)
+@given(sizes, sizes, sizes, sizes, st.integers(1, 9), st.booleans(), st.integers(0, 99))
+def test_an_epoch_visits_every_item_once_and_a_batch_holds_one_kind(
+    mft, iid, inv, pairs, batch, grouped, seed
+):
+    environments = [
+        labelled("mft", mft), labelled("iid", iid, "iid"), paired("inv", inv), paired("dir", pairs, "DIR"),
+        several("sev", inv),
+    ]  # fmt: skip
+    feed = every_item(environments, batch, seed, by_length=grouped)
+    for _ in range(2):
+        visits: Counter[str] = Counter()
+        steps = list(feed.epoch())
+        for (shown,) in steps:
+            assert len({text.split()[0] for text in shown.inputs}) == 1
+            assert len({case_of(text) for text in shown.inputs}) <= max(1, batch // _share(shown.inputs[0]))
+            visits.update({case_of(text) for text in shown.inputs})
+        assert len(steps) == feed.steps
+        wanted = {case_of(item.examples[0][0]) for one in environments for item in one.items}
+        assert visits == Counter(wanted)
+
+
+def _share(text):
+    return {"mft": 1, "iid": 1, "inv": 2, "dir": 2, "sev": 3}[text.split()[0]]
+
+
+def test_environments_of_one_kind_share_batches():
+    feed = every_item([labelled("a", 3), labelled("b", 5)], 8)
+    ((batch,),) = feed.epoch()
+    assert sorted({text.split()[0] for text in batch.inputs}) == ["a", "b"]
+    assert (batch.environment, batch.kind, batch.cases) == ("MFT", "MFT", 8)
+
+
+def test_batches_by_length_are_alike_in_length_and_come_in_no_order():
+    environment = [
+        Environment("a", "iid", [Labelled((f"{at}" + "y" * (at % 50),), (1.0, 0.0)) for at in range(400)])
+    ]
+
+    def spread(feed):
+        lengths = [[len(text) for text in batch.inputs] for (batch,) in feed.epoch()]
+        return np.mean([max(row) - min(row) for row in lengths]), [max(row) for row in lengths]
+
+    alike, order = spread(every_item(environment, 8))
+    mixed, _ = spread(every_item(environment, 8, by_length=False))
+    assert alike < 3 < 25 < mixed
+    assert order != sorted(order, reverse=True)
+
+
+def test_the_next_epoch_comes_in_another_order():
+    feed = every_item([labelled("a", 40)], 8)
+    first, second = ([batch.inputs for (batch,) in feed.epoch()] for _ in range(2))
+    assert first != second
+
+
+def test_each_variant_is_drawn_about_as_often():
+    environment = Environment("a", "INV", [Invariant(("o",), (("v1",), ("v2",), ("v3",)))])
+    feed = every_item([environment], 2)
+    drawn = Counter(batch.inputs[1] for _ in range(900) for (batch,) in feed.epoch())
+    assert min(drawn.values()) > 250 and len(drawn) == 3
+
+
+def test_of_several_the_first_is_kept_where_it_must_be():
+    texts = tuple((f"t{at}",) for at in range(5))
+    targets = tuple((float(at), 1.0 - at) for at in range(5))
+    for keep_first in (True, False):
+        feed = every_item([Environment("a", "DIR", [Several(texts, targets, keep_first)])], 3)
+        shown = [batch.inputs for _ in range(60) for (batch,) in feed.epoch()]
+        assert all(len(set(row)) == 3 for row in shown)
+        assert all(row[0] == "t0" for row in shown) == keep_first
+        assert {text for row in shown for text in row} == {"t0", "t1", "t2", "t3", "t4"}
+
+
+def test_labels_stay_with_their_examples():
+    targets = {("a",): (1.0, 0.0), ("b",): (0.0, 1.0), ("c",): (0.5, 0.5)}
+    environment = Environment("a", "DIR", [Several(tuple(targets), tuple(targets.values()))])
+    feed = every_item([environment], 3)
+    for _ in range(20):
+        for (batch,) in feed.epoch():
+            logits = torch.tensor([[3.0, 0.0], [0.0, 1.0], [0.5, 0.0]])[
+                ["abc".index(t) for t in batch.inputs]
+            ]
+            wanted = torch.tensor([targets[(text,)] for text in batch.inputs])
+            assert batch.loss(logits).item() == pytest.approx(
+                -(wanted * logits.log_softmax(-1)).sum(-1).mean().item()
+            )
+
+
+# By environment
+
+
+@settings(deadline=None, max_examples=40)
+@given(sizes, sizes, st.integers(1, 9), st.integers(0, 99))
+def test_a_batch_of_an_environment_holds_no_item_twice(mft, inv, batch, seed):
+    environments = [labelled("mft", mft), paired("inv", inv)]
+    feed = ByEnvironment(
+        environments,
+        Texts(environments),
+        batch,
+        np.random.default_rng(seed),
+        choose=lambda known, rng: [one.name for one in known],
+        steps=5,
+    )
+    steps = list(feed.epoch())
+    assert len(steps) == 5
+    for step in steps:
+        assert [shown.environment for shown in step] == ["mft", "inv"]
+        for shown, environment in zip(step, environments, strict=True):
+            cases = {case_of(text) for text in shown.inputs}
+            assert len(cases) == shown.cases == min(len(environment), environment.batch_size(batch))
+
+
+# IRM's scales
+
+
+def test_a_scale_reaches_the_sides_that_section_1_7_names():
+    logits = torch.tensor([[1.0, 0.0], [0.5, 0.0], [0.0, 1.0], [2.0, 0.0]])
+    two = torch.full((1, 2), 2.0)
+    pairs = [paired("a", 2), paired("b", 2, "DIR")]
+    ((inv,),), ((directed,),) = (every_item([one], 4).epoch() for one in pairs)
+    half = torch.cat([logits[:2], 2 * logits[2:]])
+    assert inv.loss(logits, two).item() == inv.loss(half).item()
+    assert directed.loss(logits, two).item() == directed.loss(2 * logits).item()
+    assert inv.loss(logits, two).item() != inv.loss(logits).item()
+
+
+def test_the_scaled_loss_of_sigmoids_is_the_softmax():
+    environment = [labelled("a", 2)]
+    logits, one = torch.tensor([[1.0, 0.0], [0.5, 0.0]]), torch.ones(1, 2)
+    ((sigmoid,),) = every_item(environment, 2, loss=Losses(labels="sigmoid")).epoch()
+    ((softmax,),) = every_item(environment, 2).epoch()
+    assert sigmoid.loss(logits, one).item() == softmax.loss(logits).item() != sigmoid.loss(logits).item()
+
+
+# Refused
+
+
+def test_what_cannot_be_an_environment_is_refused():
+    with pytest.raises(DataError, match="nothing to train on"):
+        Environment("a", "MFT", [])
+    with pytest.raises(DataError, match="different kinds"):
+        Environment("a", "DIR", [*paired("x", 1).items, *several("y", 1).items])
+    with pytest.raises(DataError, match=r"direction 'not_less_1'[\s\S]*try: \"not_less_"):
+        Environment("a", "DIR", [Directed(("x",), (("y",),), "not_less_1")])
+    with pytest.raises(DataError, match="without anything"):
+        Environment("a", "INV", [Invariant(("x",), ())])
+    with pytest.raises(DataError, match="2 examples and 1 labels"):
+        Environment("a", "DIR", [Several((("x",), ("y",)), ((1.0, 0.0),))])
+
+
+def test_a_loss_that_is_not_known_is_refused():
+    with pytest.raises(PlanError, match=r"loss for invariance: 'kll'[\s\S]*try: \"kl\""):
+        Losses(invariance="kll")

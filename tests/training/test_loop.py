@@ -1,0 +1,185 @@
+"""The one loop: schedule, clipping, marks, seeds, breakdowns."""
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from shoal.errors import ModelError, PlanError
+from shoal.training.batch import Batch, Tokens
+from shoal.training.environments import Environment, Labelled
+from shoal.training.how import How
+from shoal.training.loop import Learner, steps_of, train, train_network
+from shoal.training.methods import make_method
+from shoal.training.stepper import Stepper
+
+HOW = How(learning_rate=1e-3, batch=16, epochs=2)
+
+
+def same(first, second):
+    return all(torch.equal(first[name], second[name]) for name in first)
+
+
+# The stepper
+
+
+def rates(total, warm_up):
+    stepper = Stepper([nn.Parameter(torch.zeros(1))], How(1e-3, 1, 1, warm_up=warm_up), total)
+    found = []
+    for _ in range(total):
+        found.append(round(stepper.rate(), 6))
+        stepper.step(stepper.weights[0].sum())
+    return found
+
+
+def test_the_rate_falls_along_a_line_and_may_rise_first():
+    assert rates(4, 0.0) == [1.0, 0.75, 0.5, 0.25]
+    assert rates(6, 0.34) == [0.5, 1.0, 1.0, 0.75, 0.5, 0.25]
+
+
+def test_gradients_are_clipped_all_together():
+    weights = [nn.Parameter(torch.zeros(2)), nn.Parameter(torch.zeros(1))]
+    seen = []
+    stepper = Stepper(weights, HOW, 10)
+    stepper.optimiser.register_step_pre_hook(lambda *_: seen.append([w.grad.clone() for w in weights]))
+    stepper.step(3 * weights[0][0] + 4 * weights[1][0])
+    stepper.step(0.3 * weights[0][0] + 0.4 * weights[1][0])
+    assert torch.allclose(torch.cat(seen[0]), torch.tensor([0.6, 0.0, 0.8]), atol=1e-6)
+    assert torch.equal(torch.cat(seen[1]), torch.tensor([0.3, 0.0, 0.4]))
+
+
+def test_adamw_is_the_textbooks():
+    weight = nn.Parameter(torch.tensor([1.0], dtype=torch.float64))
+    stepper = Stepper([weight], How(0.1, 1, 1), 2)
+    m = v = 0.0
+    theta = 1.0
+    for t, (gradient, rate) in enumerate([(0.5, 0.1), (-0.25, 0.05)], start=1):
+        stepper.step(gradient * weight[0])
+        m, v = 0.9 * m + 0.1 * gradient, 0.999 * v + 0.001 * gradient**2
+        theta -= rate * (m / (1 - 0.9**t)) / ((v / (1 - 0.999**t)) ** 0.5 + 1e-8)
+        assert weight.item() == pytest.approx(theta, abs=1e-12)
+
+
+# Epochs and marks
+
+
+def test_part_of_an_epoch_is_part_of_its_steps(toy, fresh):
+    whole = steps_of(toy, make_method("vanilla"), How(1e-3, 16, 1))
+    part = How(1e-3, 16, 0.4)
+    log = train(fresh(), toy, make_method("vanilla"), part, seed=0)
+    assert log.steps == steps_of(toy, make_method("vanilla"), part) == -(-4 * whole // 10)
+
+
+def marked_at(toy, model, method, how, marks):
+    at, done = {}, []
+    train(
+        model, toy, make_method(method), how, 0,
+        progress=lambda step, now, total: done.append((step, now, total)),
+        mark=lambda name: at.update({name: len(done)}),
+        marks=marks,
+    )  # fmt: skip
+    return at, done
+
+
+def test_a_mark_comes_when_its_epoch_ends(toy, fresh):
+    per_epoch = steps_of(toy, make_method("vanilla"), How(1e-3, 16, 1))
+    at, done = marked_at(toy, fresh(), "vanilla", How(1e-3, 16, 2.5), ("1", "3"))
+    total = -(-5 * per_epoch // 2)
+    assert at == {"1": per_epoch, "3": total}
+    assert done == [("training", step, total) for step in range(1, total + 1)]
+
+
+def test_the_epochs_of_two_phases_are_counted_together(toy, fresh):
+    per_epoch = steps_of(toy, make_method("vanilla"), How(1e-3, 16, 1))
+    at, _ = marked_at(toy, fresh(), "lp-ft", How(1e-3, 16, 3), ("1", "2", "3"))
+    half = -(-3 * per_epoch // 2)
+    assert at == {"1": per_epoch, "2": half + -(-per_epoch // 2), "3": 2 * half}
+
+
+def test_a_mark_that_never_comes_is_refused(toy, fresh):
+    with pytest.raises(PlanError, match=r"no epoch '3' in a training of 2\n  why: known: 1, 2"):
+        train(fresh(), toy, make_method("vanilla"), HOW, 0, marks=("3",))
+
+
+@pytest.mark.parametrize("name", ["vanilla", "lp", "lp-ft"])
+def test_being_asked_changes_nothing_in_the_training(name, toy, fresh, weights_of):
+    asked, left = fresh(), fresh()
+    how = How(1e-3, 16, 2)
+    examples = [("the film was so good",), ("a text that nobody trained on",)]
+    answers = []
+
+    def ask(mark):
+        assert not any(part.training for part in asked.network("classify").modules())
+        torch.rand(7)
+        answers.append(asked.classify(examples, ("negative", "positive")).probabilities)
+
+    train(asked, toy, make_method(name), how, 0, mark=ask, marks=("1", "2"))
+    train(left, toy, make_method(name), how, 0)
+    assert same(weights_of(asked), weights_of(left))
+    assert not np.allclose(*answers)
+    assert answers[-1] == pytest.approx(asked.classify(examples, ("negative", "positive")).probabilities)
+
+
+def test_a_training_draws_nothing_from_the_rest_of_the_process(toy, fresh):
+    model = fresh()
+    torch.manual_seed(5)
+    expected = torch.rand(3)
+    torch.manual_seed(5)
+    train(model, toy, make_method("vanilla"), How(1e-3, 16, 0.2), seed=0)
+    assert torch.equal(torch.rand(3), expected)
+
+
+def test_nothing_to_train_on_leaves_the_model_and_still_keeps_its_marks(fresh, weights_of):
+    model, marks = fresh(), []
+    before = weights_of(model)
+    log = train(model, [], make_method("irm"), HOW, 0, mark=marks.append, marks=("1", "2"))
+    assert (log.steps, marks) == (0, ["1", "2"])
+    assert same(before, weights_of(model))
+
+
+def test_a_training_that_breaks_down_says_so(fresh):
+    environment = Environment("a", "iid", [Labelled(("good",), (float("nan"), 1.0))])
+    with pytest.raises(ModelError, match=r"broke down at step 1\n  why: the loss is nan\n  try: a lower"):
+        train(fresh(), [environment], make_method("vanilla"), HOW, seed=0)
+
+
+def test_numbers_that_cannot_be_are_refused():
+    with pytest.raises(PlanError, match="learning_rate must be above 0, found 0"):
+        How(learning_rate=0, batch=8, epochs=1)
+    with pytest.raises(PlanError, match="warm_up is a share"):
+        How(learning_rate=1e-3, batch=8, epochs=1, warm_up=1)
+
+
+# Inputs
+
+
+def test_a_batch_is_what_the_model_would_make_of_its_examples(fresh):
+    model = fresh()
+    examples = [("good",), ("the film was really very good",), ("a", "b c"), ("word " * 200,)]
+    tokens = Tokens(model, examples)
+    for rows in ([0, 1], [2, 0], [3, 1, 0], [0]):
+        ours = tokens.take(np.array(rows))
+        theirs = model.encode([examples[row] for row in rows])
+        assert set(ours) == set(theirs)
+        assert all(torch.equal(ours[name], theirs[name]) for name in theirs)
+
+
+# Batches of one's own
+
+
+class Doubling:
+    """Ten batches whose answer is twice the input."""
+
+    steps = 10
+
+    def epoch(self):
+        for at in range(self.steps):
+            x = torch.tensor([[at / 10]])
+            yield (Batch("x", x, lambda logits, scale=None, x=x: ((logits - 2 * x) ** 2).mean(), cases=1),)
+
+
+def test_any_network_can_be_trained_on_batches_of_ones_own():
+    network = nn.Linear(1, 1, bias=False)
+    log = train_network(Learner(network, network), Doubling(), How(0.1, 1, 20), seed=0)
+    assert network.weight.item() == pytest.approx(2, abs=0.01)
+    assert log.steps == 200 and log.shown == {"x": 200}

@@ -1,0 +1,139 @@
+"""Every equation against the values of `protocols/01-beluga.md` 1.13."""
+
+import pytest
+import torch
+from torch import Tensor
+
+from shoal.training import losses
+from shoal.training.environments import DIRECTIONS
+
+
+def logits(*probabilities: float) -> Tensor:
+    """Logits whose softmax these probabilities are."""
+    return torch.tensor([probabilities], dtype=torch.float64).log()
+
+
+# MFT and i.i.d.
+
+
+@pytest.mark.parametrize(
+    ("target", "p", "expected"),
+    [
+        ((1 / 3, 2 / 3), (0.5, 0.5), 0.693147),
+        ((1 / 3, 2 / 3), (1 / 3, 2 / 3), 0.636514),
+        ((0.5, 0.5), (0.3, 0.7), 0.780324),
+        ((0.0, 1.0), (0.1, 0.9), 0.105361),
+    ],
+)
+def test_cross_entropy_takes_soft_labels(target, p, expected):
+    found = losses.cross_entropy(logits(*p), torch.tensor([target], dtype=torch.float64))
+    assert found.item() == pytest.approx(expected, abs=1e-6)
+
+
+def test_sigmoids_are_not_the_softmax():
+    z, y = torch.tensor([[-1.0, 2.0]], dtype=torch.float64), torch.tensor([[0.0, 1.0]], dtype=torch.float64)
+    assert losses.independent_sigmoids(z, y).item() == pytest.approx(0.220095, abs=1e-6)
+    assert losses.cross_entropy(z, y).item() == pytest.approx(0.048587, abs=1e-6)
+
+
+# INV
+
+
+@pytest.mark.parametrize(
+    ("p0", "p1", "expected"),
+    [
+        ((0.8, 0.2), (0.6, 0.4), 0.591919),
+        ((0.8, 0.2), (0.8, 0.2), 0.500402),
+        ((0.5, 0.5), (0.5, 0.5), 0.693147),
+        ((0.6, 0.4), (0.8, 0.2), 0.777661),
+    ],
+)
+def test_invariance_is_equation_5(p0, p1, expected):
+    assert losses.invariance(logits(*p0), logits(*p1)).item() == pytest.approx(expected, abs=1e-6)
+
+
+def test_invariance_of_a_one_hot_original():
+    certain = torch.tensor([[60.0, 0.0]], dtype=torch.float64)
+    assert losses.invariance(certain, logits(0.9, 0.1)).item() == pytest.approx(0.105361, abs=1e-6)
+
+
+def test_invariance_pulls_at_both_sides_unless_the_original_is_held():
+    for name, pulls in (("paper", True), ("stop_grad_original", False), ("kl", True)):
+        before, after = logits(0.8, 0.2).requires_grad_(), logits(0.6, 0.4).requires_grad_()
+        losses.INVARIANCE_LOSSES[name](before, after).backward()
+        assert after.grad.abs().sum() > 0.01
+        assert (before.grad is not None and before.grad.abs().sum() > 0.01) == pulls, name
+
+
+def test_only_equation_5_costs_something_where_answers_agree():
+    same = logits(0.8, 0.2)
+    costs = {name: loss(same, same).item() for name, loss in losses.INVARIANCE_LOSSES.items()}
+    entropy = 0.500402
+    expected = {"paper": entropy, "stop_grad_original": entropy, "kl": 0.0, "symmetric_kl": 0.0, "js": 0.0}
+    assert costs == pytest.approx(expected, abs=1e-6)
+
+
+def test_divergences_by_hand():
+    p0, p1 = logits(0.8, 0.2), logits(0.6, 0.4)
+    assert losses.divergence(p0, p1).item() == pytest.approx(0.591919 - 0.500402, abs=2e-6)
+    assert losses.symmetric_divergence(p0, p1).item() == pytest.approx((0.0915162 + 0.1046496) / 2, abs=1e-6)
+    # m = (.7, .3): ½ (.8 ln(8/7) + .2 ln(2/3) + .6 ln(6/7) + .4 ln(4/3))
+    assert losses.jensen_shannon(p0, p1).item() == pytest.approx(0.0241577, abs=1e-6)
+
+
+# DIR
+
+
+@pytest.mark.parametrize(
+    ("direction", "p0", "p1", "error", "loss"),
+    [
+        ("not_more_conf", (0.3, 0.7), (0.1, 0.9), 0.2, 0.223144),
+        ("not_more_conf", (0.3, 0.7), (0.25, 0.75), 0.05, 0.051293),
+        ("not_more_conf", (0.3, 0.7), (0.8, 0.2), 0.0, 0.0),
+        ("not_less_conf", (0.3, 0.7), (0.8, 0.2), 0.5, 0.693147),
+        ("not_less_conf", (0.9, 0.1), (0.8, 0.2), 0.1, 0.105361),
+        ("not_less_2", (0.3, 0.7), (0.45, 0.55), 0.15, 0.162519),
+        ("not_less_2", (0.45, 0.55), (0.3, 0.7), 0.0, 0.0),
+        ("not_less_0", (0.3, 0.7), (0.2, 0.8), 0.1, 0.105361),
+    ],
+)
+def test_direction_is_equation_6(direction, p0, p1, error, loss):
+    before, after = logits(*p0), logits(*p1)
+    assert losses.directional_error(before, after, [direction]).item() == pytest.approx(error, abs=1e-6)
+    assert losses.direction(before, after, [direction]).item() == pytest.approx(loss, abs=1e-6)
+
+
+def test_every_case_of_a_batch_has_its_own_direction():
+    before, after = logits(0.3, 0.7).repeat(4, 1), logits(0.2, 0.8).repeat(4, 1)
+    found = losses.directional_error(before, after, DIRECTIONS)
+    assert found.tolist() == pytest.approx([0.0, 0.1, 0.1, 0.0], abs=1e-6)
+
+
+def test_the_logarithm_of_a_complete_turn_is_clamped():
+    before, after = torch.tensor([[0.0, 800.0]]), torch.tensor([[800.0, 0.0]], requires_grad=True)
+    loss = losses.direction(before, after, ["not_less_2"])
+    loss.backward()
+    assert loss.item() == 100.0
+    assert after.grad.isfinite().all()
+
+
+def test_the_error_agrees_with_the_one_that_is_scored():
+    """`protocols/behaviour` judges with numpy what is trained here with torch."""
+    from shoal.protocols.behaviour.rules import directional_error
+
+    rows = torch.Generator().manual_seed(0)
+    before, after = (torch.randn(20, 3, generator=rows, dtype=torch.float64) for _ in range(2))
+    for direction in DIRECTIONS:
+        ours = losses.directional_error(before, after, [direction] * 20)
+        scored = directional_error(direction, before.softmax(-1).numpy(), after.softmax(-1).numpy())
+        assert ours.numpy() == pytest.approx(scored, abs=1e-12)
+
+
+def test_the_margin_is_felt_where_equation_6_is_not():
+    # logit .9 = 2.197225, logit .91 = 2.313635: up by .116410, which "not less confident" allows but not by the margin
+    before, after = logits(0.9, 0.1), logits(0.91, 0.09).requires_grad_()
+    assert losses.direction(before, after, ["not_less_conf"]).item() == 0.0
+    loss = losses.direction_margin(before, after, ["not_less_conf"])
+    assert loss.item() == pytest.approx(0.2 - 0.116410, abs=1e-6)
+    loss.backward()
+    assert after.grad.abs().sum() > 0.1
