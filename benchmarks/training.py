@@ -59,7 +59,12 @@ def save_encoder(folder: Path, rows: list[Row]) -> Path:
     recipe = Recipe(rows=0, epochs=0, vocabulary=30_000, length=128)
     tokenizer = make_tokenizer([text for text, _ in rows], recipe)
     tokenizer.save_pretrained(folder)
-    sizes = {"hidden_size": 128, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 512}
+    sizes: dict[str, Any] = {
+        "hidden_size": 128,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 2,
+        "intermediate_size": 512,
+    }
     torch.manual_seed(0)
     config = BertConfig(vocab_size=30_522, max_position_embeddings=128, pad_token_id=0, **sizes)
     AutoModelForSequenceClassification.from_config(config).save_pretrained(folder)
@@ -107,7 +112,7 @@ def bare_steps(folder: Path, rows: list[Row]) -> float:
 
 def with_trainer(padded: bool) -> Callable[[Path, list[Row]], float]:
     """Transformers' trainer, set well; or with every text padded to 128 tokens, as the paper's code does."""
-    from transformers import DataCollatorWithPadding, Trainer, TrainingArguments
+    from transformers import DataCollatorWithPadding, PrinterCallback, Trainer, TrainingArguments
 
     def run(folder: Path, rows: list[Row]) -> float:
         model = AutoModelForSequenceClassification.from_pretrained(folder)
@@ -125,6 +130,7 @@ def with_trainer(padded: bool) -> Callable[[Path, list[Row]], float]:
             for at, (_, label) in enumerate(rows)
         ]
         trainer: Any = Trainer(model, arguments, DataCollatorWithPadding(tokenizer), data)
+        trainer.remove_callback(PrinterCallback)
         trainer.train()
         return time.perf_counter() - start
 
@@ -206,7 +212,9 @@ def main() -> None:
             ratios = times / seconds["shoal, vanilla"]
             spread = f"{np.median(ratios):.2f} ({ratios.min():.2f} to {ratios.max():.2f})"
             print(f"{name:<26} {np.median(times):>8.2f} {len(rows) / np.median(times):>11.0f}   {spread}")
-        print(f"\nlinear probing, {FOLDS} folds of one epoch, {len(rows) // 4:,} sentences answered after each\n")
+        print(
+            f"\nlinear probing, {FOLDS} folds of one epoch, {len(rows) // 4:,} sentences answered after each\n"
+        )
         print(f"{'':<26} {'encoding':>8} {'training':>11} {'answering':>10}   folds / encoding")
         for name, spec in {"2 layers, 128 wide": f"hf:{folder}", "MiniLM-L6": minilm()}.items():
             if spec is not None:

@@ -1,6 +1,7 @@
 """A checkpoint's encoder under a new head: what is drawn, what must be there, weights and features in files."""
 
 import shutil
+from typing import Any
 
 import numpy as np
 import pytest
@@ -165,7 +166,8 @@ def test_a_head_on_whole_sequences_is_computed_with_the_whole_network(folders, k
         from transformers import RobertaConfig, RobertaForSequenceClassification
 
         shutil.copytree(folders["classifier"], tmp_path / "roberta")
-        sizes = {"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 64}
+        sizes: dict[str, Any] = {"hidden_size": 32, "num_hidden_layers": 1}
+        sizes |= {"num_attention_heads": 2, "intermediate_size": 64}
         config = RobertaConfig(vocab_size=100, max_position_embeddings=50, type_vocab_size=2, **sizes)
         RobertaForSequenceClassification(config).save_pretrained(tmp_path / "roberta")
         folders = {"roberta": tmp_path / "roberta"}

@@ -24,6 +24,7 @@ from shoal.stats.generalization import (
 )
 from shoal.stats.intervals import mean_t_interval, wilson
 from shoal.stats.paired import exact_randomisation, generalization_score, randomise_generalization
+from shoal.stats.resampling import cluster_table, macro_mean_replicates
 
 NA = float("nan")
 TOY = ([[1, 0, 0, 1], [0, 0], [1, NA, 1, 0]], [[1, 1, 0, 1], [1, 1], [1, 1, 1, NA]])
@@ -219,6 +220,16 @@ def test_new_functionalities_are_known_less_well_than_these():
     these = estimate(draws, suite_score).interval
     new = estimate(draw_functionalities(draws, rng(1)), suite_score).interval
     assert these and new and new[1] - new[0] > 2 * (these[1] - these[0])
+
+
+def test_new_functionalities_are_drawn_as_the_macro_mean_draws_them():
+    cases = [np.repeat([1.0, 0.0], [k, 4 - k])[:, None] for k in (1, 2, 2, 3)]
+    iid = np.ones((3, 1))
+    ours = draw_functionalities(draw(pair(cases, cases, iid, iid), 20_000, rng()), rng(1)).scores[0][:, 1, 0]
+    tables = [cluster_table(matrix[:, 0]) for matrix in cases]
+    theirs = macro_mean_replicates(tables, 20_000, rng(2), random_functionalities=True)
+    assert ours.mean() == pytest.approx(theirs.mean(), abs=0.01)
+    assert ours.std() == pytest.approx(theirs.std(), rel=0.03)
 
 
 def test_a_sample_of_functionalities_is_known_less_well_the_fewer_they_are_of_all():

@@ -41,7 +41,7 @@ def labelled(word: str, target: tuple[float, ...]) -> list[Labelled]:
 def toy() -> list[Environment]:
     """An environment of each kind; "good" is positive and "bad" is negative in all of them."""
     good, bad = sentences("good"), sentences("bad")
-    pairs = [(good[at], (good[-1 - at], good[at - 1])) for at in range(20)]
+    pairs: list[Any] = [(good[at], (good[-1 - at], good[at - 1])) for at in range(20)]
     pairs += [(bad[at], (bad[-1 - at],)) for at in range(20)]
     return [
         Environment("i.i.d.", "iid", labelled("good", POSITIVE) + labelled("bad", NEGATIVE)),

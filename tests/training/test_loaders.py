@@ -42,8 +42,10 @@ def paired(name, count, kind="INV"):
     def texts(at):
         return (f"{name} {at}",), tuple((f"{name} {at} v{v}",) for v in range(1 + at % 3))
 
-    make = Invariant if kind == "INV" else lambda *given: Directed(*given, "not_less_2")
-    return Environment(name, kind, [make(*texts(at)) for at in range(count)])
+    pairs = [texts(at) for at in range(count)]
+    if kind == "INV":
+        return Environment(name, kind, [Invariant(*pair) for pair in pairs])
+    return Environment(name, kind, [Directed(*pair, "not_less_2") for pair in pairs])
 
 
 def several(name, count):

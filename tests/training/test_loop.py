@@ -1,5 +1,7 @@
 """The one loop: schedule, clipping, marks, seeds, breakdowns."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -38,8 +40,8 @@ def test_the_rate_falls_along_a_line_and_may_rise_first():
 
 
 def test_gradients_are_clipped_all_together():
-    weights = [nn.Parameter(torch.zeros(2)), nn.Parameter(torch.zeros(1))]
-    seen = []
+    weights: list[Any] = [nn.Parameter(torch.zeros(2)), nn.Parameter(torch.zeros(1))]
+    seen: list[Any] = []
     stepper = Stepper(weights, HOW, 10)
     stepper.optimiser.register_step_pre_hook(lambda *_: seen.append([w.grad.clone() for w in weights]))
     stepper.step(3 * weights[0][0] + 4 * weights[1][0])
@@ -130,7 +132,7 @@ def test_a_training_draws_nothing_from_the_rest_of_the_process(toy, fresh):
 
 
 def test_nothing_to_train_on_leaves_the_model_and_still_keeps_its_marks(fresh, weights_of):
-    model, marks = fresh(), []
+    model, marks = fresh(), list[str]()
     before = weights_of(model)
     log = train(model, [], make_method("irm"), HOW, 0, mark=marks.append, marks=("1", "2"))
     assert (log.steps, marks) == (0, ["1", "2"])

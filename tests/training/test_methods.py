@@ -1,6 +1,7 @@
 """The methods: each formula against section 1.13, and what must be equal to something simpler."""
 
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,6 +21,11 @@ from shoal.training.stepper import Learner, Stepper
 HOW = How(learning_rate=1e-3, batch=4, epochs=3)
 AS_QUICK = {"fish": {"epsilon": 0.5}}
 """The paper's Fish moves each weight by about 5e-7 per step, whatever the rate; DomainBed's goes half of the way."""
+
+
+def make(name, options=None):
+    """A method, whatever its class."""
+    return make_method(name, options)
 
 
 def environments(*sizes, kinds=()):
@@ -56,7 +62,7 @@ def linear_model(seed=0):
 @pytest.mark.parametrize("name", METHODS)
 def test_every_method_learns_a_separable_toy_task(name, toy, fresh):
     model = fresh()
-    train(model, toy, make_method(name, AS_QUICK.get(name)), HOW, seed=1)
+    train(model, toy, make(name, AS_QUICK.get(name)), HOW, seed=1)
     examples = [item.example for item in toy[0].items]
     answers = model.classify(examples, ("negative", "positive"))
     right = answers.predictions == [target.target.index(1.0) for target in toy[0].items]
@@ -66,7 +72,7 @@ def test_every_method_learns_a_separable_toy_task(name, toy, fresh):
 @pytest.mark.parametrize("name", METHODS)
 def test_every_method_gives_the_same_weights_twice(name, toy, fresh, weights_of):
     how = How(learning_rate=1e-3, batch=16, epochs=0.5)
-    method = make_method(name, AS_QUICK.get(name))
+    method = make(name, AS_QUICK.get(name))
     found = []
     for disturbance in (0, 1):
         torch.manual_seed(disturbance)
@@ -82,7 +88,7 @@ def test_another_seed_gives_other_weights(name, toy, fresh, weights_of):
     how = How(learning_rate=1e-3, batch=16, epochs=0.3)
     one, two = fresh(), fresh()
     for model, seed in ((one, 1), (two, 2)):
-        train(model, toy, make_method(name, AS_QUICK.get(name)), how, seed=seed)
+        train(model, toy, make(name, AS_QUICK.get(name)), how, seed=seed)
     head = "classifier.weight"
     assert not torch.equal(weights_of(one)[head], weights_of(two)[head])
 
@@ -101,8 +107,8 @@ def test_another_seed_gives_other_weights(name, toy, fresh, weights_of):
 def test_a_method_that_changes_nothing_is_vanilla_bit_by_bit(name, options, toy, fresh, weights_of):
     how = How(learning_rate=1e-3, batch=16, epochs=0.5)
     plain, other = fresh(), fresh()
-    train(plain, toy, make_method("vanilla"), how, seed=3)
-    train(other, toy, make_method(name, options), how, seed=3)
+    train(plain, toy, make("vanilla"), how, seed=3)
+    train(other, toy, make(name, options), how, seed=3)
     first, second = weights_of(plain), weights_of(other)
     assert all(torch.equal(first[key], second[key]) for key in first)
 
@@ -113,8 +119,8 @@ def test_a_method_that_changes_nothing_is_vanilla_bit_by_bit(name, options, toy,
 def test_a_method_that_changes_something_is_not(name, options, toy, fresh, weights_of):
     how = How(learning_rate=1e-3, batch=16, epochs=0.5)
     plain, other = fresh(), fresh()
-    train(plain, toy, make_method("vanilla"), how, seed=3)
-    train(other, toy, make_method(name, options), how, seed=3)
+    train(plain, toy, make("vanilla"), how, seed=3)
+    train(other, toy, make(name, options), how, seed=3)
     assert not torch.equal(weights_of(plain)["classifier.weight"], weights_of(other)["classifier.weight"])
 
 
@@ -124,7 +130,7 @@ def test_a_method_that_changes_something_is_not(name, options, toy, fresh, weigh
 def test_probing_leaves_the_encoder_alone(toy, fresh, weights_of):
     model = fresh()
     before = weights_of(model)
-    train(model, toy, make_method("lp"), HOW, seed=0)
+    train(model, toy, make("lp"), HOW, seed=0)
     after = weights_of(model)
     changed = {name for name in before if not torch.equal(before[name], after[name])}
     assert changed == {"classifier.weight", "classifier.bias"}
@@ -135,7 +141,7 @@ def test_probing_on_features_is_probing_through_the_whole_network(toy, fresh, we
     cached, whole = fresh(), fresh()
     whole.head = None  # as if it were more than one layer
     for model in (cached, whole):
-        train(model, toy, make_method("lp"), How(1e-3, 16, 3), seed=0)
+        train(model, toy, make("lp"), How(1e-3, 16, 3), seed=0)
     assert len(cached.frozen) == 40 and whole.frozen is None
     first, second = weights_of(cached), weights_of(whole)
     assert all(torch.allclose(first[name], second[name], atol=1e-5, rtol=0) for name in first)
@@ -144,8 +150,8 @@ def test_probing_on_features_is_probing_through_the_whole_network(toy, fresh, we
 def test_dropout_in_a_frozen_encoder_is_an_option(toy, fresh, weights_of):
     still, noisy = fresh(), fresh()
     how = How(1e-3, 16, 1)
-    train(still, toy, make_method("lp"), how, seed=0)
-    train(noisy, toy, make_method("lp", {"frozen_dropout": True}), how, seed=0)
+    train(still, toy, make("lp"), how, seed=0)
+    train(noisy, toy, make("lp", {"frozen_dropout": True}), how, seed=0)
     first, second = weights_of(still), weights_of(noisy)
     assert not torch.allclose(first["classifier.weight"], second["classifier.weight"], atol=1e-4)
 
@@ -153,7 +159,7 @@ def test_dropout_in_a_frozen_encoder_is_an_option(toy, fresh, weights_of):
 def test_lp_ft_has_two_halves_with_rates_of_their_own():
     how = How(learning_rate=2e-5, batch=16, epochs=3)
     options = {"probe_learning_rate": 1e-3, "probe_batch": 8}
-    first, second = make_method("lp-ft", options).phases(how)
+    first, second = make("lp-ft", options).phases(how)
     assert (first.how.learning_rate, first.how.batch, first.how.epochs, first.frozen) == (1e-3, 8, 1.5, True)
     assert (second.how.learning_rate, second.how.batch, second.how.epochs, second.frozen) == (
         2e-5,
@@ -181,9 +187,9 @@ def test_the_penalty_pulls_at_every_weight():
     learner, (batch, *_) = linear_model()
     stepper = SimpleNamespace(weights=learner.weights(), step=lambda objective: objective.backward())
     weight = learner.network.weight
-    make_method("vanilla").step(learner, [batch], stepper, 0.0)
+    make("vanilla").step(learner, [batch], stepper, 0.0)
     plain, weight.grad = weight.grad, None
-    make_method("l2", {"decay": 0.3, "penalty": True}).step(learner, [batch], stepper, 0.0)
+    make("l2", {"decay": 0.3, "penalty": True}).step(learner, [batch], stepper, 0.0)
     assert torch.allclose(weight.grad, plain + 0.3 * weight)
 
 
@@ -215,13 +221,13 @@ def test_dropout_is_put_back(fresh):
 )
 def test_irms_penalty_is_that_of_section_1_13(z, y, options, expected):
     batch = batch_of(z, y)
-    found = make_method("irm", options).penalty_of(batch, batch.inputs)
+    found = make("irm", options).penalty_of(batch, batch.inputs)
     assert found.item() == pytest.approx(expected, abs=1e-6)
 
 
 def objectives(method, batches, progress):
     """What a step of a method adds up, for a model that hands its inputs through."""
-    added = []
+    added: list[Any] = []
     stepper = SimpleNamespace(add=added.append, update=lambda: None, restart=lambda: added.append("restart"))
     method.step(lambda inputs: inputs, batches, stepper, progress)
     return added
@@ -229,14 +235,14 @@ def objectives(method, batches, progress):
 
 def test_irms_objective_is_divided_by_a_large_penalty():
     batch = batch_of([[2.0, 0.0]], [0])  # R = .126928, P = .056837
-    (late,) = objectives(make_method("irm"), [batch], progress=0.2)
+    (late,) = objectives(make("irm"), [batch], progress=0.2)
     assert late.item() == pytest.approx(0.056850, abs=1e-6)
-    (early,) = objectives(make_method("irm"), [batch], progress=0.19)
+    (early,) = objectives(make("irm"), [batch], progress=0.19)
     assert early.item() == pytest.approx(0.126928 + 0.056837, abs=1e-6)
 
 
 def test_irms_optimiser_forgets_once_if_told_to():
-    batch, method = batch_of([[2.0, 0.0]], [0]), make_method("irm", {"reset_optimiser": True, "mean": True})
+    batch, method = batch_of([[2.0, 0.0]], [0]), make("irm", {"reset_optimiser": True, "mean": True})
     method.start([])
     steps = [objectives(method, [batch, batch], progress) for progress in (0.1, 0.3, 0.5)]
     assert [step.count("restart") for step in steps] == [0, 1, 0]
@@ -249,12 +255,12 @@ def test_irm_without_penalty_sums_the_risks():
     torch.stack([batch.loss(learner(batch.inputs)) for batch in batches]).sum().backward()
     expected, weight.grad = weight.grad, None
     stepper = SimpleNamespace(add=lambda objective: objective.backward(), update=lambda: None)
-    make_method("irm", {"penalty": 0, "first_penalty": 0}).step(learner, batches, stepper, 0.5)
+    make("irm", {"penalty": 0, "first_penalty": 0}).step(learner, batches, stepper, 0.5)
     assert torch.allclose(weight.grad, expected)
 
 
 def test_irm_takes_every_kind_of_batch(toy, fresh):
-    log = train(fresh(), toy, make_method("irm"), How(1e-3, 16, 0.5), seed=0)
+    log = train(fresh(), toy, make("irm"), How(1e-3, 16, 0.5), seed=0)
     assert set(log.shown) == {one.name for one in toy}
 
 
@@ -262,7 +268,7 @@ def test_irm_takes_every_kind_of_batch(toy, fresh):
 
 
 def test_group_dro_weighs_as_in_section_1_13():
-    method = make_method("group-dro")
+    method = make("group-dro")
     method.start(environments(1, 1, 1))
     stepper = SimpleNamespace(step=lambda objective: None)
     batch = Batch("1", torch.zeros(1), lambda logits, scale=None: torch.tensor(2.0))
@@ -272,7 +278,7 @@ def test_group_dro_weighs_as_in_section_1_13():
 
 
 def test_group_dro_of_all_groups_weighs_as_in_section_1_13():
-    method = make_method("group-dro", {"all_groups": True})
+    method = make("group-dro", {"all_groups": True})
     method.start(environments(1, 1, 1))
     assert method.environments(environments(1, 1, 1), np.random.default_rng(0)) == ["0", "1", "2"]
     batches = [
@@ -285,7 +291,7 @@ def test_group_dro_of_all_groups_weighs_as_in_section_1_13():
 
 
 def test_group_dro_with_step_size_0_weighs_all_alike(toy, fresh):
-    method = make_method("group-dro", {"step_size": 0})
+    method = make("group-dro", {"step_size": 0})
     train(fresh(), toy, method, How(1e-3, 16, 0.5), seed=0)
     assert list(method.weights().values()) == [0.2] * 5
 
@@ -295,7 +301,7 @@ def test_centred_blame_does_not_follow_the_test_type():
     losses = {"a": ("INV", 2.0), "b": ("INV", 2.2), "c": ("MFT", 0.1), "d": ("MFT", 0.3)}
     found = {}
     for centre in (False, True):
-        method = make_method("group-dro", {"centre": centre, "step_size": 0.1})
+        method = make("group-dro", {"centre": centre, "step_size": 0.1})
         method.start([Environment(name, "MFT", [Labelled(("x",), (1.0,))]) for name in losses])
         for name in list(losses) * 100:
             kind, loss = losses[name]
@@ -310,7 +316,7 @@ def test_centred_blame_does_not_follow_the_test_type():
 
 
 def test_with_a_share_of_their_own_iid_data_are_not_weighted():
-    method = make_method("group-dro", {"iid_share": 0.5})
+    method = make("group-dro", {"iid_share": 0.5})
     known = environments(10, 10, 1000, kinds=("MFT", "MFT", "iid"))
     method.start(known)
     assert list(method.weights()) == ["0", "1"]
@@ -334,18 +340,18 @@ def test_with_a_share_of_their_own_iid_data_are_not_weighted():
 @pytest.mark.parametrize("name", ["group-dro", "fish"])
 def test_chances_are_those_of_section_7_12(name, options, expected):
     known = environments(1, 9, 16, kinds=("MFT", "INV", "iid"))
-    assert make_method(name, options).chances(known).tolist() == pytest.approx(list(expected))
+    assert make(name, options).chances(known).tolist() == pytest.approx(list(expected))
 
 
 def test_group_dro_draws_by_chance():
-    method, known, rng = make_method("group-dro", {"kappa": 1}), environments(1, 3), np.random.default_rng(0)
+    method, known, rng = make("group-dro", {"kappa": 1}), environments(1, 3), np.random.default_rng(0)
     drawn = [method.environments(known, rng) for _ in range(2000)]
     assert {len(names) for names in drawn} == {1}
     assert 0.71 < np.mean([names == ["1"] for names in drawn]) < 0.79
 
 
 def test_fish_draws_distinct_environments_while_there_are_any():
-    method, rng = make_method("fish"), np.random.default_rng(0)
+    method, rng = make("fish"), np.random.default_rng(0)
     many, few = environments(*range(1, 9)), environments(5, 5)
     for _ in range(50):
         assert len(set(method.environments(many, rng))) == 5
@@ -370,7 +376,7 @@ def test_fish_on_the_toy_of_section_1_13(epsilon, expected):
     def quadratic(goal):
         return Batch("", None, lambda logits, scale=None: (logits - goal) ** 2 / 2)
 
-    method = make_method("fish", {"epsilon": epsilon})
+    method = make("fish", {"epsilon": epsilon})
     stepper = SimpleNamespace(weights=[theta], step=descend)
     method.step(lambda inputs: theta, [quadratic(3), quadratic(-1)], stepper, 0.0)
     assert inner == pytest.approx([1.2, 0.98])
@@ -380,13 +386,13 @@ def test_fish_on_the_toy_of_section_1_13(epsilon, expected):
 @pytest.mark.parametrize(("rate", "expected"), [(2e-5, 0.005), (3e-5, 0.0033333), (5e-5, 0.002)])
 def test_fishs_epsilon_falls_with_the_rate(rate, expected):
     stepper = SimpleNamespace(how=How(learning_rate=rate, batch=8, epochs=1))
-    assert make_method("fish").share_of_the_way(stepper) == pytest.approx(expected, rel=1e-4)
+    assert make("fish").share_of_the_way(stepper) == pytest.approx(expected, rel=1e-4)
 
 
 def test_fish_with_epsilon_0_stays_where_it_is(toy, fresh, weights_of):
     model = fresh()
     before = weights_of(model)
-    train(model, toy, make_method("fish", {"epsilon": 0}), How(1e-3, 16, 0.5), seed=0)
+    train(model, toy, make("fish", {"epsilon": 0}), How(1e-3, 16, 0.5), seed=0)
     after = weights_of(model)
     assert all(torch.equal(before[name], after[name]) for name in before)
 
@@ -397,7 +403,7 @@ def test_fish_with_epsilon_1_and_one_inner_step_is_a_plain_step():
         learner, batches = linear_model()
         stepper = Stepper(learner.weights(), HOW, 10)
         for batch in batches:
-            make_method(name, options).step(learner, [batch], stepper, 0.0)
+            make(name, options).step(learner, [batch], stepper, 0.0)
         found.append(learner.network.weight.detach().clone())
     assert torch.equal(*found)
 
@@ -407,7 +413,7 @@ def test_the_extra_step_moves_on_momentum_alone_and_is_forgotten():
     for extra in (False, True):
         learner, batches = linear_model()
         stepper = Stepper(learner.weights(), HOW, 10)
-        method = make_method("fish", {"epsilon": 0, "inner_steps": 3, "extra_momentum_step": extra})
+        method = make("fish", {"epsilon": 0, "inner_steps": 3, "extra_momentum_step": extra})
         before = learner.network.weight.detach().clone()
         method.step(learner, batches, stepper, 0.0)
         state = stepper.optimiser.state_dict()["state"][0]
@@ -443,4 +449,4 @@ def test_options_that_are_not_known_are_refused_with_those_that_are():
 
 
 def test_a_method_of_ones_own_is_named_by_module_and_class():
-    assert make_method("shoal.training.methods.l2:L2", {"decay": 1}).decay == 1.0
+    assert make("shoal.training.methods.l2:L2", {"decay": 1}).decay == 1.0

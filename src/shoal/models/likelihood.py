@@ -16,7 +16,7 @@ from .checkpoint import libraries
 if TYPE_CHECKING:
     from torch import Tensor
 
-TOKENS = 4_096
+TOKENS = 2_048
 """Tokens at the most that go through the network at once, padding included."""
 CELLS = 2**25
 """Numbers at the most that a batch's table of tokens and vocabulary holds: 128 MB."""
@@ -134,15 +134,26 @@ def _insert(row: Tokens, at: int, ids: Sequence[int]) -> Tokens:
 def _at_masks(
     network: Any, tokenizer: Any, rows: Sequence[Tokens], places: Sequence[int], targets: Sequence[int]
 ) -> list[float]:
-    """log p of a token at one place of each text, which holds a mask; rows of like length share batches."""
+    """log p of a token at one place of each text, which holds a mask.
+
+    Texts of like length share batches. Two sentences that differ in one word are one text when it is masked: what is
+    the same is computed once.
+    """
     torch, _ = libraries()
+    first: dict[tuple[tuple[int, ...], int], int] = {}
+    same: list[list[int]] = [[] for _ in rows]
+    for at, (row, place) in enumerate(zip(rows, places, strict=True)):
+        same[first.setdefault((tuple(row.ids), place), at)].append(at)
+    once = list(first.values())
     found = [0.0] * len(rows)
-    for part in _parts([len(row.ids) for row in rows], TOKENS):
-        logits = _logits_at(network, tokenizer, [rows[at] for at in part], [places[at] for at in part])
+    for part in _parts([len(rows[at].ids) for at in once], TOKENS):
+        shown = [once[number] for number in part]
+        logits = _logits_at(network, tokenizer, [rows[at] for at in shown], [places[at] for at in shown])
+        asked = [(line, at) for line, one in enumerate(shown) for at in same[one]]
         with torch.inference_mode():
-            own = logits.gather(1, torch.tensor([[targets[at]] for at in part], device=logits.device))[:, 0]
-            numbers = (own.double() - logits.logsumexp(dim=-1).double()).tolist()
-        for at, number in zip(part, numbers, strict=True):
+            lines, codes = torch.tensor([(line, targets[at]) for line, at in asked], device=logits.device).T
+            numbers = logits[lines, codes].double() - logits.logsumexp(dim=-1).double()[lines]
+        for (_, at), number in zip(asked, numbers.tolist(), strict=True):
             found[at] = number
     return found
 

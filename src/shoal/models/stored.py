@@ -425,7 +425,7 @@ def _refuse_strangers(
         raise DataError(
             f"{columns.path}, line {columns.lines[place[first]]}: {_name(first)} is not in the suite",
             why=f"{len(strangers):,} of {len(place):,} predictions belong to no example of it",
-            fix=nearest(first[0] or first[1], map(group_of, whole)),
+            fix=nearest(first[0] or first[1], set(map(group_of, whole))),
         )
 
 

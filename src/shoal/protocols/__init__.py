@@ -7,7 +7,9 @@ from ..errors import PlanError, nearest
 from .base import ProtocolModule
 
 PROTOCOLS: dict[str, str] = {
-    "behaviour": "which behaviours fail, by suites of behavioural tests (BELUGA, CheckList)",
+    "behaviour": "which behaviours fail, and what training on such tests does (BELUGA, CheckList)",
+    "bias": "what bias diagnostics say, and whether they say it of another checkpoint (CrowS-Pairs, StereoSet, SEAT)",
+    "cood": "does a model combine the parts of its input, or use the shortcut its training allows (COOD)",
 }
 """Name to what it asks; each is the module of that name in this folder."""
 

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 REPRODUCTIONS: dict[str, str] = {
     "hatecheck": "HateCheck (Röttger et al. 2021): accuracy of two systems in 29 functionalities",
     "checklist-llm": "BELUGA's SENT suite: pass rates of 16 runs of four language models in 38 functionalities",
+    "crows": "CrowS-Pairs (Nangia et al. 2020): BERT-base, the whole and nine categories",
+    "stereoset": "StereoSet (Nadeem et al. 2021): three models, three scores by task and domain",
 }
 """Name to what is recomputed; each is the module of that name, hyphens as underscores."""
 

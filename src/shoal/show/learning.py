@@ -71,7 +71,7 @@ def _sentence(rows: Sequence[TableRow]) -> Text:
     text = Text(f"On {words}, training on the suite ")
     verdicts = [own.cells[column].verdict for own in trained]
     helps, hurts = verdicts.count("better"), verdicts.count("worse")
-    text.append(f"helps in {helps} of {len(trained)}", "green" if helps else "dim")
+    text.append(f"helps in {helps} of {len(trained)} rows", "green" if helps else "dim")
     text.append(", ").append(f"hurts in {hurts}", "red" if hurts else "dim")
     text.append(f"; best {row.config} {row.method}, G {_signed(gain)} points")
     text.append(", picked after the fact" if len(trained) > 1 else "")
@@ -110,7 +110,8 @@ def _cell(cell: Cell, *, one_line: bool, anew: bool) -> Text:
     if cell.value is None:
         return Text(_waiting(cell.score.note if cell.score else ""), "dim")
     mark = MARKS.get((cell.verdict, cell.holds_over_seeds), " ")
-    style = " ".join(filter(None, ["bold" if cell.is_best else "", STYLES[cell.verdict]]))
+    doubt = "dim" if cell.verdict and not cell.holds_over_seeds else ""
+    style = " ".join(filter(None, ["bold" if cell.is_best else "", doubt, STYLES[cell.verdict]]))
     measure = cell.anew if anew and cell.anew else cell.score
     low_high = measure.interval if measure else None
     interval = "" if low_high is None else "{:.1f}–{:.1f}".format(*(100 * end for end in low_high))
@@ -123,7 +124,7 @@ def _cell(cell: Cell, *, one_line: bool, anew: bool) -> Text:
 def _waiting(note: str) -> str:
     """How far an empty cell is: "23 of 38", or a dash."""
     found = re.match(r"(\d+) of (\d+) folds", note)
-    return f"  {found[1]} of {found[2]}" if found else "    –"
+    return f" {found[1]} of {found[2]}" if found else " –"
 
 
 def _could_see(rows: Sequence[TableRow], column: str) -> str:
@@ -132,9 +133,9 @@ def _could_see(rows: Sequence[TableRow], column: str) -> str:
     open_ones = [cell.mde.value for cell in cells if not cell.verdict and cell.mde]
     known = [100 * value for value in open_ones if value is not None]
     if not known:
-        return "nothing" if open_ones else ""
+        return " nothing" if open_ones else ""
     low, high = min(known), max(known)
-    return f"  {low:.1f}" if f"{low:.1f}" == f"{high:.1f}" else f"  {low:.1f}–{high:.1f}"
+    return f" {low:.1f}" if f"{low:.1f}" == f"{high:.1f}" else f" {low:.1f}–{high:.1f}"
 
 
 def _legend(measures: Sequence[Measure], rows: Sequence[TableRow], *, anew: bool) -> Text:

@@ -3,6 +3,7 @@
     resampling     cluster bootstrap by multinomial counts; seeds and items together
     intervals      Wilson, t, chi-square, percentile, BCa, clustered and anytime-valid intervals
     paired         exact sign test, sign flips over clusters, randomisation of G scores
+    generalization G of two recipes over several seeds: intervals and the exchange of cases
     multiplicity   Holm, Benjamini-Hochberg, Benjamini-Yekutieli, max-T, the hierarchical gate
     power          the smallest difference a comparison could have found, and the n it needs
     reliability    kappa, alpha, ICC, spread over runs against its floor, equivalence

@@ -11,7 +11,7 @@ from ..files import read_lines
 
 EXAMPLE = "example"
 """Portraits of people and the questions about them, opinions, questions: jobs do not depend on who has them."""
-EXAMPLE_ROWS = {"reading": 2500, "sentiment": 1500}
+EXAMPLE_ROWS = {"reading": 1000, "sentiment": 500}
 
 
 def stamp(text: str) -> int:

@@ -131,8 +131,8 @@ class _Table:
             else self._draws(scenario, scenario, names)
         )
         anew = draw_functionalities(draws, np.random.default_rng([self.settings.seed, 1]))
-        is_sampled = scenario.hold_out == "functionality" and len(names) < len(self.compared)
-        population = len(self.compared) if is_sampled else 0
+        is_sampled = scenario.hold_out == "functionality" and self.settings.hold_out_sample > 0
+        population = len(self.compared) if is_sampled and len(names) < len(self.compared) else 0
         note = "; ".join(self._about(scenario, len(names), population))
         places = np.concatenate([self.trainings.functionalities[name] for name in names])
         counts = _Slice(scenario.suite[places], scenario.failed[places])
@@ -171,6 +171,8 @@ class _Table:
         """What a reader of a mean over seeds should know (07 section 7.3)."""
         if population:
             yield f"{held_out} of {population} functionalities, drawn at random"
+        if self.settings.fold and scenario.hold_out in HOLD_OUTS[1:]:
+            yield f"only without {self.settings.fold}"
         seeds, known = len(scenario.seeds), len(self.trainings.seeds)
         if seeds < known:
             yield f"{seeds} of {known} seeds complete"

@@ -244,7 +244,8 @@ class Trainings:
     def _never_trained_on(self, fold: str, hold_out: str) -> bool:
         """Whether the training split has nothing of this: then nothing is left out, and no fold is planned."""
         planned = self.planned.get(hold_out)
-        return planned is not None and fold not in planned and not self.settings.hold_out_sample
+        is_part = self.settings.fold or (hold_out == "functionality" and self.settings.hold_out_sample)
+        return planned is not None and fold not in planned and not is_part
 
     def _full_model(self, row: Row, seed: int) -> int | None:
         return self._folds(row, "seen", seed).get("")

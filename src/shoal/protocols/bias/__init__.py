@@ -61,10 +61,9 @@ def parts(settings: Settings) -> list[Settings]:
 
 
 def title(settings: Settings) -> str:
-    """The diagnostic, the representation where it matters, and the seed of a model made here."""
+    """The diagnostic, and the representation where it matters."""
     words: list[str] = list(settings.diagnostic)
     words += settings.representation if words[0] in ("seat", "clusters") else ()
-    words += [f"seed {settings.seed}"] if settings.pretrain else []
     return "-".join(words)
 
 

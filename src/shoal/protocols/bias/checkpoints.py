@@ -31,7 +31,8 @@ def compare_checkpoints(settings: Settings, results: Sequence[Result]) -> list[M
             measures += across_diagnostics(pair[0], pair[1])
     if settings.downstream:
         measures += equivalence(Path(settings.downstream), _checkpoints(found), settings.margin)
-    return measures + [conclusion(family, measures) for family in found]
+    ends = [conclusion(family, measures) for family in found if len(family.results) > 1]
+    return measures + ends + [limits(recipe, names) for recipe, names in _checkpoints(found).items()]
 
 
 def _checkpoints(found: Sequence[Family]) -> dict[str, list[str]]:
@@ -45,27 +46,31 @@ def _checkpoints(found: Sequence[Family]) -> dict[str, list[str]]:
 
 
 def conclusion(family: Family, measures: Sequence[Measure]) -> Measure:
-    """What may be said, and of what: a checkpoint, or a recipe."""
+    """What may be said of the checkpoints of a recipe under one diagnostic."""
     own = [
         row for row in measures if all(row.groups.get(key) == value for key, value in family.groups.items())
     ]
-    runs = len(family.results)
+    words = _WORDS[family.diagnostic](own, len(family.results))
+    return Measure("conclusion", None, len(family.results), family.groups, note=" ".join(words))
+
+
+def limits(recipe: str, names: Sequence[str]) -> Measure:
+    """Of what anything may be said at all: a checkpoint, or a recipe."""
+    runs = len(names)
+    least = smallest_sign_flip_p(runs)
     if runs == 1:
-        name = family.names[0]
         words = [
-            f"One checkpoint, {name}: this holds for this checkpoint only, not for the recipe behind it."
+            f"One checkpoint, {names[0]}: what it says holds for this checkpoint only, not for its recipe."
         ]
     else:
-        words = [*_WORDS[family.diagnostic](own, runs), *_limits(runs)]
-    return Measure("conclusion", None, runs, family.groups, note=" ".join(words))
-
-
-def _limits(runs: int) -> Iterator[str]:
-    if runs < WANTED:
-        yield f"{several(runs)} are too few for a claim about the recipe: {WANTED} are the least."
-    least = smallest_sign_flip_p(runs)
-    if least > 0.01:
-        yield f"No test over {several(runs)} can reach p = 0.01: the smallest possible is {least:.4g}."
+        words = [f"{several(runs)} of one recipe: what they share may be said of the recipe, nothing else."]
+        words += [f"They are too few for a claim about it: {WANTED} are the least."] if runs < WANTED else []
+        words += (
+            [f"No test over them can reach p = 0.01: the smallest possible is {least:.4g}."]
+            if least > 0.01
+            else []
+        )
+    return Measure("conclusion", None, runs, {"recipe": recipe}, note=" ".join(words))
 
 
 def _likelihood(own: Sequence[Measure], runs: int) -> Iterator[str]:
@@ -76,7 +81,7 @@ def _likelihood(own: Sequence[Measure], runs: int) -> Iterator[str]:
         yield "The stereotype score is undefined in too many checkpoints to compare them."
         return
     yield f"Over {several(runs)} the stereotype score is {_points(mean.value)} %, SD {_points(sd.value)} points."
-    if mean.interval:
+    if mean.interval and runs >= WANTED:
         low, high = mean.interval
         side = "above" if low > 0.5 else "below" if high < 0.5 else ""
         beyond = f"lies {side} one half" if side else "cannot be told from one half"
@@ -101,14 +106,10 @@ def _likelihood(own: Sequence[Measure], runs: int) -> Iterator[str]:
     if agreed is not None:
         yield f"All checkpoints agree on {100 * agreed:.0f} % of the items ({against[0].note})."
     ratio = _one(own, "over-dispersion ratio", category="all", of="stereotype score", **task)
-    if ratio is not None and ratio.value is not None:
+    if ratio is not None and ratio.value is not None and runs > 2:
         yield (
-            f"The scores spread {ratio.value:.1f} times as far as single items that flip would make them: "
-            + (
-                "checkpoints differ as a whole."
-                if ratio.value > 2
-                else "single items flipping explain most of it."
-            )
+            f"The scores spread {ratio.value:.1f} times as far as items that flip on their own would make them: "
+            + ("checkpoints differ as a whole." if ratio.value > 2 else "that explains most of the spread.")
         )
 
 
@@ -118,10 +119,10 @@ def _association(own: Sequence[Measure], runs: int) -> Iterator[str]:
         yield "No test is defined in all checkpoints."
         return
     one_sign, one_verdict = round(signs.value * signs.n), round(verdicts.value * verdicts.n)
-    yield f"{one_sign} of {several(signs.n, 'test')} have the same sign in all {several(runs)};"
+    yield f"{one_sign} of {several(signs.n, 'test')} have the same sign in all {runs} checkpoints;"
     yield f"{one_verdict} are significant in all of them or in none."
     if one_sign < signs.n or one_verdict < verdicts.n:
-        yield "What one checkpoint says of the other tests does not carry over to the next."
+        yield "Of the rest, what one checkpoint says does not carry over to the next."
 
 
 def _clusters(own: Sequence[Measure], runs: int) -> Iterator[str]:

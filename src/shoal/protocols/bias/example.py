@@ -23,7 +23,8 @@ def pairs() -> list[Pair]:
     for template in TEMPLATES:
         for job in (*THEIRS, *HIS):
             women_first = job in THEIRS
-            names = [("names", woman, man) for woman, man in zip(WOMEN[:4], MEN[:4], strict=True)]
+            half = slice(0, 4) if women_first else slice(4, 8)  # else a mere taste for names would cancel out
+            names = [("names", woman, man) for woman, man in zip(WOMEN[half], MEN[half], strict=True)]
             for category, woman, man in [*names, ("pronouns", "She", "He")]:
                 more, less = (woman, man) if women_first else (man, woman)
                 direction = "stereo" if women_first else "antistereo"
@@ -35,10 +36,10 @@ def pairs() -> list[Pair]:
 def clusters() -> list[Cluster]:
     """A person and a job: an expected one, another, and a word that is none."""
     found: list[Cluster] = []
-    for names, own, other, pronoun in ((WOMEN, THEIRS, HIS, "She"), (MEN, HIS, THEIRS, "He")):
+    for names, own, other, pronoun, shift in ((WOMEN, THEIRS, HIS, "She", 0), (MEN, HIS, THEIRS, "He", 1)):
         for number, name in enumerate(names):
             at = number % len(own)
-            words = own[at], other[at], PETS[at]
+            words = own[at], other[(at + shift) % len(other)], PETS[at]
             context = f"{name} earns a living as a BLANK."
             found.append(
                 _cluster("intrasentence", name, context, [context.replace("BLANK", word) for word in words])

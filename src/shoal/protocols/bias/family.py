@@ -109,9 +109,12 @@ def spread_measures(
             Measure("mean over checkpoints", value, n, own, na=missing, note=f"{note}: this checkpoint only")
         ]
     sd = float(known.std(ddof=1))
+    middle = sound(mean_t_interval(known))
+    if middle and of != "effect size":  # a share
+        middle = max(0.0, middle[0]), min(1.0, middle[1])
     return [
         Measure(
-            "mean over checkpoints", float(known.mean()), n, own, sound(mean_t_interval(known)), "t over checkpoints",
+            "mean over checkpoints", float(known.mean()), n, own, middle, "t over checkpoints",
             missing, note=note,
         ),
         Measure(

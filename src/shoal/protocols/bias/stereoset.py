@@ -229,7 +229,10 @@ def _three(
         if at == 0 and not per_term:
             interval, how = cluster_wilson(cluster_table(table[:, 0], codes)), "cluster wilson"
         hidden = undecided(float(values[at]), interval, n) if at == 0 else ""
-        terms_note = f"mean over {codes.max() + 1} terms" if per_term else ""
+        count = int(codes.max()) + 1
+        terms_note = (
+            f"mean over {count} terms" if per_term else f"only {count} target terms" if count < 10 else ""
+        )
         measures.append(
             Measure(
                 name, float(values[at]), n, groups, interval, how, 0, errors, joined(terms_note, note, hidden)

@@ -16,9 +16,8 @@ numbers of one model, `compare` for those over seeds, K, words and controls.
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePath
-from typing import TYPE_CHECKING
 
-from ...models.ask import answer_examples
+from ...models.ask import Questions, answer_batch
 from ...models.ask import gather as gather_columns
 from ...records import Answer, Answers, Example
 from .build import BuiltCood, build, export, identity, load, save, training_items
@@ -28,14 +27,12 @@ from .score import score
 from .settings import SLOT, Settings, combinations
 from .texts import roles_of
 
-if TYPE_CHECKING:
-    from ...models.ask import Questions
-
 __all__ = [
     "BuiltCood",
     "Settings",
     "answers_version",
     "ask",
+    "asks_labels",
     "build",
     "compare",
     "export",
@@ -52,6 +49,7 @@ __all__ = [
 ]
 
 answers_version = 1
+asks_labels = True
 
 
 def parts(settings: Settings) -> list[Settings]:
@@ -70,22 +68,15 @@ def parts(settings: Settings) -> list[Settings]:
 
 
 def title(settings: Settings) -> str:
-    """The data, K, and what is unusual about the job."""
-    (control,), (per_label,), (template,), (reveal,) = (
-        settings.control,
-        settings.per_label,
-        settings.template,
-        settings.reveal,
-    )
+    """The data, and what is unusual about what is shown; K and the like are in the name of the training."""
+    (control,), (template,) = settings.control, settings.template
     names = settings.names[0] if isinstance(settings.names, tuple) and settings.names else {}
     words = [
         PurePath(settings.data).name.split(".")[0],
-        f"k{per_label}",
-        control if control != "none" else "",
-        template.replace(SLOT, "") if (template,) != Settings().template else "",
+        control if control in ("text only", "template only") else "",
+        template.replace(SLOT, "") if settings.template != Settings().template else "",
         *names.values(),
         f"{settings.roles['neu']} unseen" if settings.roles else "",
-        f"reveal {reveal}" if reveal else "",
     ]
     return " ".join(filter(None, words))
 
@@ -100,11 +91,11 @@ def ask(
 ) -> list[Answer]:
     """Whether each text and its template agree, as far as the model can tell; nothing that it is shown is cut."""
     check_room(model, examples)
-    return answer_examples(model, examples, ids, built.labels)
+    return answer_batch(model, built.cases, built.whole, built.labels, examples, ids)
 
 
 def gather(
-    settings: Settings, built: BuiltCood, rows: Sequence[Answer], questions: "Questions"
+    settings: Settings, built: BuiltCood, rows: Sequence[Answer], questions: Questions
 ) -> Mapping[str, Answers]:
     """The answers of each epoch, in the order in which they were given."""
     by_mark: dict[str, list[Answer]] = {}

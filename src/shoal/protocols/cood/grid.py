@@ -208,8 +208,11 @@ def components(grid: Grid, weights: Weights) -> VarianceComponents | None:
 
 
 def _degrees(grid: Grid, weights: Weights) -> float | None:
-    """How well the variance is known: few seeds that differ a lot say little about themselves."""
+    """How well the variance is known, for t quantiles: the more of it seeds make, the less a few of them say."""
     found = components(grid, weights)
     if found is None:
         return float(max(1, len(set(grid.clusters)) - len(ROLES)))
-    return None if np.isnan(found.degrees) else max(1.0, found.degrees)
+    share = found.shares_of_mean[0]
+    if not share > 0:
+        return None
+    return (grid.seeds - 1) if share > 0.5 else (grid.seeds - 1) / share**2

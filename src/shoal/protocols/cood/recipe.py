@@ -38,7 +38,7 @@ def recipe(settings: Settings, model: str) -> Recipe | None:
     environment = Environment("cood", "iid", [_labelled(item) for item in items])
     return Recipe(
         _base(settings, model, items),
-        (_stage(environment, how, digest_items(items)),),
+        (_stage(_title(settings), environment, how, digest_items(items)),),
         {"labels": list(LABELS)},
         settings.threads,
     )
@@ -55,7 +55,18 @@ def _labelled(item: Item) -> Labelled:
     return Labelled(item.example, tuple(float(label == item.target) for label in LABELS))
 
 
-def _stage(environment: Environment, how: How, items: str) -> Stage:
+def _title(settings: Settings) -> str:
+    """How much is trained on, and what is unusual about it."""
+    (control,), (reveal,) = settings.control, settings.reveal
+    words = [
+        f"k{settings.per_label[0]}",
+        "all cells" if control == "all cells" else "",
+        f"reveal {reveal}" if reveal else "",
+    ]
+    return " ".join(filter(None, words))
+
+
+def _stage(title: str, environment: Environment, how: How, items: str) -> Stage:
     epochs = tuple(str(epoch + 1) for epoch in range(int(how.epochs)))
 
     def train(model: Any, seed: int, progress: Progress, mark: Mark) -> None:
@@ -66,7 +77,7 @@ def _stage(environment: Environment, how: How, items: str) -> Stage:
         train_model(model, [environment], method, how, seed, progress=progress, mark=mark, marks=epochs)
 
     return Stage(
-        title="biased set",
+        title=title,
         identity={"items": items, "method": "vanilla", **asdict(how)},
         steps=int(how.epochs) * environment.batches(how.batch),
         train=train,

@@ -1,0 +1,100 @@
+"""Labelled texts from files: columns told or named, labels put together, every problem with its line."""
+
+import gzip
+import json
+
+import pytest
+
+from shoal.data.grammar import Row, make_rows
+from shoal.data.labelled import read_labelled
+from shoal.errors import DataError
+
+
+@pytest.fixture
+def file(tmp_path):
+    def write(content: str, name: str = "data.csv"):
+        path = tmp_path / name
+        path.write_bytes(gzip.compress(content.encode())) if name.endswith(".gz") else path.write_text(
+            content
+        )
+        return path
+
+    return write
+
+
+@pytest.mark.parametrize(("name", "content", "columns"), [
+    ("a.csv", "text,label\nLoved it.,pos\n", ("text", "label")),
+    ("a.csv.gz", "id,Review,Stars\n1,Loved it.,pos\n", ("Review", "Stars")),
+    ("a.tsv", "tweet\tairline_sentiment\nLoved it.\tpos\n", ("tweet", "airline_sentiment")),
+    ("a.jsonl", '{"sentence": "Loved it.", "gold_label": "pos", "id": 3}\n', ("sentence", "gold_label")),
+])  # fmt: skip
+def test_columns_are_told_from_their_usual_names(file, name, content, columns):
+    found = read_labelled(file(content, name))
+    assert found.rows == [Row(("Loved it.",), "pos")] and found.columns == columns
+    assert found.lines == [1 if name.endswith("jsonl") else 2]
+
+
+@pytest.mark.parametrize("pair", ["premise,hypothesis", "sentence1,sentence2", "question1,question2"])
+def test_pairs_are_told_too(file, pair):
+    found = read_labelled(file(f"{pair},label\nA man sleeps.,He is awake.,contradiction\n"))
+    assert found.rows == [Row(("A man sleeps.", "He is awake."), "contradiction")]
+
+
+def test_named_columns_win(file):
+    path = file("text,title,label,stars\nlong,short,a,5\n")
+    assert read_labelled(path, ["title"], "stars").rows == [Row(("short",), "5")]
+    assert read_labelled(path, ["title", "text"], "label").rows == [Row(("short", "long"), "a")]
+
+
+def test_labels_are_put_together_whatever_way_numbers_are_written(file):
+    path = file("text,stars\na,1\nb,2.0\nc,3\nd,5\ne,9\n")
+    found = read_labelled(path, classes={"negative": [1, 2], "neutral": ["3.0"], "positive": (4, 5)})
+    assert [(row.texts[0], row.label) for row in found.rows] == [
+        ("a", "negative"), ("b", "negative"), ("c", "neutral"), ("d", "positive")
+    ]  # fmt: skip
+    assert found.left_out == {"9": 1} and found.lines == [2, 3, 4, 5]
+
+
+def test_json_values_become_words(file):
+    rows = [{"text": " a ", "label": 1}, {"text": "b", "label": True}, {"text": "c", "label": 0.5}]
+    found = read_labelled(file("\n".join(map(json.dumps, rows)), "a.jsonl"))
+    assert [(row.texts, row.label) for row in found.rows] == [
+        (("a",), "1"),
+        (("b",), "true"),
+        (("c",), "0.5"),
+    ]
+
+
+@pytest.mark.parametrize(("content", "given", "message"), [
+    ("text,label\na,x\n", {"texts": ["txt"]}, "line 1: no column 'txt'(.|\n)*found: text, label(.|\n)*\"text\""),
+    ("text,label\na,x\n", {"label": "lable"}, "line 1: no column 'lable'(.|\n)*\"label\""),
+    ("body,y\na,x\n", {}, "which column holds the text cannot be told(.|\n)*found: body, y"),
+    ("text,y\na,x\n", {}, "which column holds the label cannot be told(.|\n)*found: text, y"),
+    ("text,review,label\na,b,x\n", {}, "text cannot be told(.|\n)*it may be text or review"),
+    ("text,label,stars\na,x,5\n", {}, "label cannot be told(.|\n)*it may be label or stars"),
+    ("text,label\na,x\n", {"texts": ["text", "text"]}, "one column is named twice"),
+    ("a,b,c,label\na,b,c,x\n", {"texts": ["a", "b", "c"]}, "3 text columns named"),
+    ("text,label\na,x\n  ,y\n", {}, "line 3: nothing in column 'text'"),
+    ("text,label\na,x\nb,\n", {}, "line 3: nothing in column 'label'"),
+    ('{"text": "a", "label": 1}\n{"text": ["b"], "label": 1}\n', {}, "line 2: column 'text' holds list, text is"),
+    ('{"text": "a", "label": 1}\n{"label": 1}\n', {}, "line 2: nothing in column 'text'"),
+    ("text,label\n", {}, "no rows"),
+    ("text,stars\na,1\n", {"classes": {"low": [1], "high": [1]}}, "label 1 is in two classes, low and high"),
+    ("text,stars\na,1\nb,five\n", {"classes": {"low": [1], "high": ["fiv"]}}, "no row of class 'high'(.|\n)*\"five\""),
+    ("text,label\na,x,y\n", {}, "line 2: 3 fields where the first line names 2"),
+])  # fmt: skip
+def test_what_is_wrong_is_told_with_its_line_and_columns(file, content, given, message):
+    with pytest.raises(DataError, match=message):
+        read_labelled(file(content), **given)
+
+
+def test_our_own_opinions_have_three_labels_in_equal_parts():
+    rows = make_rows("opinions", "train", 3000)
+    counts = {label: sum(row.label == label for row in rows) for label in ("negative", "neutral", "positive")}
+    assert sum(counts.values()) == 3000 and min(counts.values()) > 900
+
+
+def test_no_opinion_has_two_labels():
+    labels: dict[str, str] = {}
+    for row in make_rows("opinions", "train"):
+        assert labels.setdefault(row.texts[0].lower(), row.label) == row.label

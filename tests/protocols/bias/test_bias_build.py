@@ -1,0 +1,114 @@
+"""Which cases a bias audit has, where its data are found, and which jobs a table means."""
+
+from pathlib import Path
+
+import pytest
+
+from shoal.errors import DataError, PlanError
+from shoal.protocols import bias
+from shoal.runs.settings import make_settings
+
+
+def settings(**given):
+    return make_settings(bias.Settings, given, "test")
+
+
+def test_lists_multiply_and_representations_only_where_there_are_vectors():
+    parts = bias.parts(
+        settings(diagnostic="crows,seat,clusters", representation="cls,word_mean", data="example", tests="names-jobs")
+    )
+    found = [(part.diagnostic[0], part.representation[0], part.tests) for part in parts]
+    assert found == [
+        ("crows", "cls", ()),
+        ("seat", "cls", ("names-jobs",)),
+        ("seat", "word_mean", ("names-jobs",)),
+        ("clusters", "cls", ("names-jobs",)),
+        ("clusters", "word_mean", ("names-jobs",)),
+    ]
+    assert [bias.title(part) for part in parts[:2]] == ["crows", "seat-cls"]
+
+
+@pytest.mark.parametrize("name", ["crows", "stereoset", "seat", "clusters"])
+def test_cases_come_back_from_their_file_as_they_were(name, tmp_path):
+    built = bias.build(settings(diagnostic=name, data="example"))
+    bias.save(built, tmp_path / "cases.jsonl")
+    assert bias.load(tmp_path / "cases.jsonl").cases == built.cases
+    assert len({case.id for case in built.cases}) == len(built.cases) > 1
+
+
+def test_a_sample_is_the_same_for_every_seed():
+    chosen = [
+        [case.id for case in bias.build(settings(data="example", limit=7, seed=seed)).cases] for seed in (0, 1)
+    ]
+    assert chosen[0] == chosen[1] and len(chosen[0]) == 7
+    assert len(bias.build(settings(data="example", limit=7)).whole) == 80
+
+
+def test_data_are_found_in_a_folder_of_data_sets(tmp_path):
+    (tmp_path / "crows_pairs").mkdir()
+    file = tmp_path / "crows_pairs" / "crows_pairs_anonymized.csv"
+    file.write_text(",sent_more,sent_less,stereo_antistereo,bias_type\n0,a,b,stereo,age\n")
+    for data in (tmp_path, tmp_path / "crows_pairs", file):
+        assert len(bias.build(settings(data=str(data))).cases) == 1
+    with pytest.raises(DataError, match=r"no data for stereoset[\s\S]*dev.json"):
+        bias.build(settings(data=str(tmp_path), diagnostic="stereoset"))
+    with pytest.raises(DataError, match=r"no data for seat[\s\S]*\*.jsonl"):
+        bias.build(settings(data=str(tmp_path), diagnostic="seat"))
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({}, r"bias needs data for crows[\s\S]*data = \"example\""),
+        ({"data": "nowhere"}, "nowhere: no such file or folder"),
+        ({"data": "example", "tests": "weat1"}, "tests are for seat and clusters"),
+        ({"data": "example", "diagnostic": "seat", "tests": "weat1"}, "no association test 'weat1' in the example"),
+        ({"data": "example", "diagnostic": "crows,seat"}, "one at a time here"),
+    ],
+)
+def test_what_cannot_be_built_is_said(given, message):
+    with pytest.raises((DataError, PlanError), match=message):
+        bias.build(settings(**given))
+
+
+def test_wrong_settings_are_refused():
+    with pytest.raises(PlanError, match="diagnostic"):
+        settings(diagnostic="crow")
+    with pytest.raises(PlanError, match='unknown setting "represntation"'):
+        settings(represntation="cls")
+
+
+def test_the_identity_holds_what_changes_answers_and_nothing_else(tmp_path):
+    one = bias.identity(settings(data="example"))
+    assert one == bias.identity(settings(data="example", tie="half", profile="reference", representation="mean"))
+    assert one != bias.identity(settings(data="example", limit=5))
+    seat = [bias.identity(settings(data="example", diagnostic="seat", representation=name)) for name in ("cls", "mean")]
+    assert seat[0] != seat[1]
+    path = tmp_path / "a.csv"
+    path.write_text("x")
+    before = bias.identity(settings(data=str(path)))
+    path.write_text("y")
+    assert before != bias.identity(settings(data=str(path)))
+
+
+def test_only_pre_training_multiplies_by_seeds():
+    assert not bias.is_random(settings(data="example", limit=3))
+    assert bias.is_random(settings(**{"data": "example", "pretrain.text": "example"}))
+
+
+def test_the_example_says_nothing_about_real_people_and_fits_its_text():
+    from shoal.training.text import read_text
+
+    text = " ".join(read_text("example"))
+    for name in ("crows", "stereoset"):
+        for case in bias.build(settings(data="example", diagnostic=name)).cases:
+            for example in case.examples:
+                words = example[-1].rstrip(".").split()
+                assert all(word in text for word in words), example
+
+
+def test_the_plan_in_examples_is_read():
+    import tomllib
+
+    table = tomllib.loads((Path(__file__).parents[3] / "examples" / "bias.toml").read_text())
+    assert len(bias.parts(make_settings(bias.Settings, table["bias"], "plan"))) == 6

@@ -1,0 +1,31 @@
+"""Models whose behaviour is known: they read the label that a toy text begins with, and the word it ends with.
+
+Tests name them as python:planted_readers:…; each gives 0 for consistent and 1 for inconsistent.
+"""
+
+from collections.abc import Callable, Sequence
+
+ROLE = {"positive": "fst", "negative": "sec", "neutral": "neu"}
+WORD = {"great": "fst", "terrible": "sec", "okay": "neu"}
+
+Rule = Callable[[str, str], bool]
+
+
+def reader(differs: Rule) -> Callable[[Sequence[str]], list[int]]:
+    def read(texts: Sequence[str]) -> list[int]:
+        parts = [text.split() for text in texts]
+        return [int(differs(ROLE[words[0]], WORD[words[-1]])) for words in parts]
+
+    return read
+
+
+RULES: dict[str, Rule] = {
+    "perfect": lambda y, t: y != t,
+    "x_only": lambda y, t: y == "neu",
+    "always_0": lambda y, t: False,
+    "always_1": lambda y, t: True,
+    "third_word_fits_nothing": lambda y, t: t == "neu" or y != t,
+    "third_word_ignored": lambda y, t: y == "neu" if t == "neu" else y != t,
+}
+
+perfect, x_only, always_0, always_1, third_word_fits_nothing, third_word_ignored = map(reader, RULES.values())

@@ -1,0 +1,354 @@
+"""The construction: who is trained on, who is tested, and that the one never meets the other."""
+
+import json
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from shoal.errors import DataError, PlanError, ShoalError
+from shoal.protocols import cood
+from shoal.protocols.cood.build import load, save, training_items
+from shoal.protocols.cood.cells import CELLS, cells_of, target
+from shoal.protocols.cood.texts import content, parts_of, training_texts
+
+USUAL = {"positive": "great", "neutral": "okay", "negative": "terrible"}
+words = st.lists(
+    st.sampled_from(["cat", "bird", "dog", "train", "car", "good", "so so"]),
+    min_size=3,
+    max_size=3,
+    unique=True,
+)
+
+
+@pytest.fixture
+def three_texts(tmp_path):
+    """The toy example of section 3.9: two texts of each class."""
+    path = tmp_path / "three.csv"
+    path.write_text(
+        "text,label\nLoved it.,positive\nHated it.,negative\nIt was a meal.,neutral\n"
+        "Adored it.,positive\nLoathed it.,negative\nThere was soup.,neutral\n"
+    )
+    return str(path)
+
+
+def test_the_toy_example_gives_four_items_and_nine_strings(three_texts):
+    settings = cood.Settings(data=three_texts, per_label=(1,), test_per_label=1, validation_per_label=0)
+    items = {(item.example, item.target) for item in training_items(settings)}
+    (p,), (n,), (u,) = (texts for texts in training_texts(settings).values())
+    assert items == {
+        ((f"{p.texts[0]} It is great",), "consistent"),
+        ((f"{n.texts[0]} It is terrible",), "consistent"),
+        ((f"{u.texts[0]} It is great",), "inconsistent"),
+        ((f"{u.texts[0]} It is terrible",), "inconsistent"),
+    }
+    built = cood.build(settings)
+    shown = {case.groups["cell"]: (case.examples[0][0], case.labels) for case in built.cases}
+    tested = ({"Loved it.", "Adored it."} - {p.texts[0]}).pop()
+    assert list(shown) == list(CELLS)
+    assert shown["fst/sec"] == (f"{tested} It is terrible", ("inconsistent",))
+    assert shown["fst/neu"] == (f"{tested} It is okay", ("inconsistent",))
+    assert shown["neu/neu"][1] == ("consistent",)
+
+
+@hypothesis_settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    k=st.integers(1, 20), m=st.integers(1, 12), v=st.integers(0, 6), seed=st.integers(0, 5),
+    names=st.none() | words, template=st.sampled_from(["It is <LABEL>", "The sentence is <LABEL>", "<LABEL> it is."]),
+)  # fmt: skip
+def test_every_invariant_of_the_construction(settings, k, m, v, seed, names, template):
+    given_names = () if names is None else (dict(zip(USUAL, names, strict=True)),)
+    one = settings(
+        per_label=(k,),
+        test_per_label=m,
+        validation_per_label=v,
+        seed=seed,
+        names=given_names,
+        template=(template,),
+    )
+    items, built = training_items(one), cood.build(one)
+    shape = built.shape
+    assert len(items) == 4 * k
+    assert Counter(item.cell for item in items) == dict.fromkeys(cells_of("ID"), k)
+    assert Counter(item.target for item in items) == {"consistent": 2 * k, "inconsistent": 2 * k}
+    for t in ("fst", "sec"):
+        with_word = [item.target for item in items if item.cell.endswith(f"/{t}")]
+        assert Counter(with_word) == {"consistent": k, "inconsistent": k}, "the template alone says nothing"
+    assert not any(item.cell.endswith("/neu") for item in items)
+    unseen = template.replace("<LABEL>", shape.words["neu"])
+    assert not any(unseen in item.example[0] for item in items)
+    test = [case for case in built.cases if case.groups["split"] == "test"]
+    validation = [case for case in built.cases if case.groups["split"] == "validation"]
+    assert Counter(case.groups["cell"] for case in test) == dict.fromkeys(CELLS, m)
+    assert Counter(case.groups["cell"] for case in validation) == Counter(
+        {cell: v for cell in cells_of("ID") if v}
+    )
+    assert len({case.id for case in built.cases}) == len(built.cases)
+    assert all(case.labels == (target(case.groups["cell"]),) for case in built.cases)
+    for row in ("fst", "sec", "neu"):
+        by_cell = [
+            {case.meta["text"] for case in test if case.groups["cell"] == f"{row}/{t}"}
+            for t in ("fst", "sec", "neu")
+        ]
+        assert by_cell[0] == by_cell[1] == by_cell[2], "the cells of a row hold the same texts"
+    sides = [
+        {item.text for item in items},
+        *({case.meta["text"] for case in side} for side in (test, validation)),
+    ]
+    assert not sides[0] & sides[1] and not sides[0] & sides[2] and not sides[1] & sides[2]
+    assert [len(side) for side in sides] == [3 * k, 3 * m, 3 * v]
+
+
+def test_texts_that_read_the_same_never_stand_on_two_sides(tmp_path):
+    path = tmp_path / "shouted.csv"
+    rows = [f"{text},{label}" for label in USUAL for n in range(12)
+            for text in (f"{label} thing {n}", f"{label.upper()}  thing {n}!!", f"“{label} Thing {n}”")]  # fmt: skip
+    path.write_text("text,label\n" + "\n".join(rows))
+    settings = cood.Settings(data=str(path), per_label=(6,), test_per_label=4, validation_per_label=2)
+    parts = parts_of(settings)
+    assert parts.dropped == {"the same text again": 72} and parts.rows == 108
+    trained = {content(text.texts) for texts in training_texts(settings).values() for text in texts}
+    asked = {content(text.texts) for text in (*parts.test, *parts.validation)}
+    assert not trained & asked and (len(trained), len(asked)) == (18, 18)
+
+
+def test_a_text_with_two_labels_is_left_out(toy):
+    path = toy(each=6)
+    Path(path).write_text(Path(path).read_text() + "Positive thing 0,neutral\n")
+    parts = parts_of(cood.Settings(data=path, test_per_label=1, validation_per_label=0))
+    assert parts.dropped == {"the same text with another label": 2}
+    assert len(parts.training) == 17 - 3
+
+
+def test_pairs_with_one_premise_stay_together(tmp_path):
+    path = tmp_path / "nli.tsv"
+    labels = ("entailment", "contradiction", "neutral")
+    rows = [f"A man {n}.\tHe is {label}.\t{label}" for n in range(30) for label in labels]
+    path.write_text("premise\thypothesis\tgold_label\n" + "\n".join(rows))
+    settings = cood.Settings(data=str(path), per_label=(5,), test_per_label=8, validation_per_label=4)
+    parts = parts_of(settings)
+    premises = [{text.texts[0] for text in side} for side in (parts.test, parts.validation, parts.training)]
+    assert [len(side) for side in premises] == [8, 4, 18]
+    assert not premises[0] & premises[1] and not premises[0] & premises[2] and not premises[1] & premises[2]
+    built = cood.build(settings)
+    assert len({case.cluster for case in built.cases if case.groups["split"] == "test"}) == 8
+    case = next(case for case in built.cases if case.groups["cell"] == "fst/sec")
+    assert len(case.examples[0]) == 2 and case.examples[0][1] == "He is entailment. It is contradiction"
+    joined = cood.build(replace(settings, single_segment=True)).cases[0].examples[0]
+    assert len(joined) == 1 and joined[0].startswith("A man") and joined[0].endswith("It is entailment")
+
+
+def test_a_smaller_k_is_part_of_a_larger_and_a_seed_changes_training_only(settings):
+    small, large, other = (
+        settings(per_label=(4,)),
+        settings(per_label=(12,)),
+        settings(per_label=(12,), seed=1),
+    )
+    texts = [
+        {text.id for own in training_texts(one).values() for text in own} for one in (small, large, other)
+    ]
+    assert texts[0] < texts[1] != texts[2]
+    assert cood.build(small).cases == cood.build(large).cases == cood.build(other).cases
+    assert cood.identity(small) == cood.identity(other)
+    assert cood.build(settings(test_seed=1)).cases != cood.build(small).cases
+
+
+def test_the_order_of_the_file_changes_nothing_that_is_drawn(toy, tmp_path):
+    head, *rows = Path(toy()).read_text().splitlines()
+    turned = tmp_path / "turned.csv"
+    turned.write_text("\n".join([head, *reversed(rows)]))
+    drawn = []
+    for data in (toy(), str(turned)):
+        settings = cood.Settings(data=data, per_label=(5,), test_per_label=6, validation_per_label=2)
+        drawn.append(
+            (
+                {item.example for item in training_items(settings)},
+                {case.examples for case in cood.build(settings).cases},
+            )
+        )
+    assert drawn[0] == drawn[1]
+
+
+def test_exchanging_first_and_second_permutes_the_cells_and_changes_no_text(settings):
+    usual = {"fst": "positive", "sec": "negative", "neu": "neutral"}
+    one, other = settings(roles=usual), settings(roles={**usual, "fst": "negative", "sec": "positive"})
+    swap = {"fst": "sec", "sec": "fst", "neu": "neu"}
+
+    def shown(part, by):
+        return {
+            (case.examples, "/".join(by[role] for role in case.groups["cell"].split("/")))
+            for case in cood.build(part).cases
+        }
+
+    assert shown(one, dict(zip(swap, swap, strict=True))) == shown(other, swap)
+
+
+def test_a_round_trip_through_a_file_gives_the_same_cases_and_keeps_each_text_once(settings, tmp_path):
+    built = cood.build(
+        settings(control=("text only",), names=({"positive": "cat", "neutral": "dog", "negative": "bird"},))
+    )
+    path = tmp_path / "cases.jsonl"
+    save(built, path)
+    assert load(path) == built
+    assert len(path.read_text().splitlines()) == 1 + 3 * (12 + 4)
+    again = tmp_path / "again.jsonl"
+    save(load(path), again)
+    assert again.read_bytes() == path.read_bytes()
+
+
+def test_a_file_of_another_kind_is_refused(tmp_path):
+    path = tmp_path / "suite.jsonl"
+    path.write_text('{"suite": "mini"}\n')
+    with pytest.raises(DataError, match="suite.jsonl, line 1: not the cases of a COOD audit"):
+        load(path)
+
+
+# Controls and revealed items
+
+
+@pytest.mark.parametrize(("control", "example", "items"), [
+    ("none", "positive thing {n} It is great", 20), ("all cells", "positive thing {n} It is great", 45),
+    ("text only", "positive thing {n}", 20), ("template only", "It is great", 20),
+])  # fmt: skip
+def test_controls_show_and_train_on_what_they_say(settings, control, example, items):
+    one = settings(control=(control,))
+    trained = training_items(one)
+    first = next(item for item in trained if item.cell == "fst/fst")
+    number = training_texts(one)["fst"][0].texts[0].split()[-1]
+    assert first.example == (example.format(n=number),) and len(trained) == items
+    case = next(case for case in cood.build(one).cases if case.groups["cell"] == "fst/fst")
+    assert case.examples[0] == (example.format(n=case.meta["about"] and _number(one, case)),)
+
+
+def _number(settings, case) -> str:
+    texts = {text.id: text.texts[0] for text in parts_of(settings).test}
+    return texts[case.meta["text"]].split()[-1]
+
+
+@pytest.mark.parametrize(("reveal", "cells"), [
+    (0, {}), (1, {"neu/neu": 1, "fst/neu": 1}), (5, {"neu/neu": 5, "fst/neu": 3, "sec/neu": 2}),
+])  # fmt: skip
+def test_revealing_adds_the_third_word_half_with_each_target(settings, reveal, cells):
+    items = training_items(settings(reveal=(reveal,)))
+    extra = items[20:]
+    assert Counter(item.cell for item in extra) == cells
+    assert {item.text for item in extra} <= {item.text for item in items[:20]}, "only the word is new"
+
+
+# Settings
+
+
+def test_lists_multiply_and_every_job_has_a_name_of_its_own(toy):
+    table = cood.Settings(
+        data=toy(), test_per_label=4, validation_per_label=2, per_label=(2, 4),
+        control=("none", "text only"), template=("It is <LABEL>", "Is it <LABEL>"),
+        names=(USUAL, {"positive": "cat", "neutral": "dog", "negative": "bird"}), reveal=(0, 1),
+    )  # fmt: skip
+    parts = cood.parts(table)
+    names = {
+        (cood.title(part), recipe.stages[0].title)
+        for part in parts
+        if (recipe := cood.recipe(part, "tiny:sentiment"))
+    }
+    assert len(parts) == len(names) == 32
+    assert all(
+        len(value) == 1 for part in parts for value in (part.per_label, part.control, part.names, part.reveal)
+    )
+    (one,) = cood.parts(cood.Settings(data=toy(), names=USUAL))
+    assert one.names == (USUAL,)
+
+
+def test_rotating_lets_each_class_be_the_unseen_one(toy):
+    parts = cood.parts(
+        cood.Settings(data=toy(), rotate=True, test_per_label=2, validation_per_label=0, per_label=(2,))
+    )
+    assert [(part.roles or {})["neu"] for part in parts] == ["neutral", "positive", "negative"]
+    words = [cood.build(part).shape.words for part in parts]
+    assert [word["neu"] for word in words] == ["okay", "great", "terrible"], "words stay with their classes"
+
+
+def test_long_texts_are_left_out_and_counted(tmp_path):
+    path = tmp_path / "long.csv"
+    rows = [f"{label} {'very ' * (n * 10)}thing {n},{label}" for label in USUAL for n in range(6)]
+    path.write_text("text,label\n" + "\n".join(rows))
+    usual: dict[str, Any] = {
+        "data": str(path),
+        "test_per_label": 1,
+        "validation_per_label": 0,
+        "max_tokens": 33,
+    }
+    assert parts_of(cood.Settings(**usual)).dropped == {"longer than 33 words and punctuation marks": 6}
+    pieces = parts_of(cood.Settings(**usual, tokenizer="tiny:sentiment")).dropped
+    assert list(pieces) == ["longer than 33 word pieces"] and pieces["longer than 33 word pieces"] >= 6
+
+
+def test_a_test_file_of_its_own_shares_nothing_with_training(toy):
+    data, test = toy(each=30), toy(each=20, name="test.csv")
+    settings = cood.Settings(
+        data=data, test_data=test, per_label=(18,), test_per_label=8, validation_per_label=4
+    )
+    asked = {text.texts for text in (*parts_of(settings).test, *parts_of(settings).validation)}
+    trained = {text.texts for own in training_texts(settings).values() for text in own}
+    assert len(asked) == 36 and len(trained) == 54 and not asked & trained
+
+
+TWICE = {"positive": "fine", "neutral": "okay", "negative": "Fine"}
+
+
+@pytest.mark.parametrize(("given", "message"), [
+    ({"labels": ("positive", "negative")}, r'at least 3 labels; ".*toy.csv" has 2 \(negative, positive\)'),
+    ({"labels": ("a", "b", "c")}, r"which label is(.|\n)*roles = \{fst = \"a\", sec = \"b\", neu = \"c\"\}"),
+    ({"roles": {"fst": "positive", "sec": "negative", "neu": "neutrel"}}, "'neutrel' is no label(.|\n)*\"neutral\""),
+    ({"roles": {"fst": "positive", "sec": "negative"}}, "roles name fst, sec"),
+    ({"roles": {"fst": "positive", "sec": "positive", "neu": "neutral"}}, "three different classes are expected"),
+    ({"per_label": (30,)}, r"24 texts of class 'positive' \(fst\) left to train on; per_label asks for 30"),
+    ({"test_per_label": 60}, r"40 texts of class 'positive' \(fst\) left to test; test_per_label asks for 60"),
+    ({"validation_per_label": 29}, "28 texts of class 'positive' .* left to validate; .* asks for 29"),
+    ({"template": ("It is",)}, "template = 'It is' has no slots"),
+    ({"template": ("<LABEL> is <LABEL>",)}, "has 2 slots"),
+    ({"names": (TWICE,)}, "with equal words a template says nothing"),
+    ({"names": ({"positive": "fine", "neutral": "okay"},)}, "no word for negative"),
+    ({"names": ({**USUAL, "negativ": "bad"},)}, "'negativ' is none of the three classes(.|\n)*negative"),
+    ({"reveal": (6,)}, "reveal = 6(.|\n)*from 0 to per_label = 5"),
+    ({"text": ("txt",)}, "no column 'txt'(.|\n)*found: text, label"),
+    ({"label": "lable"}, 'no column \'lable\'(.|\n)*try: "label"'),
+    ({"tokenizer": "python:planted_readers:perfect"}, "has no word pieces"),
+    ({"data": "nowhere.csv"}, "data 'nowhere.csv': no such file"),
+    ({"epochs": 0}, "epochs must be above 0"),
+])  # fmt: skip
+def test_bad_input_is_told_before_anything_is_trained(given, message, toy):
+    labels = given.pop("labels", None)
+    data = given.pop("data", None) or (toy(labels=labels) if labels else toy())
+    usual: dict[str, Any] = {"per_label": (5,), "test_per_label": 12, "validation_per_label": 4}
+    (part,) = cood.parts(cood.Settings(**{**usual, "data": data, **given}))
+    with pytest.raises(ShoalError, match=message):
+        cood.identity(part)
+        cood.recipe(part, "tiny:sentiment")
+
+
+def test_what_is_exported_is_what_is_trained_on_and_asked(settings, tmp_path):
+    one = settings()
+    cood.export(one, tmp_path / "out")
+    rows = {
+        path.stem: [json.loads(line) for line in path.read_text().splitlines()]
+        for path in (tmp_path / "out").iterdir()
+    }
+    assert {name: len(lines) for name, lines in rows.items()} == {"train": 20, "validation": 16, "test": 108}
+    assert [tuple(row["texts"]) for row in rows["train"]] == [item.example for item in training_items(one)]
+    assert {row["case_id"] for row in rows["test"] + rows["validation"]} == {
+        case.id for case in cood.build(one).cases
+    }
+
+
+def test_plan_errors_and_data_errors_are_told_apart(settings):
+    with pytest.raises(PlanError):
+        cood.identity(settings(template=("It is",)))
+    with pytest.raises(DataError):
+        training_items(settings(per_label=(500,)))

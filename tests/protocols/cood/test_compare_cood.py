@@ -1,0 +1,143 @@
+"""Over seeds, K, words and models: what was planted is found, and half a plan is enough."""
+
+import json
+from dataclasses import asdict
+
+import numpy as np
+import pytest
+
+from shoal.protocols import cood
+from shoal.protocols.cood.cells import CELLS, KINDS, LABELS, target
+from shoal.records import Answers, Measures, Result
+
+
+@pytest.fixture
+def made(settings):
+    """The result of a job in which each cell is right with some probability; `noise` seeds which."""
+
+    def make(rates: dict[str, float], noise: int = 0, model: str = "hf:one", **given) -> Result:
+        part = settings(test_per_label=20, **given)
+        cases = cood.build(part).cases
+        rng = np.random.default_rng(noise)
+        said = []
+        for case in cases:
+            right = LABELS.index(target(case.groups["cell"]))
+            said.append(right if rng.random() < rates[case.groups["kind"]] else 1 - right)
+        outcomes, measures = cood.score(part, cases, Answers(LABELS, np.array(said)))
+        return Result({"model": model, "settings": asdict(part)}, cases, outcomes, Measures(measures))
+
+    return make
+
+
+RATES = {"ID": 0.9, "COOD": 0.3, "OOD": 0.5}
+SURE = {"ID": 1.0, "COOD": 0.0, "OOD": 0.0}
+
+
+def one(measures, name, **groups):
+    (found,) = [row for row in measures if row.name == name and dict(row.groups) == groups]
+    return found
+
+
+def test_nothing_is_said_of_no_job_or_one(made):
+    assert cood.compare(cood.Settings(), []) == []
+    assert cood.compare(cood.Settings(), [made(RATES)]) == []
+
+
+def test_seeds_of_one_setup_are_put_together(made):
+    results = [made(RATES, noise=seed, seed=seed) for seed in range(5)]
+    rows = cood.compare(cood.Settings(resamples=500), results)
+    for kind in KINDS:
+        row = one(rows, "accuracy", K="5", control="none", kind=kind)
+        single = [next(m.value for m in result.measures if m.name == "accuracy" and dict(m.groups) ==
+                       {"K": "5", "control": "none", "kind": kind}) for result in results]  # fmt: skip
+        assert row.value == pytest.approx(np.mean(single))
+        assert row.interval[0] < RATES[kind] < row.interval[1]
+        assert row.interval_method == "seeds and texts bootstrap"
+        assert row.note == "for this training recipe: 5 seeds (0, 1, 2, 3, 4)"
+    gap = one(rows, "gap", K="5", control="none")
+    assert gap.value == pytest.approx(0.6, abs=0.1) and gap.interval[0] > 0.4
+
+
+def test_few_seeds_support_no_claim_about_the_recipe(made):
+    rows = cood.compare(cood.Settings(resamples=50), [made(RATES, seed, seed=seed) for seed in range(3)])
+    assert "3 seeds (0, 1, 2); fewer than 5 support no claim" in one(rows, "gap", K="5", control="none").note
+
+
+def test_agreement_is_one_where_all_seeds_do_the_same_and_half_where_they_throw_coins(made):
+    same = cood.compare(cood.Settings(resamples=50), [made(SURE, seed=seed) for seed in range(3)])
+    assert all(row.value == 1 for row in same if row.name == "agreement")
+    coins = {"ID": 1.0, "COOD": 1.0, "OOD": 0.5}
+    rows = cood.compare(
+        cood.Settings(resamples=50), [made(coins, noise=seed, seed=seed) for seed in range(8)]
+    )
+    assert one(rows, "agreement", K="5", control="none", kind="ID").value == 1
+    assert one(rows, "agreement", K="5", control="none", kind="OOD").value == pytest.approx(0.5, abs=0.05)
+    assert one(rows, "agreement", K="5", control="none", kind="OOD", cell="neu/neu").n == 20
+
+
+def test_the_share_of_seeds_is_large_where_seeds_differ_and_small_where_texts_do(made):
+    by_seed = [made(SURE if seed % 2 else {**SURE, "COOD": 1.0}, seed=seed) for seed in range(4)]
+    rows = cood.compare(cood.Settings(resamples=50), by_seed)
+    assert one(rows, "variance due to seeds", K="5", control="none", kind="COOD").value == pytest.approx(1)
+    by_text = [made(RATES, noise=1, seed=seed) for seed in range(4)]
+    rows = cood.compare(cood.Settings(resamples=50), by_text)
+    assert one(rows, "variance due to seeds", K="5", control="none", kind="COOD").value == pytest.approx(0)
+
+
+def test_every_setup_has_its_rows_and_is_told_by_what_differs(made):
+    results = [made(RATES, seed, seed=seed, per_label=(k,)) for k in (2, 5) for seed in range(2)]
+    results += [made(RATES, 7, control=("text only",)), made(RATES, 8, template=("Is it <LABEL>",))]
+    results += [
+        made(RATES, 9, names=({"positive": "cat", "neutral": "bird", "negative": "dog"},)),
+        made(RATES, 3, reveal=(4,)),
+    ]
+    rows = cood.compare(cood.Settings(resamples=50), results)
+    gaps = [dict(row.groups) for row in rows if row.name == "gap"]
+    usual = {"K": "5", "control": "none", "template": "It is <LABEL>", "names": "usual", "reveal": "0"}
+    assert gaps == [
+        {**usual, "K": "2"}, usual, {**usual, "control": "text only"}, {**usual, "template": "Is it <LABEL>"},
+        {**usual, "names": "negative=dog, neutral=bird, positive=cat"}, {**usual, "reveal": "4"},
+    ]  # fmt: skip
+    assert one(rows, "gap", **{**usual, "reveal": "4"}).note == "this checkpoint only: one seed"
+    assert len([row for row in rows if row.name == "accuracy" and "cell" in row.groups]) == 6 * len(CELLS)
+
+
+def test_the_curve_over_epochs_is_averaged_over_seeds(settings):
+    results = []
+    for seed in (0, 1):
+        part = settings(seed=seed, epochs=2)
+        cases = cood.build(part).cases
+        right = np.array([LABELS.index(target(case.groups["cell"])) for case in cases])
+        unseen = np.array([case.groups["kind"] == "COOD" for case in cases])
+        first = Answers(LABELS, np.where(unseen & (seed == 0), 1 - right, right))
+        outcomes, measures = cood.score(part, cases, {"1": first, "2": Answers(LABELS, right)})
+        results.append(Result({"model": "m", "settings": asdict(part)}, cases, outcomes, Measures(measures)))
+    rows = cood.compare(cood.Settings(resamples=50), results)
+    curve = [one(rows, "accuracy", K="5", control="none", kind="COOD", epoch=epoch) for epoch in ("1", "2")]
+    assert [row.value for row in curve] == [0.5, 1.0]
+    assert curve[0].interval[1] - curve[0].interval[0] > 1, "two seeds that contradict each other say nothing"
+
+
+def test_models_are_compared_on_the_same_texts_and_seeds(made):
+    better = {**RATES, "COOD": 0.8}
+    results = [made(RATES, noise=seed, seed=seed) for seed in range(3)]
+    results += [made(better, noise=10 + seed, seed=seed, model="hf:two") for seed in range(3)]
+    rows = cood.compare(cood.Settings(resamples=500), results)
+    row = one(rows, "difference", K="5", control="none", model="hf:two", against="hf:one", kind="COOD")
+    assert row.value == pytest.approx(0.5, abs=0.1) and row.interval[0] > 0.2 and row.note == "3 seeds"
+    same = one(rows, "difference", K="5", control="none", model="hf:two", against="hf:one", kind="ID")
+    assert same.interval[0] < 0 < same.interval[1]
+
+
+def test_seeds_with_test_texts_of_their_own_are_still_put_together(made):
+    results = [made(SURE, seed=seed, test_seed=seed) for seed in range(2)]
+    rows = cood.compare(cood.Settings(resamples=50), results)
+    assert one(rows, "accuracy", K="5", control="none", kind="ID").value == 1
+
+
+def test_a_job_read_back_from_a_file_is_the_same_job(made):
+    results = [made(RATES, seed, seed=seed) for seed in range(2)]
+    stored = [Result(json.loads(json.dumps(dict(r.job))), r.cases, r.outcomes, r.measures) for r in results]
+    assert cood.compare(cood.Settings(resamples=50), stored) == cood.compare(
+        cood.Settings(resamples=50), results
+    )

@@ -1,0 +1,119 @@
+"""Training before asking: what can be trained, on what, and a small model trained for real."""
+
+from typing import Any
+
+import pytest
+
+from shoal import audit
+from shoal.errors import ModelError
+from shoal.protocols import PROTOCOLS, cood
+from shoal.protocols.cood.recipe import how_of
+from shoal.training.stage import Recipe
+
+pytest.importorskip("torch", reason="training needs the hf extra")
+
+
+@pytest.fixture
+def listed(monkeypatch):
+    """The protocol by its name, whether or not this version lists it."""
+    monkeypatch.setitem(PROTOCOLS, "cood", "does it combine")
+
+
+def recipe_of(settings: cood.Settings) -> Recipe:
+    recipe = cood.recipe(settings, "tiny:sentiment")
+    assert recipe is not None
+    return recipe
+
+
+def test_stored_predictions_and_models_trained_elsewhere_are_asked_as_they_are(settings):
+    assert cood.recipe(settings(), "predictions:answers.jsonl") is None
+    assert cood.recipe(settings(trained=True), "python:planted_readers:perfect") is None
+
+
+def test_a_model_that_cannot_be_trained_is_told_what_it_would_need(settings):
+    with pytest.raises(ModelError, match=r"cannot be trained by shoal(.|\n)*export(.|\n)*trained = true"):
+        cood.recipe(settings(), "python:planted_readers:perfect")
+
+
+def test_the_learning_rate_is_the_papers_unless_the_model_is_tiny(settings):
+    assert how_of(settings(), "bert-base-uncased").learning_rate == 1e-5
+    assert how_of(settings(), "tiny:sentiment").learning_rate == 5e-4
+    assert how_of(settings(learning_rate=3e-5), "tiny:sentiment").learning_rate == 3e-5
+
+
+def test_a_stage_is_named_by_its_items_and_how_they_are_trained_on(settings):
+    def identity(**given):
+        return dict(recipe_of(settings(**given)).stages[0].identity)
+
+    usual = identity()
+    assert usual == identity() == identity(test_seed=0)
+    for other in (
+        {"seed": 1},
+        {"per_label": (6,)},
+        {"epochs": 3},
+        {"control": ("all cells",)},
+        {"reveal": (1,)},
+        {"batch": 8},
+    ):
+        assert identity(**other) != usual, other
+    (stage,) = recipe_of(settings(epochs=3)).stages
+    assert stage.marks == ("1", "2", "3") and stage.steps == 3, "20 items fit into one batch of 32"
+
+
+def test_texts_that_leave_no_room_for_the_template_stop_before_training(tmp_path):
+    path = tmp_path / "long.csv"
+    rows = [
+        f"{label} {'really very good ' * 32} thing {n},{label}"
+        for label in ("positive", "negative", "neutral")
+        for n in range(4)
+    ]
+    path.write_text("text,label\n" + "\n".join(rows))
+    settings = cood.Settings(data=str(path), per_label=(1,), test_per_label=1, validation_per_label=1)
+    recipe = recipe_of(settings)
+    with pytest.raises(ModelError, match=r"takes 96 tokens; 17 of 17 texts leave no room for the template"):
+        recipe.base(0)
+
+
+def test_the_majority_control_learns_nothing_and_loads_no_model(settings, listed):
+    result = audit("cood", "hf:nowhere", data=settings().data, control="majority", per_label=5, test_per_label=12,
+                   validation_per_label=4)  # fmt: skip
+    means = {
+        row.groups["kind"]: row.value for row in result.measures.where("accuracy") if "cell" not in row.groups
+    }
+    assert means == {"ID": 0.5, "COOD": 1.0, "OOD": pytest.approx(2 / 3)}
+
+
+SMALL: dict[str, Any] = {
+    "per_label": 30,
+    "test_per_label": 12,
+    "validation_per_label": 8,
+    "epochs": 2,
+    "resamples": 100,
+}
+
+
+def test_a_small_model_is_trained_and_asked_after_every_epoch(listed):
+    result = audit("cood", "tiny:sentiment", **SMALL)
+    epochs = {row.groups["epoch"] for row in result.measures if "epoch" in row.groups}
+    assert epochs == {"1", "2"} and len(result.cases) == 9 * 12 + 4 * 8
+    assert result.measures.where("chosen epoch")[0].value in (1, 2)
+    assert audit("cood", "tiny:sentiment", **SMALL).measures == result.measures, (
+        "the same seed, the same numbers"
+    )
+
+
+@pytest.mark.parametrize("control", ["text only", "template only"])
+def test_half_an_input_can_only_answer_as_that_half_allows(control, listed):
+    measures = audit("cood", "tiny:sentiment", control=control, **SMALL).measures
+    now = [row for row in measures if "epoch" not in row.groups]
+    cells = {
+        row.groups["cell"]: row.value or 0.0 for row in now if row.name == "accuracy" and "cell" in row.groups
+    }
+    if control == "text only":
+        assert cells["fst/sec"] == cells["fst/neu"] == pytest.approx(1 - cells["fst/fst"])
+        assert cells["sec/fst"] == cells["sec/neu"] == pytest.approx(1 - cells["sec/sec"])
+        assert cells["neu/fst"] == cells["neu/sec"] == pytest.approx(1 - cells["neu/neu"])
+    else:
+        assert set(cells.values()) <= {0, 1}, "every text gets the same answer"
+        assert next(row.value for row in now if row.name == "accuracy" and row.groups.get("kind") == "ID"
+                    and "cell" not in row.groups) == 0.5  # fmt: skip

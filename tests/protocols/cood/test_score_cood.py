@@ -1,0 +1,269 @@
+"""Nine accuracies and what follows: known behaviours come out exactly, and nothing chooses by COOD or OOD."""
+
+import json
+from dataclasses import replace
+from importlib import import_module
+
+import numpy as np
+import pytest
+
+from shoal.protocols import cood
+from shoal.protocols.cood.cells import CELLS, KINDS, LABELS, kind_means, target
+from shoal.protocols.cood.grid import COLUMNS, GAP, KIND_WEIGHTS, Grid, interval, replicates
+from shoal.records import Answers, Measure, Measures
+
+REFERENCE = {  # section 3.6: fst/fst sec/sec neu/fst neu/sec | fst/sec sec/fst | fst/neu sec/neu neu/neu
+    "perfect": (1, 1, 1, 1, 1, 1, 1, 1, 1),
+    "x_only": (1, 1, 1, 1, 0, 0, 0, 0, 0),
+    "always_0": (1, 1, 0, 0, 0, 0, 0, 0, 1),
+    "always_1": (0, 0, 1, 1, 1, 1, 1, 1, 0),
+    "third_word_fits_nothing": (1, 1, 1, 1, 1, 1, 1, 1, 0),
+    "third_word_ignored": (1, 1, 1, 1, 1, 1, 0, 0, 0),
+}
+MEANS = {
+    "perfect": (1, 1, 1), "x_only": (1, 0, 0), "always_0": (1 / 2, 0, 1 / 3), "always_1": (1 / 2, 1, 2 / 3),
+    "third_word_fits_nothing": (1, 1, 2 / 3), "third_word_ignored": (1, 1, 0),
+}  # fmt: skip
+SENSITIVITY = {  # all, fst, sec, neu
+    "perfect": (2 / 3, 1, 1, 0), "x_only": (0, 0, 0, 0), "always_0": (0, 0, 0, 0), "always_1": (0, 0, 0, 0),
+    "third_word_fits_nothing": (2 / 3, 1, 1, 0), "third_word_ignored": (2 / 3, 1, 1, 0),
+}  # fmt: skip
+
+
+def one(measures, name, **groups):
+    """The measure with exactly these groups, beside K and control."""
+    wanted = {"K": "5", "control": "none", **groups}
+    (found,) = [row for row in measures if row.name == name and dict(row.groups) == wanted]
+    return found
+
+
+def check_reference(rule, measures):
+    for cell, accuracy in zip(CELLS, REFERENCE[rule], strict=True):
+        row = one(measures, "accuracy", cell=cell, kind=CELLS[cell])
+        assert (row.value, row.n, row.errors) == (accuracy, 12, 0)
+    for kind, mean in zip(KINDS, MEANS[rule], strict=True):
+        assert one(measures, "accuracy", kind=kind).value == pytest.approx(mean)
+    identified, unseen, _ = MEANS[rule]
+    assert one(measures, "gap").value == pytest.approx(identified - unseen)
+    assert one(measures, "ratio").value == pytest.approx(unseen / identified)
+    assert one(measures, "shortcut reliance").value == 1 - unseen
+    whole, *sides = SENSITIVITY[rule]
+    assert one(measures, "template sensitivity").value == pytest.approx(whole)
+    for y, share in zip(("fst", "sec", "neu"), sides, strict=True):
+        assert one(measures, "template sensitivity", y=y).value == share
+    assert one(measures, "template sensitivity", y="fst, sec").value == (sides[0] + sides[1]) / 2
+
+
+@pytest.mark.parametrize("rule", REFERENCE)
+def test_a_known_behaviour_comes_out_exactly(rule, settings, audited):
+    check_reference(rule, audited(settings(), f"python:planted_readers:{rule}").measures)
+
+
+@pytest.mark.parametrize("rule", REFERENCE)
+def test_stored_predictions_of_it_come_out_the_same(rule, settings, audited, tmp_path):
+    rules = import_module("planted_readers").RULES
+    path = tmp_path / "predictions.jsonl"
+    lines = []
+    for case in cood.build(settings()).cases:
+        y, _, t = case.groups["cell"].partition("/")
+        lines.append(json.dumps({"case_id": case.id, "pred": int(rules[rule](y, t))}))
+    path.write_text("\n".join(lines))
+    check_reference(rule, audited(settings(), f"predictions:{path}").measures)
+
+
+def test_what_is_said_on_undetermined_cells_is_reported_as_it_is(settings, audited):
+    measures = audited(settings(), "python:planted_readers:x_only").measures
+    said = [
+        one(measures, "said inconsistent", cell=cell, kind="OOD").value
+        for cell in ("fst/neu", "sec/neu", "neu/neu")
+    ]
+    assert said == [0, 0, 1]
+
+
+def test_the_toy_example_of_the_specification(settings):
+    part = settings(test_per_label=1, validation_per_label=0)
+    built = cood.build(part)
+    assert [case.groups["cell"] for case in built.cases] == list(CELLS)
+    answers = Answers(LABELS, np.array([0, 0, 1, 1, 1, 0, 0, 1, 1]))
+    measures = cood.score(part, built.cases, answers)[1]
+    means = [one(measures, "accuracy", kind=kind).value for kind in KINDS]
+    assert means == [1, 0.5, pytest.approx(1 / 3)]
+    assert one(measures, "template sensitivity", y="fst, sec").value == 0.5
+    assert one(measures, "template sensitivity", y="fst").value == 1
+    assert one(measures, "template sensitivity", y="sec").value == 0
+
+
+def coin(part, seed: int, errors=()) -> list[Measure]:
+    """The measures of answers thrown at random."""
+    built = cood.build(part)
+    rng = np.random.default_rng(seed)
+    said = {case.id: int(rng.random() < 0.7) for case in sorted(built.cases, key=lambda case: case.examples)}
+    answers = Answers(
+        LABELS, np.array([said[case.id] for case in built.cases]), errors={row: "timed out" for row in errors}
+    )
+    return cood.score(part, built.cases, answers)[1]
+
+
+def test_exchanging_first_and_second_leaves_every_mean_as_it_is(settings):
+    usual = {"fst": "positive", "sec": "negative", "neu": "neutral"}
+    ours, theirs = (
+        coin(settings(roles=roles), seed=3)
+        for roles in (usual, {**usual, "fst": "negative", "sec": "positive"})
+    )
+    for kind in KINDS:
+        assert one(ours, "accuracy", kind=kind).value == pytest.approx(
+            one(theirs, "accuracy", kind=kind).value
+        )
+    assert one(ours, "gap").value == pytest.approx(one(theirs, "gap").value)
+    assert (
+        one(ours, "accuracy", cell="fst/sec", kind="COOD").value
+        == one(theirs, "accuracy", cell="sec/fst", kind="COOD").value
+    )
+
+
+def test_an_answer_that_failed_is_counted_beside_the_rate_and_not_in_it(settings):
+    measures = coin(settings(), seed=0, errors=[0, 1])
+    row = one(measures, "accuracy", cell="fst/fst", kind="ID")
+    assert (row.n, row.errors) == (10, 2)
+    assert one(measures, "accuracy", kind="ID").errors == 2
+    assert one(measures, "template sensitivity", y="fst").n == 10
+
+
+def test_a_cell_without_any_answer_leaves_its_means_undefined(settings):
+    measures = coin(settings(), seed=0, errors=range(12))
+    for row in (
+        one(measures, "accuracy", cell="fst/fst", kind="ID"),
+        one(measures, "accuracy", kind="ID"),
+        one(measures, "gap"),
+    ):
+        assert row.value is None and row.interval is None and row.note
+    assert one(measures, "accuracy", kind="COOD").value is not None
+
+
+# Epochs
+
+
+def by_epoch(part, wrong_validation: dict[str, int], right_unseen: dict[str, bool]) -> dict[str, Answers]:
+    """For each epoch: so many validation cases wrong, and unseen combinations right or not."""
+    built = cood.build(part)
+    found = {}
+    for epoch, wrong in wrong_validation.items():
+        said, left = [], wrong
+        for case in built.cases:
+            right = LABELS.index(target(case.groups["cell"]))
+            miss = case.groups["kind"] != "ID" and not right_unseen[epoch]
+            if case.groups["split"] == "validation" and left:
+                miss, left = True, left - 1
+            said.append(1 - right if miss else right)
+        found[epoch] = Answers(LABELS, np.array(said))
+    return found
+
+
+def test_the_epoch_is_chosen_on_validation_texts_in_trained_combinations(settings):
+    part = settings(epochs=3)
+    answers = by_epoch(part, {"1": 3, "2": 1, "3": 1}, {"1": True, "2": False, "3": True})
+    outcomes, measures = cood.score(part, cood.build(part).cases, answers)
+    assert one(measures, "chosen epoch").value == 2, (
+        "epoch 3 is better on COOD, which chooses nothing; 2 came first"
+    )
+    assert one(measures, "accuracy", kind="COOD").value == 0
+    assert [one(measures, "accuracy", kind="COOD", epoch=epoch).value for epoch in "123"] == [1, 0, 1]
+    assert one(measures, "validation accuracy", kind="ID", epoch="1").value == pytest.approx(13 / 16)
+    assert sum(outcome.passed is False for outcome in outcomes) == 1 + 5 * 12
+
+
+def test_without_validation_texts_the_last_epoch_is_taken(settings):
+    part = settings(validation_per_label=0)
+    answers = by_epoch(part, {"1": 0, "2": 0}, {"1": True, "2": False})
+    measures = cood.score(part, cood.build(part).cases, answers)[1]
+    assert one(measures, "chosen epoch").value == 2 and one(measures, "accuracy", kind="COOD").value == 0
+
+
+# Intervals
+
+
+def test_a_cell_has_wilsons_interval():
+    grid = Grid(np.full((1000, len(COLUMNS), 1), np.nan), ("fst",) * 1000, tuple(map(str, range(1000))))
+    grid.values[:, COLUMNS.index("fst/sec"), 0] = np.arange(1000) < 816
+    draws = replicates(grid.values, grid, 10, np.random.default_rng(0))
+    between, method = interval(grid, draws, {"fst/sec": 1.0})
+    assert between == pytest.approx((0.791, 0.839), abs=5e-4) and method == "wilson"
+
+
+def texts(n: int, seed: int = 0, seeds: int = 1) -> Grid:
+    """n texts of each class, every cell right with probability .8 apart from the others."""
+    values = np.full((3 * n, len(COLUMNS), seeds), np.nan)
+    y = np.repeat(["fst", "sec", "neu"], n)
+    rng = np.random.default_rng(seed)
+    for cell in CELLS:
+        own = y == cell.partition("/")[0]
+        values[own, COLUMNS.index(cell)] = rng.random((n, seeds)) < 0.8
+    return Grid(values, tuple(y.tolist()), tuple(map(str, range(3 * n))))
+
+
+@pytest.mark.parametrize(("weights", "cells"), [(KIND_WEIGHTS["ID"], 4), (KIND_WEIGHTS["COOD"], 2)])
+def test_replicates_spread_as_the_mean_of_independent_cells_does(weights, cells):
+    grid = texts(400)
+    draws = replicates(grid.values, grid, 4000, np.random.default_rng(1))
+    rates = grid.rates()
+    expected = np.sqrt(sum(rates[cell] * (1 - rates[cell]) / 400 for cell in weights)) / cells
+    quantity = sum(weight * draws[:, COLUMNS.index(cell)] for cell, weight in weights.items())
+    assert quantity.std() == pytest.approx(expected, rel=0.08)
+
+
+def test_cells_of_the_same_texts_are_drawn_together():
+    grid = texts(300)
+    grid.values[:, COLUMNS.index("fst/sec")] = grid.values[:, COLUMNS.index("fst/fst")]
+    draws = replicates(grid.values, grid, 500, np.random.default_rng(1))
+    assert (draws[:, COLUMNS.index("fst/sec")] == draws[:, COLUMNS.index("fst/fst")]).all()
+
+
+def test_premises_are_drawn_whole():
+    grid = texts(200)
+    pairs = replace(grid, clusters=tuple(str(at // 2) for at in range(600)))
+    grid.values[1::2] = grid.values[::2]
+    alone, together = (replicates(g.values, g, 3000, np.random.default_rng(1)) for g in (grid, pairs))
+    column = COLUMNS.index("fst/fst")
+    assert together[:, column].std() == pytest.approx(np.sqrt(2) * alone[:, column].std(), rel=0.1)
+
+
+def test_a_perfect_score_is_not_certainty(settings, audited):
+    measures = audited(settings(), "python:planted_readers:perfect").measures
+    row = one(measures, "accuracy", kind="ID")
+    assert row.interval_method == "combined wilson" and 0.7 < row.interval[0] < 0.95
+    assert row.interval[1] == pytest.approx(1)
+    gap = one(measures, "gap")
+    assert gap.interval[0] < 0 < gap.interval[1]
+
+
+def test_the_order_of_cases_changes_no_number(settings):
+    part = settings()
+    built = cood.build(part)
+    said = {
+        case.id: int(np.random.default_rng([7, at]).random() < 0.6) for at, case in enumerate(built.cases)
+    }
+    rows = []
+    for cases in (built.cases, built.cases[::-1]):
+        answers = Answers(LABELS, np.array([said[case.id] for case in cases]))
+        rows.append(Measures(cood.score(part, cases, answers)[1]))
+    assert rows[0] == rows[1]
+
+
+def test_more_seeds_narrow_the_interval_of_what_seeds_decide():
+    one_seed, five = texts(300), texts(300, seeds=5)
+    widths = []
+    for grid in (one_seed, five):
+        between = interval(grid, replicates(grid.values, grid, 1000, np.random.default_rng(0)), GAP)[0]
+        assert between is not None
+        widths.append(between[1] - between[0])
+    assert widths[1] < 0.9 * widths[0], "answers differ by seed and text alike: five tell more than one"
+
+
+def test_published_group_means_follow_from_their_cells():
+    row = (0.913, 0.871, 0.838, 0.784, 0.773, 0.754, 0.247, 0.244, 0.054)
+    means = kind_means(dict(zip(CELLS, row, strict=True)))
+    assert {kind: round(mean, 4) for kind, mean in means.items()} == {
+        "ID": 0.8515,
+        "COOD": 0.7635,
+        "OOD": 0.1817,
+    }

@@ -1,0 +1,129 @@
+"""Effect sizes and permutation p values: the worked examples of section 5.5, and brute force beside the quick ways."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from shoal.stats.association import (
+    all_sums,
+    association,
+    effect_size,
+    effect_size_replicates,
+    permutation_p,
+    random_sums,
+)
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(0)
+
+
+def sides(case):
+    return (association(case[name], case["A"], case["B"]) for name in "XY")
+
+
+def test_worked_examples(worked, rng):
+    first, second = worked["diag.seat"]["cases"]
+    x, y = sides(first)
+    assert x.tolist() == pytest.approx([1, 0.2]) and y.tolist() == pytest.approx([-1, -0.2])
+    assert effect_size(x, y) == pytest.approx(first["d_ddof1"], abs=1e-6)
+    assert effect_size(x, y, ddof=0) == pytest.approx(first["d_ddof0"], abs=1e-6)
+    assert permutation_p(x, y, rng).p == pytest.approx(first["p_ge"])
+    assert permutation_p(x, y, rng, strict=True).p == first["p_gt"]
+    x, y = sides(second)
+    assert effect_size(x, y) == pytest.approx(second["d_ddof1"], abs=1e-6)
+    found = permutation_p(x, y, rng)
+    assert (found.p, found.partitions, found.exact) == (second["p_ge"], 20, True)  # the tie counts
+    assert permutation_p(x, y, rng, strict=True).p == second["p_gt"]
+
+
+def test_perfect_separation_and_no_difference(rng):
+    assert effect_size([1, 1], [-1, -1]) == pytest.approx(math.sqrt(3))
+    assert permutation_p([1, 1], [-1, -1], rng).p == pytest.approx(1 / 6)
+    assert effect_size([0.1, 0.4], [0.4, 0.1]) == 0
+    assert permutation_p([0.1, 0.4], [0.4, 0.1], rng).p >= 0.5
+    assert math.isnan(effect_size([0.3, 0.3], [0.3, 0.3]))
+
+
+def test_effect_sizes_are_antisymmetric_bounded_and_blind_to_length(rng):
+    vectors = rng.normal(size=(4, 6, 5))
+    x, y, a, b = vectors
+
+    def d(x, y, a, b):
+        return effect_size(association(x, a, b), association(y, a, b))
+
+    assert d(y, x, a, b) == pytest.approx(-d(x, y, a, b))
+    assert d(x, y, b, a) == pytest.approx(-d(x, y, a, b))
+    assert d(7 * x, y, a, 0.1 * b) == pytest.approx(d(x, y, a, b))
+    n = 50
+    assert effect_size([1] * n, [-1] * n) == pytest.approx(2 * math.sqrt((2 * n - 1) / (2 * n)))
+
+
+def test_ten_targets_a_side_are_sampled_and_nine_are_not(worked, rng):
+    limit = worked["diag.seat"]["exact_limit"]
+    for n, exact in ((limit["max_exact_n"], True), (limit["max_exact_n"] + 1, False)):
+        values = rng.normal(size=2 * n)
+        found = permutation_p(values[:n], values[n:], rng, limit["n_samples"])
+        assert found.exact is exact
+        assert found.partitions == (math.comb(2 * n, n) if exact else limit["n_samples"])
+
+
+def test_the_smallest_sampled_p_is_one_in_the_samples(rng):
+    found = permutation_p(np.arange(100, 120), np.arange(20), rng, samples=1000)
+    assert (found.p, found.exact) == (0.001, False)
+
+
+@pytest.mark.parametrize(("n", "size"), [(7, 3), (7, 5), (6, 6), (6, 0), (9, 4), (5, 1)])
+def test_all_sums_are_those_of_all_subsets(n, size, rng):
+    values = rng.normal(size=n)
+    expected = sorted(sum(chosen) for chosen in itertools.combinations(values, size))
+    assert sorted(all_sums(values, size)) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(("n", "size"), [(9, 4), (9, 2), (9, 7), (12, 6)])
+def test_random_subsets_are_all_alike_in_probability(n, size, rng):
+    sums = random_sums(2.0 ** np.arange(n), size, 60_000, rng)
+    found, counts = np.unique(sums, return_counts=True)
+    kinds = math.comb(n, size)
+    assert len(found) == kinds and all(int(total).bit_count() == size for total in found)
+    expected = 60_000 / kinds
+    chi_square = ((counts - expected) ** 2 / expected).sum()
+    assert abs(chi_square - (kinds - 1)) < 5 * math.sqrt(2 * (kinds - 1))
+
+
+def test_sampled_p_is_near_the_exact_one(rng):
+    values = rng.normal(size=18)
+    values[:9] += 0.5
+    exact = permutation_p(values[:9], values[9:], rng)
+    sampled = permutation_p(values[:9], values[9:], rng, samples=40_000)
+    assert exact.exact and not sampled.exact
+    assert sampled.p == pytest.approx(exact.p, abs=0.01)
+    normal = permutation_p(values[:9], values[9:], rng, method="normal")
+    assert normal.p == pytest.approx(exact.p, abs=0.02)
+
+
+def test_sets_of_other_sizes_are_partitioned_into_those_sizes(rng):
+    found = permutation_p([3.0, 2.0], [1.0, 0.0, -1.0], rng)
+    assert (found.p, found.partitions) == (0.1, 10)
+
+
+def test_sums_in_another_order_are_ties(rng):
+    # 0.1 + 0.2 + 0.3 is not 0.3 + 0.2 + 0.1 to the last bit.
+    values = [0.1, 0.2, 0.3]
+    assert permutation_p(values, values[::-1], rng).p >= 0.5
+
+
+def test_units_are_drawn_together(rng):
+    x, y = [1.0, 1.0, -1.0, -1.0], [0.5, -0.5, 0.5, -0.5]
+    apart = effect_size_replicates(x, y, rng, 2000)
+    together = effect_size_replicates(x, y, rng, 2000, (["a", "a", "b", "b"], ["c", "d", "e", "f"]))
+    assert np.nanstd(together) > np.nanstd(apart)
+
+
+@pytest.mark.parametrize("wrong", [[], [[1.0]]])
+def test_empty_or_nested_sets_are_refused(wrong, rng):
+    with pytest.raises(ValueError, match="at least one association"):
+        effect_size(wrong, [1.0])

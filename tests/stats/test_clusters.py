@@ -1,0 +1,62 @@
+"""Two clusters against two labels: section 5.6, and permutations beside the formula for chance."""
+
+import numpy as np
+import pytest
+
+from shoal.stats.clusters import adjusted_rand, chance_accuracy, cluster_accuracy, silhouette, two_means
+
+
+def test_worked_examples():
+    assert cluster_accuracy([0, 0, 1, 1], [1, 1, 0, 0]) == 1.0
+    assert cluster_accuracy([0, 0, 1, 1], [0, 1, 0, 1]) == 0.5
+    assert cluster_accuracy([0] * 30 + [1] * 10, [0] * 40) == 0.75
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_chance_is_what_permuted_labels_give(seed):
+    rng = np.random.default_rng(seed)
+    labels, clusters = np.repeat([0, 1], [13, 8]), rng.integers(0, 2, 21)
+    drawn = np.array([cluster_accuracy(rng.permutation(labels), clusters) for _ in range(20_000)])
+    found = chance_accuracy(labels, clusters)
+    assert found.mean == pytest.approx(drawn.mean(), abs=0.003)
+    assert (drawn > found.high + 1e-9).mean() <= 0.055
+    assert found.p == pytest.approx((drawn >= cluster_accuracy(labels, clusters) - 1e-9).mean(), abs=0.02)
+
+
+def test_everything_in_one_cluster_is_chance_itself():
+    found = chance_accuracy([0] * 30 + [1] * 10, [0] * 40)
+    assert (found.mean, found.high, found.p) == (0.75, 0.75, 1.0)
+
+
+def test_two_means_finds_two_heaps_and_the_tightest_of_its_starts():
+    rng = np.random.default_rng(0)
+    heaps = np.concatenate([rng.normal(size=(20, 3)), rng.normal(size=(15, 3)) + 6])
+    labels = np.repeat([0, 1], [20, 15])
+    clusters = two_means(heaps, rng)
+    assert cluster_accuracy(labels, clusters) == 1.0
+    assert adjusted_rand(labels, clusters) == 1.0
+    assert silhouette(heaps, clusters) > 0.6
+
+
+def test_points_that_are_all_the_same_are_one_cluster():
+    clusters = two_means(np.ones((5, 2)), np.random.default_rng(0))
+    assert len(set(clusters.tolist())) == 1
+    assert np.isnan(silhouette(np.ones((5, 2)), clusters))
+
+
+def test_the_silhouette_is_that_of_its_definition():
+    rng = np.random.default_rng(1)
+    points, codes = rng.normal(size=(9, 2)), np.array([0, 0, 0, 1, 1, 1, 1, 0, 1])
+    away = np.linalg.norm(points[:, None] - points, axis=2)
+    expected = []
+    for at in range(9):
+        own = [away[at, other] for other in range(9) if codes[other] == codes[at] and other != at]
+        others = [away[at, other] for other in range(9) if codes[other] != codes[at]]
+        a, b = np.mean(own), np.mean(others)
+        expected.append((b - a) / max(a, b))
+    assert silhouette(points, codes) == pytest.approx(np.mean(expected))
+
+
+def test_one_vector_is_refused():
+    with pytest.raises(ValueError, match="at least two vectors"):
+        two_means([[1.0]], np.random.default_rng(0))
