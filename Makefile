@@ -15,11 +15,15 @@ $(VENV)/dev-ready: pyproject.toml constraints/cpu.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints/cpu.txt -e ".[hf,dev]"
 	touch $@
 
-demo: $(VENV)/demo-ready  ## audit the small sentiment model that ships with the package, and write a page about it
+demo: $(VENV)/demo-ready  ## audit the small sentiment model that ships with the package, then train it on the tests it fails
 	$(BIN)/shoal run examples/demo.toml --into runs
-	$(BIN)/shoal show tiny-sentiment --into runs
+	$(BIN)/shoal show tiny-sentiment-sentiment --into runs
 	$(BIN)/shoal report examples/demo.toml --into runs --out runs/report.html
-	@echo "The page is runs/report.html; every case is there with: $(BIN)/shoal show tiny-sentiment --failing"
+	OMP_NUM_THREADS=1 $(BIN)/shoal run examples/learning.toml --into runs/learning --workers 2
+	$(BIN)/shoal report examples/learning.toml --into runs/learning --out runs/learning.html
+	@echo "The pages are runs/report.html and runs/learning.html."
+	@echo "Every case the model fails: $(BIN)/shoal show tiny-sentiment-sentiment --failing"
+	@echo "Every functionality, trained and held out: $(BIN)/shoal status examples/learning.toml --into runs/learning --matrix"
 
 check: $(VENV)/dev-ready  ## format, lint, types
 	$(BIN)/ruff format --check .

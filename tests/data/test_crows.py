@@ -27,7 +27,10 @@ def test_pairs_are_read_with_the_numbers_of_the_file(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (HEAD.replace("sent_less", "sent_lesser") + "0,a,b,stereo,age\n", r"no column 'sent_less'[\s\S]*sent_lesser"),
+        (
+            HEAD.replace("sent_less", "sent_lesser") + "0,a,b,stereo,age\n",
+            r"no column 'sent_less'[\s\S]*sent_lesser",
+        ),
         (HEAD + "0,a,b,sideways,age\n", r"line 2: stereo_antistereo is 'sideways'"),
         (HEAD + "0,a, ,stereo,age\n", r"line 2: sent_less is empty"),
         (HEAD + "0,a,b,stereo,age\n0,c,d,stereo,age\n", r"line 3: pair '0' is there twice"),
@@ -45,7 +48,9 @@ SCORES = "sent_more,sent_less,sent_more_score,sent_less_score\n"
 def test_stored_scores_are_read_from_tables_and_from_json_lines(tmp_path):
     table = write(tmp_path, SCORES + "a,b,-1.5,-2\n")
     lines = write(
-        tmp_path, '{"sent_more": "a", "sent_less": "b", "sent_more_score": -1.5, "sent_less_score": -2}\n', "s.jsonl"
+        tmp_path,
+        '{"sent_more": "a", "sent_less": "b", "sent_more_score": -1.5, "sent_less_score": -2}\n',
+        "s.jsonl",
     )
     assert read_pair_scores(table) == read_pair_scores(lines) == {("a", "b"): (-1.5, -2.0)}
 

@@ -24,7 +24,12 @@ def write(folder, name="weat1", **sets):
 def test_a_test_is_read_with_its_words_and_without_duplicates(tmp_path):
     test = read_test(write(tmp_path))
     assert (test.name, test.targ2.category) == ("weat1", "Insects")
-    assert [one.words for one in test.sets] == [("aster", "rose"), ("ant", "fly"), ("joy",), ("pain", "crash")]
+    assert [one.words for one in test.sets] == [
+        ("aster", "rose"),
+        ("ant", "fly"),
+        ("joy",),
+        ("pain", "crash"),
+    ]
 
 
 def test_tests_of_a_folder_are_chosen_by_name(tmp_path):

@@ -54,8 +54,14 @@ def changed(**fields):
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        (changed(sentences=ROW["sentences"][:2]), r"intrasentence 0: one sentence each of stereotype, anti-stereo"),
-        (changed(sentences=[*ROW["sentences"][:2], sentence("neutral", "x", "s4")]), "found: neutral, stereotype"),
+        (
+            changed(sentences=ROW["sentences"][:2]),
+            r"intrasentence 0: one sentence each of stereotype, anti-stereo",
+        ),
+        (
+            changed(sentences=[*ROW["sentences"][:2], sentence("neutral", "x", "s4")]),
+            "found: neutral, stereotype",
+        ),
         (changed(sentences=[{"id": "s1"}]), "a sentence has id, sentence and gold_label"),
         (changed(context="The chess player was here."), "no BLANK in the context"),
         ({"id": "c1"}, "an object with id, target, bias_type, context, sentences"),

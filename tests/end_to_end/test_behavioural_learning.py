@@ -146,7 +146,9 @@ def test_the_table_says_so(learnt):
 
     def of(name, **groups):
         rows = measures.where(name, **groups)
-        return {row.groups["hold out"]: row.value for row in rows if not {"seed", "estimand"} & set(row.groups)}
+        return {
+            row.groups["hold out"]: row.value for row in rows if not {"seed", "estimand"} & set(row.groups)
+        }
 
     suite, g = (of(name, config="iid>suite", method="vanilla") for name in ("suite score", "G"))
     assert suite["seen"] > 0.9 and suite["functionality"] < suite["capability"] < suite["seen"]
@@ -200,7 +202,7 @@ def unbroken(tmp_path_factory):
 
 
 def test_stopping_after_any_job_and_going_on_gives_the_same_table(unbroken, tmp_path):
-    folder, plan, whole, table = unbroken
+    _, plan, whole, table = unbroken
     jobs = check_plan(plan)
     store = RunStore(tmp_path / "runs")
     for job, problem in run_here(jobs, store):  # every job begun anew by a new generator
@@ -242,19 +244,16 @@ def begun(folder):
 
 
 @pytest.mark.slow
-def test_killed_at_any_moment_the_plan_ends_the_same(unbroken, tmp_path):
-    folder, plan, whole, _ = unbroken
-    settings = plan.tables["behaviour"]
-    lines = [
-        'models = ["tiny:sentiment"]', "[behaviour]", f"suite = {json.dumps(settings.suite)}", 'iid = "sentiment"',
-        "resamples = 200", "shuffles = 500", "iid_limit = 64", 'hold_out = ["capability"]',
-        'train.on = ["iid", "iid>suite", "iid+suite"]', 'train.method = ["vanilla", "lp"]',
-        "train.epochs = 1", "train.iid_epochs = 1",
-    ]  # fmt: skip
-    (tmp_path / "plan.toml").write_text("\n".join(lines))
+def test_killed_at_any_moment_the_plan_ends_the_same(unbroken, written, tmp_path):
+    _, _, whole, _ = unbroken
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    command = [sys.executable, "-c", KILLED, str(tmp_path / "plan.toml"), str(tmp_path / "runs")]
-    for wait in (0.0, 0.3, 0.6, 0.1):  # after something new is there: in the middle of a training, of asking, of writing
+    command = [sys.executable, "-c", KILLED, str(written / "plan.toml"), str(tmp_path / "runs")]
+    for wait in (
+        0.0,
+        0.3,
+        0.6,
+        0.1,
+    ):  # after something new is there: in the middle of a training, of asking, of writing
         before = begun(tmp_path / "runs")
         process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)
         while begun(tmp_path / "runs") == before and process.poll() is None:
@@ -275,3 +274,72 @@ def test_a_model_that_cannot_be_trained_is_refused_before_anything_runs(tmp_path
     plan = plan_of(tmp_path, train={"on": ["iid"]})
     with pytest.raises(PlanError, match="cannot be trained"):
         check_plan(replace(plan, models={"x": "predictions:example"}))
+
+
+# Commands
+
+
+@pytest.fixture(scope="module")
+def written(unbroken):
+    """The small plan as a file, beside its finished store."""
+    folder, plan, *_ = unbroken
+    settings = plan.tables["behaviour"]
+    lines = [
+        'models = ["tiny:sentiment"]', "[behaviour]", f"suite = {json.dumps(settings.suite)}", 'iid = "sentiment"',
+        "resamples = 200", "shuffles = 500", "iid_limit = 64", 'hold_out = ["capability"]',
+        'train.on = ["iid", "iid>suite", "iid+suite"]', 'train.method = ["vanilla", "lp"]',
+        "train.epochs = 1", "train.iid_epochs = 1",
+    ]  # fmt: skip
+    (folder / "plan.toml").write_text("\n".join(lines))
+    return folder
+
+
+def shoal(*words):
+    from click.testing import CliRunner
+
+    from shoal.cli import main
+
+    found = CliRunner().invoke(main, [str(word) for word in words])
+    assert found.exit_code == 0, found.output
+    return found.stdout
+
+
+def test_run_prints_the_table_and_its_json(written):
+    words = "run", written / "plan.toml", "--into", written / "runs"
+    table = shoal(*words)
+    assert "17 jobs: 17 done, 0 to run" in table
+    assert "G_seen" in table and "G_class" in table and "iid+suite" in table
+    found = json.loads(shoal(*words, "--json"))
+    names = {row["name"] for row in found["measures"]}
+    assert {"iid score", "suite score", "G", "pass rate", "p value", "adjusted p value"} <= names
+    assert {row["groups"]["hold out"] for row in found["measures"] if row["name"] == "G"} == {
+        "none", "seen", "capability",
+    }  # fmt: skip
+    assert len(found["jobs"]) == 17 and all(job["state"] == "done" for job in found["jobs"])
+
+
+def test_status_prints_the_matrix_and_report_the_papers_files(written):
+    words = written / "plan.toml", "--into", written / "runs"
+    assert "sarcastic_praise_is_negative" in shoal("status", *words, "--matrix")
+    page = written / "page.html"
+    shoal("report", *words, "--out", page)
+    assert "G_seen" in page.read_text()
+    assert "iid&gt;suite" in page.read_text()  # text is never markup
+    assert (written / "page-results.csv").read_text().count("\n") == 1 + 5
+    assert "sarcastic_praise_is_negative" in (written / "page-results_fine.csv").read_text()
+    assert (written / "page-pvalues.csv").exists()
+
+
+def test_check_says_how_many_trainings_there_are_and_how_long_they_take(written):
+    told = " ".join(shoal("check", written / "plan.toml").split())
+    assert "17 jobs" in told
+    # The i.i.d. stage, and 4 folds by 2 methods by 2 configurations; the plan's jobs share the first.
+    assert "17 trainings" in told and "in one process on this machine" in told
+
+
+def test_one_training_can_be_tried_without_a_store(written):
+    settings = ["train.on=iid>suite", "train.epochs=1", "train.iid_epochs=1", "iid=sentiment", "iid_limit=64"]
+    settings += [f"suite={written / 'planted.jsonl'}", "hold_out=capability", "fold=sarcasm"]
+    told = shoal("try", "behaviour", "tiny:sentiment", "--json", *(w for s in settings for w in ("--set", s)))
+    names = {row["name"] for row in json.loads(told)["measures"]}
+    assert {"iid score", "suite score", "pass rate"} <= names

@@ -47,7 +47,7 @@ def toy() -> list[Environment]:
         Environment("i.i.d.", "iid", labelled("good", POSITIVE) + labelled("bad", NEGATIVE)),
         Environment("vocabulary", "MFT", labelled("bad", NEGATIVE) + labelled("good", POSITIVE)),
         Environment("typos", "INV", [Invariant(*pair) for pair in pairs]),
-        Environment("used to", "DIR", [Directed(*pair, "not_less_conf") for pair in pairs]),
+        Environment("used to", "DIR", [Directed(before, after, "not_less_conf") for before, after in pairs]),
         Environment(
             "several",
             "DIR",

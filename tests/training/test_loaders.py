@@ -45,7 +45,7 @@ def paired(name, count, kind="INV"):
     pairs = [texts(at) for at in range(count)]
     if kind == "INV":
         return Environment(name, kind, [Invariant(*pair) for pair in pairs])
-    return Environment(name, kind, [Directed(*pair, "not_less_2") for pair in pairs])
+    return Environment(name, kind, [Directed(before, after, "not_less_2") for before, after in pairs])
 
 
 def several(name, count):

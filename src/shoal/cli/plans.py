@@ -69,13 +69,17 @@ def run(plan: Path, into: Path, retry_errors: bool, workers: int, as_json: bool)
 @click.command()
 @click.argument("plan", type=EXISTING)
 @INTO
+@click.option(
+    "--matrix", is_flag=True, help="Also every functionality's pass rate in every row of Table 3 (Figure 1)."
+)
 @AS_JSON
-def status(plan: Path, into: Path, as_json: bool) -> None:
+def status(plan: Path, into: Path, matrix: bool, as_json: bool) -> None:
     """Show how far PLAN is: done, failed, begun, to do; and what the jobs that are done say together.
 
     \b
-    Example:
+    Examples:
       shoal status plan.toml
+      shoal status plan.toml --matrix
     """
     from ..runs.plan import check_plan, read_plan
     from ..runs.scoring import compare_jobs
@@ -91,6 +95,10 @@ def status(plan: Path, into: Path, as_json: bool) -> None:
     else:
         print_jobs(jobs, store)
         print_comparisons(found)
+        if matrix and "behaviour" in found:
+            from ..show.learning import print_matrix
+
+            print_matrix(found["behaviour"])
 
 
 def echo_plan(jobs: "Sequence[Job]", found: "Mapping[str, Measures]", store: "RunStore") -> None:
@@ -149,19 +157,26 @@ def show(job: str, into: Path, failing: bool, form: str | None) -> None:
 def report(plan: Path, into: Path, out: Path) -> None:
     """Write the results of PLAN that are there as one HTML page, with the numbers as JSON beside it.
 
+    A plan that trains on a suite gets three CSV files too: results, results_fine and pvalues.
+
     \b
     Example:
       shoal report plan.toml --out report.html
     """
     from ..report.html import write_report
     from ..runs.plan import check_plan, read_plan
-    from ..runs.scoring import result_of
+    from ..runs.scoring import compare_jobs, result_of
     from ..runs.store import RunStore
+    from ..show import comparisons_as_html, tables_of
 
-    store = RunStore(into)
-    jobs = check_plan(read_plan(plan))
+    store, wanted = RunStore(into), read_plan(plan)
+    jobs = check_plan(wanted)
     done = [job for job in jobs if store.is_done(job.id)]
     if not done:
         raise ShoalError(f"{into}: no job of {plan} is done", fix=f"shoal run {plan}")
-    write_report([result_of(job, store) for job in done], out)
+    found = compare_jobs(wanted, jobs, store)
+    alone = [job for job in done if job.protocol == "behaviour" and job.protocol not in found]
+    write_report([result_of(job, store) for job in alone], out, found, comparisons_as_html(found))
+    for name, text in tables_of(found).items():
+        out.with_name(f"{out.stem}-{name}.csv").write_text(text, encoding="utf-8")
     click.echo(f"{out}: {len(done)} of {len(jobs)} jobs")

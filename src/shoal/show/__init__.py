@@ -4,11 +4,16 @@ To show another protocol: write a module with a function for one job and one for
 PRINTERS.
 """
 
+import io
 from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
+from rich.console import Console
+
 from ..records import Measures, Result
+
+PAGE_WIDTH = 130
 
 PRINTERS: dict[str, tuple[str, str]] = {
     "behaviour": ("behaviour.print_result", "learning.print_learning"),
@@ -23,10 +28,28 @@ def print_result(result: Result) -> None:
     _printer(PRINTERS[result.job["protocol"]][0])(result)
 
 
-def print_comparisons(found: Mapping[str, Measures]) -> None:
+def print_comparisons(found: Mapping[str, Measures], console: Console | None = None) -> None:
     """What a plan's protocols say across their jobs."""
     for protocol, measures in found.items():
-        _printer(PRINTERS[protocol][1])(measures)
+        _printer(PRINTERS[protocol][1])(measures, console)
+
+
+def comparisons_as_html(found: Mapping[str, Measures]) -> str:
+    """The same for a page: preformatted text with its colours, escaped."""
+    console = Console(record=True, width=PAGE_WIDTH, file=io.StringIO(), highlight=False, force_terminal=True)
+    print_comparisons(found, console)
+    return console.export_html(inline_styles=True, code_format="{code}") if found else ""
+
+
+def tables_of(found: Mapping[str, Measures]) -> dict[str, str]:
+    """The paper's tables as CSV, by name, where a plan trains on a suite."""
+    if "behaviour" not in found:
+        return {}
+    from .learning_exports import pvalues_csv, results_csv, results_fine_csv
+
+    measures = found["behaviour"]
+    writers = {"results": results_csv, "results_fine": results_fine_csv, "pvalues": pvalues_csv}
+    return {name: write(measures) for name, write in writers.items()}
 
 
 def _printer(name: str) -> Any:

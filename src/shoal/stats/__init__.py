@@ -7,6 +7,8 @@
     multiplicity   Holm, Benjamini-Hochberg, Benjamini-Yekutieli, max-T, the hierarchical gate
     power          the smallest difference a comparison could have found, and the n it needs
     reliability    kappa, alpha, ICC, spread over runs against its floor, equivalence
+    association    WEAT and SEAT: effect size, exact or sampled partitions
+    clusters       two clusters against two labels, with their chance level
 
 Three conventions hold throughout. Outcomes are 1, 0 or NaN (not applicable); a number that cannot be
 computed is NaN or None, as the function says, never 0. Randomness is a numpy Generator passed in. The

@@ -95,7 +95,9 @@ def save(tmp_path_factory: pytest.TempPathFactory, masked: Any) -> Callable[...,
         size = len(masked.tokenizer)
         if kind.startswith("GPT2"):
             ends = {"bos_token_id": 2, "eos_token_id": 3, "initializer_range": 0.2}
-            config = transformers.GPT2Config(vocab_size=size, n_embd=32, n_layer=2, n_head=2, n_positions=64, **ends)
+            config = transformers.GPT2Config(
+                vocab_size=size, n_embd=32, n_layer=2, n_head=2, n_positions=64, **ends
+            )
         else:
             config = transformers.BertConfig(vocab_size=size, max_position_embeddings=64, **sizes, **more)
         getattr(transformers, kind)(config).save_pretrained(folder)

@@ -15,7 +15,12 @@ def settings(**given):
 
 def test_lists_multiply_and_representations_only_where_there_are_vectors():
     parts = bias.parts(
-        settings(diagnostic="crows,seat,clusters", representation="cls,word_mean", data="example", tests="names-jobs")
+        settings(
+            diagnostic="crows,seat,clusters",
+            representation="cls,word_mean",
+            data="example",
+            tests="names-jobs",
+        )
     )
     found = [(part.diagnostic[0], part.representation[0], part.tests) for part in parts]
     assert found == [
@@ -38,7 +43,8 @@ def test_cases_come_back_from_their_file_as_they_were(name, tmp_path):
 
 def test_a_sample_is_the_same_for_every_seed():
     chosen = [
-        [case.id for case in bias.build(settings(data="example", limit=7, seed=seed)).cases] for seed in (0, 1)
+        [case.id for case in bias.build(settings(data="example", limit=7, seed=seed)).cases]
+        for seed in (0, 1)
     ]
     assert chosen[0] == chosen[1] and len(chosen[0]) == 7
     assert len(bias.build(settings(data="example", limit=7)).whole) == 80
@@ -62,7 +68,10 @@ def test_data_are_found_in_a_folder_of_data_sets(tmp_path):
         ({}, r"bias needs data for crows[\s\S]*data = \"example\""),
         ({"data": "nowhere"}, "nowhere: no such file or folder"),
         ({"data": "example", "tests": "weat1"}, "tests are for seat and clusters"),
-        ({"data": "example", "diagnostic": "seat", "tests": "weat1"}, "no association test 'weat1' in the example"),
+        (
+            {"data": "example", "diagnostic": "seat", "tests": "weat1"},
+            "no association test 'weat1' in the example",
+        ),
         ({"data": "example", "diagnostic": "crows,seat"}, "one at a time here"),
     ],
 )
@@ -80,9 +89,14 @@ def test_wrong_settings_are_refused():
 
 def test_the_identity_holds_what_changes_answers_and_nothing_else(tmp_path):
     one = bias.identity(settings(data="example"))
-    assert one == bias.identity(settings(data="example", tie="half", profile="reference", representation="mean"))
+    assert one == bias.identity(
+        settings(data="example", tie="half", profile="reference", representation="mean")
+    )
     assert one != bias.identity(settings(data="example", limit=5))
-    seat = [bias.identity(settings(data="example", diagnostic="seat", representation=name)) for name in ("cls", "mean")]
+    seat = [
+        bias.identity(settings(data="example", diagnostic="seat", representation=name))
+        for name in ("cls", "mean")
+    ]
     assert seat[0] != seat[1]
     path = tmp_path / "a.csv"
     path.write_text("x")

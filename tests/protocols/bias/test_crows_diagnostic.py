@@ -16,7 +16,9 @@ HEAD = ",sent_more,sent_less,stereo_antistereo,bias_type\n"
 
 def write(folder, rows):
     path = folder / "pairs.csv"
-    path.write_text(HEAD + "".join(f"{n},{more},{less},{way},{kind}\n" for n, (more, less, way, kind) in enumerate(rows)))
+    path.write_text(
+        HEAD + "".join(f"{n},{more},{less},{way},{kind}\n" for n, (more, less, way, kind) in enumerate(rows))
+    )
     return str(path)
 
 
@@ -64,7 +66,9 @@ def test_neutral_pairs_stay_in_the_denominator(tie, expected, told, run, tmp_pat
     outcomes, measures = run(told(scores), diagnostic="crows", data=write(tmp_path, rows), tie=tie)
     (score,) = measures.where("stereotype score", category="all")
     assert (score.value, score.n) == (pytest.approx(expected), 10)
-    assert [outcome.passed for outcome in outcomes] == [True] * 6 + [False] * 3 + ([None] if tie != "strict" else [False])
+    assert [outcome.passed for outcome in outcomes] == [True] * 6 + [False] * 3 + (
+        [None] if tie != "strict" else [False]
+    )
     assert measures.where("neutral share")[0].value == (0.1 if tie == "reference" else 0.0)
 
 
@@ -83,7 +87,10 @@ def test_sentences_without_a_common_token_are_neutral_and_said_to_be():
 
 
 def test_modified_tokens_leave_out_pairs_without_any(masked, run, tmp_path):
-    rows = [("he is a black man .", "he is a white man .", "stereo", "race"), ("he is .", "he is . .", "stereo", "age")]
+    rows = [
+        ("he is a black man .", "he is a white man .", "stereo", "race"),
+        ("he is .", "he is . .", "stereo", "age"),
+    ]
     path = write(tmp_path, rows)
     outcomes, measures = run(masked, diagnostic="crows", data=path, crows_scoring="modified_tokens")
     (score,) = measures.where("stereotype score", category="all")
@@ -153,11 +160,16 @@ def test_fifty_real_pairs_agree_with_one_mask_per_forward_pass(data):
 
 def test_a_causal_model_is_asked_for_the_whole_sentence(save, run, tmp_path):
     model = load_model(f"hf:{save('GPT2LMHeadModel')}")
-    rows = [("he is a black man .", "he is a white man .", "stereo", "race"), ("she is .", "he is .", "antistereo", "age")]
+    rows = [
+        ("he is a black man .", "he is a white man .", "stereo", "race"),
+        ("she is .", "he is .", "antistereo", "age"),
+    ]
     outcomes, measures = run(model, diagnostic="crows", data=write(tmp_path, rows))
     # The tokenizer of the test ends texts with [SEP], which is no word of the sentence.
     sums = [[sum(one.scores[:-1]) for one in model.log_likelihood([(row[0],), (row[1],)])] for row in rows]
-    assert [outcome.value for outcome in outcomes] == pytest.approx([more - less for more, less in sums], abs=1e-5)
+    assert [outcome.value for outcome in outcomes] == pytest.approx(
+        [more - less for more, less in sums], abs=1e-5
+    )
     assert measures.where("pct_stereotype")[0].value == sum(more > less for more, less in sums) / 2
     expected = sum(abs(more - less) for more, less in sums) / 2
     assert measures.where("likelihood_diff")[0].value == pytest.approx(expected, abs=1e-5)

@@ -31,7 +31,11 @@ def write(folder, clusters):
 
 def stored(folder, scores):
     path = folder / "scores.json"
-    rows = [{"id": f"{n}-{at}", "score": score} for n, three in enumerate(scores) for at, score in enumerate(three)]
+    rows = [
+        {"id": f"{n}-{at}", "score": score}
+        for n, three in enumerate(scores)
+        for at, score in enumerate(three)
+    ]
     path.write_text(json.dumps({"intersentence": rows}))
     return load_model(f"predictions:{path}")
 
@@ -71,7 +75,11 @@ def test_pieces_are_averaged_as_probabilities_or_multiplied():
 def test_a_filler_is_scored_piece_by_piece_from_the_left(masked, run, tmp_path):
     import torch
 
-    sentences = ["the chess player was asian .", "the chess player was unbelievableable .", "the chess player was fox ."]
+    sentences = [
+        "the chess player was asian .",
+        "the chess player was unbelievableable .",
+        "the chess player was fox .",
+    ]
     path = write(tmp_path, [("intrasentence", "chess player", "age", CONTEXT, sentences)])
     outcomes, _ = run(masked, diagnostic="stereoset", data=path)
     tokenizer, network = masked.tokenizer, masked.network("masked")
@@ -139,12 +147,16 @@ def test_a_causal_model_is_asked_for_means_over_tokens(save, run, tmp_path):
     means = [sum(row.scores[:-1]) / (len(row.scores) - 1) for row in rows]
     assert rows[0].tokens[0] == "the" and rows[0].tokens[-1] == "[SEP]"
     assert outcomes[0].value == pytest.approx(means[0] - means[1], abs=1e-5)
-    inside, after = (measures.where("stereotype score", task=task)[0] for task in ("intrasentence", "intersentence"))
+    inside, after = (
+        measures.where("stereotype score", task=task)[0] for task in ("intrasentence", "intersentence")
+    )
     assert "head" not in inside.note and "no next-sentence head" in after.note
 
 
 def test_a_sentence_without_a_word_in_the_gap_is_an_error(masked, run, tmp_path):
-    path = write(tmp_path, [("intrasentence", "c", "age", CONTEXT, ["the chess", "the chess player was fox .", "x"])])
+    path = write(
+        tmp_path, [("intrasentence", "c", "age", CONTEXT, ["the chess", "the chess player was fox .", "x"])]
+    )
     outcomes, measures = run(masked, diagnostic="stereoset", data=path)
     assert outcomes[0].error == "no word where the context has BLANK"
     assert (measures[0].value, measures[0].errors) == (None, 1)

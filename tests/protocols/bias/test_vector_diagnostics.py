@@ -52,7 +52,7 @@ def test_settings_of_scoring_change_the_numbers(tmp_path, run):
 def test_words_without_a_vector_are_left_out_and_named(tmp_path, run):
     data = write_test(tmp_path, targ2=["ant", "fly", "axe"], attr1=["joy", "bliss"])
     _, measures = run(write_vectors(tmp_path), diagnostic="seat", data=data)
-    (effect,), (p,) = measures.where("effect size"), measures.where("p value")
+    (effect,) = measures.where("effect size")
     assert effect.value == pytest.approx(1.441153, abs=1e-6)
     assert (effect.na, effect.note) == (2, "no vector for axe, bliss: left out")
     _, measures = run(write_vectors(tmp_path), diagnostic="seat", data=write_test(tmp_path, targ1=["rose"]))
@@ -62,7 +62,9 @@ def test_words_without_a_vector_are_left_out_and_named(tmp_path, run):
 
 def test_undefined_effects_are_none_and_say_why(tmp_path, run):
     model = write_vectors(tmp_path)
-    outcomes, measures = run(model, diagnostic="seat", data=write_test(tmp_path, targ1=["joy"], targ2=["rose"]))
+    outcomes, measures = run(
+        model, diagnostic="seat", data=write_test(tmp_path, targ1=["joy"], targ2=["rose"])
+    )
     assert [row.value for row in measures] == [None, None]
     assert "the standard deviation is 0" in measures[0].note and outcomes[0].passed is None
     _, measures = run(model, diagnostic="seat", data=write_test(tmp_path, attr2=["grief", "woe"]))
@@ -116,7 +118,8 @@ def hidden(model, text, special=True):
 def test_each_representation_is_what_its_name_says(masked):
     examples = [("this is an unbelievable aster .", "unbelievable"), ("ants are things .", "ants")]
     found = {
-        name: represent(masked, examples, name) for name in ("cls", "mean", "word_mean", "first_piece_no_specials")
+        name: represent(masked, examples, name)
+        for name in ("cls", "mean", "word_mean", "first_piece_no_specials")
     }
     for row, (text, word) in enumerate(examples):
         states, encoded = hidden(masked, text)
@@ -144,7 +147,9 @@ def test_causal_models_have_no_cls(save, run):
 
 
 def test_seat_of_a_sentence_encoder_and_of_nothing(save, run):
-    _, measures = run(load_model(f"hf:{save('BertModel')}"), diagnostic="seat", data="example", tests="sent-names-jobs")
+    _, measures = run(
+        load_model(f"hf:{save('BertModel')}"), diagnostic="seat", data="example", tests="sent-names-jobs"
+    )
     assert [row.groups["test"] for row in measures] == ["sent-names-jobs"] * 2
     with pytest.raises(ModelError, match="gives no vectors"):
         run(object(), diagnostic="seat", data="example")
@@ -165,6 +170,8 @@ def test_clusters_of_separate_concepts_beat_chance(tmp_path, run):
 
 def test_clusters_that_cannot_be_told_are_undefined(tmp_path, run):
     vectors = {word: (1.0, 2.0) for words in SETS.values() for word in words}
-    outcomes, measures = run(write_vectors(tmp_path, vectors), diagnostic="clusters", data=write_test(tmp_path))
+    outcomes, measures = run(
+        write_vectors(tmp_path, vectors), diagnostic="clusters", data=write_test(tmp_path)
+    )
     assert measures[0].value is None and "all vectors are the same" in measures[0].note
     assert outcomes[0].passed is None

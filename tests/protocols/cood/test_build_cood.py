@@ -316,7 +316,7 @@ TWICE = {"positive": "fine", "neutral": "okay", "negative": "Fine"}
     ({"names": (TWICE,)}, "with equal words a template says nothing"),
     ({"names": ({"positive": "fine", "neutral": "okay"},)}, "no word for negative"),
     ({"names": ({**USUAL, "negativ": "bad"},)}, "'negativ' is none of the three classes(.|\n)*negative"),
-    ({"reveal": (6,)}, "reveal = 6(.|\n)*from 0 to per_label = 5"),
+    ({"reveal": (6,)}, "reveal = 6(.|\n)*at most per_label = 5"),
     ({"text": ("txt",)}, "no column 'txt'(.|\n)*found: text, label"),
     ({"label": "lable"}, 'no column \'lable\'(.|\n)*try: "label"'),
     ({"tokenizer": "python:planted_readers:perfect"}, "has no word pieces"),
@@ -352,3 +352,12 @@ def test_plan_errors_and_data_errors_are_told_apart(settings):
         cood.identity(settings(template=("It is",)))
     with pytest.raises(DataError):
         training_items(settings(per_label=(500,)))
+
+
+@pytest.mark.parametrize(("given", "message"), [
+    ({"per_label": (5, 0)}, "per_label = 0(.|\n)*1 or more"), ({"test_per_label": 0}, "test_per_label = 0"),
+    ({"validation_per_label": -1}, "validation_per_label = -1(.|\n)*0 or more"), ({"reveal": (-1,)}, "reveal = -1"),
+])  # fmt: skip
+def test_numbers_that_mean_nothing_are_refused_at_once(given, message):
+    with pytest.raises(PlanError, match=message):
+        cood.Settings(**given)

@@ -79,6 +79,8 @@ def test_the_share_of_seeds_is_large_where_seeds_differ_and_small_where_texts_do
     by_seed = [made(SURE if seed % 2 else {**SURE, "COOD": 1.0}, seed=seed) for seed in range(4)]
     rows = cood.compare(cood.Settings(resamples=50), by_seed)
     assert one(rows, "variance due to seeds", K="5", control="none", kind="COOD").value == pytest.approx(1)
+    two = cood.compare(cood.Settings(resamples=50), by_seed[:2])
+    assert one(two, "variance due to seeds", K="5", control="none", kind="COOD").value == pytest.approx(1)
     by_text = [made(RATES, noise=1, seed=seed) for seed in range(4)]
     rows = cood.compare(cood.Settings(resamples=50), by_text)
     assert one(rows, "variance due to seeds", K="5", control="none", kind="COOD").value == pytest.approx(0)

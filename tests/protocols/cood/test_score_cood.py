@@ -236,6 +236,26 @@ def test_a_perfect_score_is_not_certainty(settings, audited):
     assert gap.interval[0] < 0 < gap.interval[1]
 
 
+def interval_of(grid: Grid, weights) -> tuple[tuple[float, float], str]:
+    between, method = interval(grid, replicates(grid.values, grid, 1000, np.random.default_rng(0)), weights)
+    assert between is not None
+    return between, method
+
+
+def test_a_cell_without_variance_is_not_taken_for_known_by_one_seed_and_is_by_several():
+    for seeds, fixed, method in (
+        (1, True, "combined wilson"), (1, False, "text bootstrap"), (3, True, "seeds and texts bootstrap"),
+    ):  # fmt: skip
+        grid = texts(100, seeds=seeds)
+        if fixed:
+            grid.values[:100, COLUMNS.index("fst/fst")] = 1.0
+        assert interval_of(grid, GAP)[1] == method
+    sure = texts(100, seeds=3)
+    sure.values[~np.isnan(sure.values)] = 1.0
+    (low, high), method = interval_of(sure, GAP)
+    assert method == "combined wilson" and low < 0 < high
+
+
 def test_the_order_of_cases_changes_no_number(settings):
     part = settings()
     built = cood.build(part)
@@ -253,9 +273,8 @@ def test_more_seeds_narrow_the_interval_of_what_seeds_decide():
     one_seed, five = texts(300), texts(300, seeds=5)
     widths = []
     for grid in (one_seed, five):
-        between = interval(grid, replicates(grid.values, grid, 1000, np.random.default_rng(0)), GAP)[0]
-        assert between is not None
-        widths.append(between[1] - between[0])
+        low, high = interval_of(grid, GAP)[0]
+        widths.append(high - low)
     assert widths[1] < 0.9 * widths[0], "answers differ by seed and text alike: five tell more than one"
 
 

@@ -7,6 +7,7 @@ import pytest
 from rich.console import Console
 
 from shoal.protocols import cood
+from shoal.protocols.cood.cells import cells_of
 from shoal.records import Measure, Measures
 from shoal.show.cood import cells_csv, print_comparison, print_result, verdict
 
@@ -48,12 +49,16 @@ def test_nothing_is_cut_off_in_a_narrow_terminal(width, settings, audited):
 
 
 def test_an_unsure_model_is_between():
-    rows = [
+    rows = [Measure("accuracy", 0.95, 100, {"cell": cell, "kind": "ID"}) for cell in cells_of("ID")]
+    rows += [
         Measure("accuracy", 0.95, 400, {"kind": "ID"}, (0.9, 0.97)),
         Measure("accuracy", 0.5, 200, {"kind": "COOD"}, (0.43, 0.57)),
         Measure("gap", 0.45, 600, {}, (0.4, 0.5)),
     ]
     assert verdict(Measures(rows)).plain.startswith("Between combining and the shortcut: 50.0 %")
+    one_missing = [Measure("accuracy", 0.4, 100, {"cell": "sec/sec", "kind": "ID"}), *rows[:1], *rows[2:]]
+    said = verdict(Measures(one_missing)).plain
+    assert said.startswith("It has hardly learnt the trained combinations: 95.0 % right, sec/sec 40.0 %")
 
 
 def test_a_comparison_has_a_line_per_setup_and_marks_what_was_not_learnt(settings, audited):

@@ -218,8 +218,8 @@ def _revealed(shape: Shape, texts: Mapping[str, Sequence[Text]], number: int) ->
 
     With texts that are trained on anyway, so that only the word is new; half of the items have each target.
     """
-    if not 0 <= number <= len(texts["neu"]):
-        raise PlanError(f"reveal = {number}", why=f"from 0 to per_label = {len(texts['neu'])} is possible")
+    if number > len(texts["neu"]):
+        raise PlanError(f"reveal = {number}", why=f"at most per_label = {len(texts['neu'])} is possible")
     for at in range(number):
         yield _item(shape, texts["neu"][at], "neu/neu")
         other = ROLES[at % 2]

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import Literal
 
+from ...errors import PlanError
 from ..base import changes
 
 Control = Literal["none", "all cells", "text only", "template only", "majority"]
@@ -67,6 +68,20 @@ class Settings:
     """Processor threads for training and asking."""
     resamples: int = changes("scoring", 2000)
     """Bootstrap resamples behind the intervals of means."""
+
+    def __post_init__(self) -> None:
+        lowest = {
+            "per_label": 1,
+            "test_per_label": 1,
+            "validation_per_label": 0,
+            "max_tokens": 1,
+            "reveal": 0,
+        }
+        for name, least in lowest.items():
+            given = getattr(self, name)
+            wrong = [number for number in (given if isinstance(given, tuple) else (given,)) if number < least]
+            if wrong:
+                raise PlanError(f"{name} = {wrong[0]}", why=f"it must be {least} or more")
 
 
 def combinations(settings: Settings) -> list[Settings]:

@@ -1,0 +1,284 @@
+"""Several checkpoints of one recipe: spread, disagreement, signs, equivalence, conclusions (5.7 to 5.9)."""
+
+from dataclasses import asdict
+
+import numpy as np
+import pytest
+
+from shoal.errors import DataError
+from shoal.protocols import bias
+from shoal.protocols.bias.associations import sign_agreement
+from shoal.protocols.bias.spread import flags
+from shoal.records import Answer, Case, Measures, Outcome, Result
+from shoal.runs.settings import make_settings
+
+MATRIX = ["11111", "11110", "11000", "00000", "10101", "01000"]
+CASES = [
+    Case(str(n), (("a",), ("b",)), None, {"diagnostic": "crows", "category": "age", "direction": "stereo"})
+    for n in range(6)
+]
+
+
+def settings(**given):
+    return make_settings(bias.Settings, {"data": "example", **given}, "test")
+
+
+def crows_result(outcomes, model, group="base", cases=CASES):
+    """A result made of outcomes by scoring rows that say so."""
+    chosen = settings()
+    scores = {"1": (-1.0, -2.0), "0": (-2.0, -1.0), "-": (-1.0, -1.0)}
+    said = [[Answer("x", "tokens", {"score": score}) for score in scores[letter]] for letter in outcomes]
+    found, measures = bias.score(chosen, cases, bias.Said(said, []))
+    job = {"model": model, "settings": asdict(chosen), "group": group}
+    return Result(job, cases, found, Measures(measures))
+
+
+def compare(results, **given):
+    return Measures(bias.compare(settings(**given), results))
+
+
+def five():
+    return [crows_result([row[run] for row in MATRIX], f"ckpt{run}") for run in range(5)]
+
+
+def test_the_worked_example(worked):
+    example = worked["diag.disagreement"]
+    assert example["matrix"] == MATRIX
+    found = compare(five())
+    whole = {"category": "all", "of": "stereotype score"}
+    value = {
+        name: found.where(name, **whole)[0].value
+        for name in ("mean over checkpoints", "sd over checkpoints", "floor sd")
+    }
+    assert 100 * value["mean over checkpoints"] == pytest.approx(example["mean"])
+    assert 100 * value["sd over checkpoints"] == pytest.approx(example["sd_n_minus_1"], abs=1e-4)
+    assert 100 * value["floor sd"] == pytest.approx(example["floor_sd"], abs=1e-4)
+    assert found.where("over-dispersion ratio", **whole)[0].value == pytest.approx(1)
+    shares = [row.value for row in found.where("share of items")]
+    assert shares == pytest.approx([1 / 3] * 3)
+    assert [row.note[:4] for row in found.where("share of items")] == ["6.2%", "31.2", "62.5"]
+    assert found.where("lowest checkpoint", **whole)[0].value == pytest.approx(1 / 3)
+    sd = found.where("sd over checkpoints", **whole)[0]
+    assert [end / sd.value for end in sd.interval] == pytest.approx([0.599, 2.874], abs=1e-3)
+    assert sd.note == "5 checkpoints; SD above 2.5 points"
+
+
+def test_the_same_checkpoint_twice_agrees_with_itself():
+    found = compare([crows_result("110010", name) for name in ("a", "b")])
+    assert found.where("sd over checkpoints", category="all", of="stereotype score")[0].value == 0
+    assert [row.value for row in found.where("share of items")] == [1.0, 0.0]
+    assert found.where("pairwise agreement")[0].value == 1.0
+    assert found.where("Krippendorff alpha")[0].value == 1.0
+    assert found.where("over-dispersion ratio", category="all")[0].value is None
+
+
+def test_one_checkpoint_speaks_for_itself_only():
+    found = compare([crows_result("110010", "hf:one")])
+    (end,) = found.where("conclusion")
+    assert (
+        end.note == "One checkpoint, hf:one: what it says holds for this checkpoint only, not for its recipe."
+    )
+    assert not found.where("sd over checkpoints")
+
+
+def test_two_models_that_a_plan_lists_are_two_recipes():
+    found = compare([crows_result("110010", "hf:one", ""), crows_result("010010", "hf:two", "")])
+    assert [row.groups["recipe"] for row in found.where("conclusion")] == ["hf:one", "hf:two"]
+
+
+def test_five_checkpoints_never_reach_one_per_cent():
+    (_, end) = compare(five()).where("conclusion")
+    assert end.note.endswith("No test over them can reach p = 0.01: the smallest possible is 0.0625.")
+    assert "too few" not in end.note
+    (first, end) = compare(five()[:3]).where("conclusion")
+    assert "They are too few for a claim about it: 5 are the least." in end.note
+    assert "new checkpoints of the recipe" not in first.note
+
+
+def test_a_conclusion_names_what_spreads():
+    (first, _) = compare(five()).where("conclusion")
+    assert first.note.startswith("Over 5 checkpoints the stereotype score is 50.0 %, SD 16.7 points.")
+    assert "cannot be told from one half" in first.note
+    assert "1 of 1 category spread by more than 2.5 points (age)" in first.note
+    assert "All checkpoints agree on 33 % of the items (6.2% if every outcome were a coin toss)" in first.note
+
+
+def test_ties_are_a_bin_of_their_own():
+    results = [crows_result(letters, name) for name, letters in (("a", "11-000"), ("b", "110000"))]
+    rows = compare(results).where("share of items")
+    assert [row.groups["checkpoints against the majority"] for row in rows] == ["0", "1", "undecided"]
+    assert [row.value for row in rows] == pytest.approx([5 / 6, 0, 1 / 6])
+
+
+def test_flags_follow_the_rules_of_section_5_7():
+    assert flags([0.5, 0.6]) == "SD above 2.5 points, straddles one half"
+    assert flags([0.48, 0.55, 0.5, 0.5, 0.5]) == "SD above 2.5 points, straddles one half"
+    assert flags([0.53, 0.56]) == ""
+    base = 0.025 / np.std([0, 1], ddof=1)
+    assert flags([0.6, 0.6 + base]) == ""  # exactly 2.5 is not above
+
+
+def test_random_scores_spread_as_coins_do(coin, run):
+    chosen = settings()
+    built = bias.build(chosen)
+    results = []
+    for seed in range(12):
+        outcomes, measures = run(coin(seed), data="example")
+        results.append(
+            Result(
+                {"model": f"c{seed}", "settings": asdict(chosen), "group": "g"},
+                built.cases,
+                outcomes,
+                measures,
+            )
+        )
+    found = compare(results)
+    sd = found.where("sd over checkpoints", category="all", of="stereotype score")[0]
+    low, high = sd.interval
+    assert low < 0.5 / np.sqrt(80) < high
+    assert abs(found.where("Fleiss kappa")[0].value) < 0.1
+    assert abs(found.where("ICC(2,1)")[0].value) < 0.1
+    assert "differences of scores" in found.where("ICC(2,1)")[0].note
+
+
+def test_a_plan_that_is_partly_done_is_compared_as_far_as_it_is():
+    assert compare(five()[:2]).where("mean over checkpoints", category="all")[0].note == "2 checkpoints"
+    assert list(compare([])) == []
+
+
+# Association
+
+
+def seat_results(effects, ps, representation="cls"):
+    chosen = settings(diagnostic="seat", representation=representation)
+    results = []
+    for run in range(len(next(iter(effects.values())))):
+        measures = []
+        for test in effects:
+            groups = {"diagnostic": "seat", "test": test, "representation": representation}
+            measures += [
+                bias_measure("effect size", effects[test][run], groups),
+                bias_measure("p value", ps[test][run], groups),
+            ]
+        job = {"model": f"ckpt{run}", "settings": asdict(chosen), "group": "base"}
+        results.append(Result(job, [], [Outcome("t", None)], Measures(measures)))
+    return results
+
+
+def bias_measure(name, value, groups):
+    from shoal.records import Measure
+
+    return Measure(name, value, 16, groups)
+
+
+def test_signs_and_significance_are_counted_over_checkpoints():
+    effects = {"weat1": [1.2, 1.3, 1.1, 1.2, 1.4], "weat6": [0.4, -0.2, 0.1, 0.6, -0.3]}
+    ps = {"weat1": [0.001] * 5, "weat6": [0.2, 0.7, 0.4, 0.005, 0.8]}
+    found = compare(seat_results(effects, ps), diagnostic="seat")
+    by_test = {test: {row.name: row for row in found.where(test=test)} for test in effects}
+    assert by_test["weat1"]["sign agreement"].value == 1.0
+    assert by_test["weat6"]["sign agreement"].value == pytest.approx(0.2)
+    assert by_test["weat6"]["significant share"].note == "1 of 5 checkpoints have p < 0.01"
+    assert by_test["weat1"]["p value over checkpoints"].value == 0.0625
+    assert "can give no less than 0.0625" in by_test["weat1"]["p value over checkpoints"].note
+    assert found.where("tests with one sign")[0].value == 0.5
+    assert found.where("tests with one verdict")[0].value == 0.5
+    assert found.where("ICC(2,1)")[0].value > 0.5
+    first = found.where("conclusion")[0].note
+    assert first.startswith("1 of 2 tests have the same sign in all 5 checkpoints; 1 are significant in all")
+
+
+def test_sign_agreement_is_that_of_section_5_7():
+    assert sign_agreement([1, 1, -1, 1, 1]) == pytest.approx(0.6)
+    assert sign_agreement([1, -1]) == 0
+
+
+def test_representations_of_the_same_checkpoints_are_held_against_each_other():
+    one = seat_results({"weat1": [1.0, -1.0]}, {"weat1": [0.1, 0.1]}, "cls")
+    two = seat_results({"weat1": [1.0, 1.0]}, {"weat1": [0.1, 0.1]}, "word_mean")
+    (row,) = compare(one + two).where("agreement of representations")
+    assert (row.value, row.n, row.groups["representation"]) == (0.5, 2, "cls and word_mean")
+
+
+# Downstream and across diagnostics
+
+
+def write_scores(folder, rows):
+    path = folder / "downstream.csv"
+    path.write_text(
+        "checkpoint,task,score\n" + "".join(f"{name},{task},{score}\n" for name, task, score in rows)
+    )
+    return str(path)
+
+
+def test_equivalence_is_claimed_where_the_interval_lies_inside_the_margin(tmp_path):
+    scores = [0.909, 0.912, 0.915, 0.912, 0.912]
+    rows = [(f"ckpt{run}", "SST-2", score) for run, score in enumerate(scores)]
+    rows += [(f"ckpt{run}", "RTE", score) for run, score in enumerate([0.69, 0.73, 0.70, 0.74, 0.70])]
+    found = compare(five(), downstream=write_scores(tmp_path, rows))
+    easy, hard = found.where("equivalence p value")
+    assert easy.value < 0.001 and "inside the margin of 0.01" in easy.note and "not inside" not in easy.note
+    assert hard.value > 0.05 and "not inside the margin" in hard.note
+    assert found.where("largest difference", task="RTE")[0].value == pytest.approx(0.05)
+    mean = found.where("mean over checkpoints", of="downstream score", task="SST-2")[0]
+    assert mean.value == pytest.approx(0.912)
+
+
+def test_the_half_width_of_section_7_18():
+    values = np.array([-0.3, 0.3, 0.0, 0.3, -0.3])
+    values = values / values.std(ddof=1) * 0.003
+    from shoal.stats.reliability import tost
+
+    low, high = tost(values, 0.01).interval
+    assert 100 * (high - low) / 2 == pytest.approx(0.286, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([("ckpt0", "SST-2", 91.2)], "line 2: score '91.2'[^$]*a fraction"),
+        ([("ckpt9", "SST-2", 0.9)], "checkpoint 'ckpt9' is not one of this plan"),
+    ],
+)
+def test_wrong_downstream_scores_are_refused(tmp_path, rows, message):
+    with pytest.raises(DataError, match=message):
+        compare(five(), downstream=write_scores(tmp_path, rows))
+
+
+def test_two_diagnostics_of_one_concept_are_held_against_each_other():
+    crows_cases = [
+        Case(str(n), (("a",), ("b",)), None, {"category": "religion", "direction": "stereo"})
+        for n in range(4)
+    ]
+    results = [
+        crows_result(letters, f"ckpt{n}", cases=crows_cases)
+        for n, letters in enumerate(("1110", "1111", "1100"))
+    ]
+    chosen = settings(diagnostic="stereoset")
+    groups = {"diagnostic": "stereoset", "task": "intrasentence", "category": "religion"}
+    for run, value in enumerate((0.5, 0.6, 0.4)):
+        job = {"model": f"ckpt{run}", "settings": asdict(chosen), "group": "base"}
+        rows = Measures([bias_measure("stereotype score", value, groups)])
+        results.append(Result(job, [], [], rows))
+    found = compare(results)
+    (apart,) = found.where("difference between diagnostics", category="religion")
+    assert apart.value == pytest.approx(0.25)
+    assert apart.note == "crows 0.750, stereoset 0.500; 3 checkpoints"
+    assert found.where("correlation between diagnostics")[0].value == pytest.approx(1.0)
+
+
+def test_both_views_are_printed(capsys):
+    from rich.console import Console
+
+    from shoal.show.bias import print_comparison, print_result
+
+    console = Console(width=100, highlight=False)
+    result = five()[0]
+    print_result(
+        Result({**result.job, "protocol": "bias"}, result.cases, result.outcomes, result.measures), console
+    )
+    print_comparison(compare(five()), console)
+    printed = capsys.readouterr().out
+    assert "crows, 6 pairs" in printed and "stereotype score" in printed
+    assert "age ▲" in printed and "0 against the majority" in printed
+    assert "Conclusion, crows of base" in printed

@@ -1,0 +1,196 @@
+"""Masked models made here: one tokenizer for all seeds, other weights for each, the same weights for the same seed."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="needs shoal[hf]")
+pytest.importorskip("transformers", reason="needs shoal[hf]")
+
+from shoal.errors import DataError, PlanError  # noqa: E402
+from shoal.protocols import bias  # noqa: E402
+from shoal.protocols.bias.pretrain import make_recipe, marks_of  # noqa: E402
+from shoal.protocols.bias.settings import Pretrain  # noqa: E402
+from shoal.runs.auditing import audit  # noqa: E402
+from shoal.runs.here import run_here  # noqa: E402
+from shoal.runs.plan import make_plan  # noqa: E402
+from shoal.runs.scoring import compare_jobs  # noqa: E402
+from shoal.runs.store import RunStore  # noqa: E402
+from shoal.training.masked import MaskedBlocks, blocks_of  # noqa: E402
+from shoal.training.text import read_text  # noqa: E402
+from shoal.training.wordpieces import make_pieces, make_tokenizer  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def text(tmp_path_factory):
+    path = tmp_path_factory.mktemp("text") / "text.txt"
+    names = ("marta", "jonas", "elena", "omar")
+    jobs = ("nurse", "pilot", "teacher", "plumber")
+    path.write_text("".join(f"{name} earns a living as a {job} .\n" for name in names for job in jobs) * 8)
+    return str(path)
+
+
+def small(text, **more):
+    return Pretrain(
+        text=text, **{"width": 16, "heads": 2, "vocabulary": 120, "epochs": 2, "batch": 16, **more}
+    )
+
+
+def weights(model):
+    return [weight.detach().clone() for weight in model.network("masked").parameters()]
+
+
+def train(recipe, seed):
+    model = recipe.base(seed)
+    recipe.stages[0].train(model, seed, lambda *_: None, lambda _: None)
+    return model
+
+
+def test_the_seed_decides_the_weights_and_nothing_else_does(text):
+    recipe = make_recipe(small(text), "tiny:masked")
+    one, again, other = (train(recipe, seed) for seed in (0, 0, 1))
+    assert all(torch.equal(a, b) for a, b in zip(weights(one), weights(again), strict=True))
+    assert not all(torch.equal(a, b) for a, b in zip(weights(one), weights(other), strict=True))
+    assert one.tokenizer.get_vocab() == other.tokenizer.get_vocab()
+
+
+def test_training_learns_what_can_stand_in_a_gap(text):
+    recipe = make_recipe(small(text, epochs=30, learning_rate=5e-3), "tiny:masked")
+    fresh, trained = recipe.base(0), train(recipe, 0)
+    gap = [("marta earns a living [MASK] a nurse .",)]
+    assert trained.fill(gap, 1)[0][0].token == "as"
+    before, after = (
+        sum(model.log_likelihood([("omar earns a living as a pilot .",)])[0].scores)
+        for model in (fresh, trained)
+    )
+    assert after > before + 5
+
+
+def test_weights_come_back_from_their_file(text, tmp_path):
+    recipe = make_recipe(small(text), "tiny:masked")
+    model = train(recipe, 3)
+    model.save_weights(tmp_path / "w.safetensors")
+    other = recipe.base(4)
+    other.load_weights(tmp_path / "w.safetensors")
+    sentence = [("marta earns a living as a nurse .",)]
+    assert other.log_likelihood(sentence) == model.log_likelihood(sentence)
+    assert np.array_equal(other.embed(sentence, "cls"), model.embed(sentence, "cls"))
+
+
+def test_pieces_have_the_same_numbers_in_every_process(text):
+    code = (
+        "from pathlib import Path; from shoal.training.wordpieces import make_pieces; "
+        f"print('|'.join(make_pieces(Path({text!r}).read_text().splitlines(), 90)))"
+    )
+    found = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            check=True,
+            capture_output=True,
+            text=True,
+            env={"PYTHONHASHSEED": seed},
+        ).stdout.strip()
+        for seed in ("1", "2")
+    }
+    assert found == {"|".join(make_pieces(Path(text).read_text().splitlines(), 90))}
+
+
+def test_a_vocabulary_knows_words_letters_and_ends():
+    pieces = make_pieces(["walking talking walking sulking bulking"] * 3, 60)
+    assert "walking" in pieces and "a" in pieces and "##a" in pieces
+    tokenizer = make_tokenizer(["walking talking sulking"] * 3, 60, 16)
+    assert tokenizer.tokenize("walking") == ["walking"]
+    assert tokenizer.tokenize("wink") == ["w", "##i", "##n", "##k"]
+    assert tokenizer.tokenize("zebra") == ["[UNK]"]  # z was never seen
+
+
+def test_masking_is_fifteen_per_cent_of_words_eight_one_one():
+    tokenizer = make_tokenizer(["one two three four five six seven eight nine ten"] * 5, 80, 64)
+    blocks = blocks_of(["one two three four five six seven eight nine ten"] * 2000, tokenizer, 64)
+    feed = MaskedBlocks(blocks, tokenizer, 2000, np.random.default_rng(0))
+    ((batch,),) = list(feed.epoch())
+    ids, chosen = batch.inputs["input_ids"], batch.inputs["chosen"]
+    assert chosen.sum() / (2000 * 10) == pytest.approx(0.15, abs=0.01)
+    assert not chosen[:, 0].any() and not chosen[:, -1].any()
+    original = torch.from_numpy(np.stack(blocks))
+    masked = (ids == tokenizer.mask_token_id)[chosen].float().mean()
+    kept = (ids == original)[chosen].float().mean()
+    assert float(masked) == pytest.approx(0.8, abs=0.03)
+    assert 0.08 < float(kept) < 0.14
+    assert torch.equal(ids[~chosen], original[~chosen])
+
+
+def test_lines_are_cut_into_framed_blocks(text):
+    tokenizer = make_tokenizer(read_text(text), 120, 64)
+    blocks = blocks_of(["marta earns a living as a nurse . " * 3, "a"], tokenizer, 16)
+    assert [len(block) for block in blocks] == [16, 12]
+    assert all(block[0] == tokenizer.cls_token_id and block[-1] == tokenizer.sep_token_id for block in blocks)
+
+
+@pytest.mark.parametrize(
+    ("given", "model", "message"),
+    [
+        ({}, "hf:somewhere", "pretrain makes a model from nothing; hf:somewhere has weights already"),
+        ({"block": 4}, "tiny:masked", "pretrain.block = 4"),
+        ({"ask_after": (3,)}, "tiny:masked", "no epoch 3 in a training of 2"),
+        ({"epochs": 0}, "tiny:masked", "epochs must be above 0"),
+    ],
+)
+def test_recipes_that_cannot_be_are_refused(text, given, model, message):
+    with pytest.raises(PlanError, match=message):
+        make_recipe(small(text, **given), model)
+
+
+def test_a_text_that_is_not_there_or_empty_is_refused(tmp_path):
+    with pytest.raises(DataError, match=r"no such file[\s\S]*\"example\""):
+        make_recipe(small(str(tmp_path / "no.txt")), "tiny:masked")
+    (tmp_path / "empty.txt").write_text("\n \n")
+    with pytest.raises(DataError, match="no text to pre-train on"):
+        make_recipe(small(str(tmp_path / "empty.txt")), "tiny:masked")
+
+
+def test_marks_hold_the_last_epoch():
+    assert marks_of(Pretrain("x", epochs=4)) == ()
+    assert marks_of(Pretrain("x", epochs=4, ask_after=(1, 2))) == ("1", "2", "4")
+
+
+def plan(text, **more):
+    pretrain = {"text": text, "width": 16, "heads": 2, "vocabulary": 120, "epochs": 2, "batch": 16, **more}
+    table = {"diagnostic": ["crows", "clusters"], "data": "example", "limit": 6, "pretrain": pretrain}
+    return make_plan({"models": ["tiny:masked"], "seeds": [0, 1], "bias": table})
+
+
+def test_a_plan_of_two_seeds_is_trained_once_per_seed_asked_and_compared(text, tmp_path):
+    made = plan(text)
+    jobs, store = made.jobs(), RunStore(tmp_path)
+    assert len(jobs) == 4
+    assert [problem for _, problem in run_here(jobs, store)] == [None] * 4
+    assert len(list((tmp_path / "checkpoints").glob("*.safetensors"))) == 2
+    measures = compare_jobs(made, jobs, store)["bias"]
+    rows = measures.where("stereotype score", category="all")
+    assert {row.groups["checkpoint"] for row in rows} == {"seed 0", "seed 1"}
+    ends = measures.where("conclusion")
+    assert {row.groups.get("diagnostic") for row in ends} == {"crows", "clusters", None}
+
+
+def test_a_model_is_asked_at_marks_too(text, tmp_path):
+    made = plan(text, ask_after=[1])
+    jobs, store = made.jobs(), RunStore(tmp_path)
+    assert [problem for _, problem in run_here(jobs, store)] == [None] * 4
+    measures = compare_jobs(made, jobs, store)["bias"]
+    epochs = {
+        row.groups.get("epoch") for row in measures.where("mean over checkpoints", of="cluster accuracy")
+    }
+    assert epochs == {None, "1"}
+
+
+def test_it_can_be_tried_without_a_plan(text):
+    result = audit(
+        "bias", "tiny:masked", diagnostic="crows", data="example", limit=4,
+        pretrain={"text": text, "width": 16, "heads": 2, "vocabulary": 120, "epochs": 1},
+    )  # fmt: skip
+    assert result.measures.where("stereotype score", category="all")[0].n == 4
+    assert bias.Settings().pretrain is None
