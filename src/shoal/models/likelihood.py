@@ -16,8 +16,10 @@ from .checkpoint import libraries
 if TYPE_CHECKING:
     from torch import Tensor
 
-TOKENS = 2_048
-"""Tokens at the most that go through the network at once, padding included."""
+TOKENS, FEW_TOKENS = 4_096, 512
+"""Tokens at the most, and at the least, that go through a masked network at once, padding included."""
+ACTIVATIONS = 3 * 2**18
+"""Numbers in the widest layer of a batch: 3 MB. What is larger leaves the processor's cache and gets slower."""
 CELLS = 2**25
 """Numbers at the most that a batch's table of tokens and vocabulary holds: 128 MB."""
 
@@ -146,13 +148,13 @@ def _at_masks(
         same[first.setdefault((tuple(row.ids), place), at)].append(at)
     once = list(first.values())
     found = [0.0] * len(rows)
-    for part in _parts([len(rows[at].ids) for at in once], TOKENS):
+    for part in _parts([len(rows[at].ids) for at in once], _room(network)):
         shown = [once[number] for number in part]
         logits = _logits_at(network, tokenizer, [rows[at] for at in shown], [places[at] for at in shown])
         asked = [(line, at) for line, one in enumerate(shown) for at in same[one]]
         with torch.inference_mode():
             lines, codes = torch.tensor([(line, targets[at]) for line, at in asked], device=logits.device).T
-            numbers = logits[lines, codes].double() - logits.logsumexp(dim=-1).double()[lines]
+            numbers = logits.log_softmax(dim=-1)[lines, codes]
         for (_, at), number in zip(asked, numbers.tolist(), strict=True):
             found[at] = number
     return found
@@ -168,7 +170,7 @@ def fill(network: Any, tokenizer: Any, rows: Sequence[Tokens], k: int) -> list[l
                 fix=f"one {tokenizer.mask_token} in each text; several are filled one at a time",
             )
     found: list[list[Filler]] = [[] for _ in rows]
-    for part in _parts([len(row.ids) for row in rows], TOKENS):
+    for part in _parts([len(row.ids) for row in rows], _room(network)):
         chosen = [rows[at] for at in part]
         logits = _logits_at(network, tokenizer, chosen, [row.ids.index(mask) for row in chosen])
         best = logits.double().softmax(dim=-1).topk(k)
@@ -276,10 +278,9 @@ def _padded(rows: Sequence[Tokens], pad: int, device: Any) -> "dict[str, Tensor]
     torch, _ = libraries()
     width = max(len(row.ids) for row in rows)
     lengths = torch.tensor([len(row.ids) for row in rows])
-    made = {
-        "input_ids": torch.tensor([[*row.ids, *[pad] * (width - len(row.ids))] for row in rows]),
-        "attention_mask": (torch.arange(width)[None, :] < lengths[:, None]).long(),
-    }
+    made = {"input_ids": torch.tensor([[*row.ids, *[pad] * (width - len(row.ids))] for row in rows])}
+    if int(lengths.min()) < width:  # without padding the network need not look for it
+        made["attention_mask"] = (torch.arange(width)[None, :] < lengths[:, None]).long()
     if rows[0].segments is not None:
         made["token_type_ids"] = torch.tensor(
             [[*(row.segments or ()), *[0] * (width - len(row.ids))] for row in rows]
@@ -295,6 +296,12 @@ def _parts(lengths: Sequence[int], tokens: int) -> Iterator[list[int]]:
         count = max(1, tokens // max(1, lengths[waiting[start]]))
         yield waiting[start : start + count]
         start += count
+
+
+def _room(network: Any) -> int:
+    """How many tokens a masked network takes at once at its fastest."""
+    widest = getattr(network.config, "intermediate_size", None) or 1024
+    return min(TOKENS, max(FEW_TOKENS, ACTIVATIONS // int(widest)))
 
 
 def _mask(tokenizer: Any) -> int:

@@ -1,11 +1,15 @@
 """Checking what users say about a protocol's settings: unknown keys, wrong types, two sources for one value."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from types import UnionType
 from typing import Any, cast, get_args, get_origin, get_type_hints
 
 from ..errors import PlanError, nearest
+
+SEPARATOR = re.compile(r",(?! )")
+"""Between the values of a list that is written as text; a comma before a blank belongs to the text."""
 
 
 def make_settings(kind: type[Any], values: Mapping[str, Any], where: str) -> Any:
@@ -43,7 +47,7 @@ def _plain(kind: type[Any], values: Mapping[str, Any], where: str) -> dict[str, 
         if table is not None and isinstance(value, Mapping):
             value = _plain(cast("type[Any]", table), value, f"{where}: {name}")
         elif any(get_origin(hint) is tuple for hint in known[name]) and isinstance(value, str):
-            value = [word.strip() for word in value.split(",") if word.strip()]
+            value = [word for word in SEPARATOR.split(value) if word]
         elif any(get_origin(hint) is tuple for hint in known[name]) and isinstance(value, int | float):
             value = [value]
         found[name] = value

@@ -5,7 +5,7 @@ PRINTERS.
 """
 
 import io
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -41,15 +41,20 @@ def comparisons_as_html(found: Mapping[str, Measures]) -> str:
     return console.export_html(inline_styles=True, code_format="{code}") if found else ""
 
 
-def tables_of(found: Mapping[str, Measures]) -> dict[str, str]:
-    """The paper's tables as CSV, by name, where a plan trains on a suite."""
-    if "behaviour" not in found:
-        return {}
-    from .learning_exports import pvalues_csv, results_csv, results_fine_csv
+def tables_of(found: Mapping[str, Measures], results: Sequence[Result]) -> dict[str, str]:
+    """The papers' tables as CSV, by name: of a plan that trains on a suite, and of COOD."""
+    tables = {}
+    if "behaviour" in found:
+        from .learning_exports import pvalues_csv, results_csv, results_fine_csv
 
-    measures = found["behaviour"]
-    writers = {"results": results_csv, "results_fine": results_fine_csv, "pvalues": pvalues_csv}
-    return {name: write(measures) for name, write in writers.items()}
+        writers = {"results": results_csv, "results_fine": results_fine_csv, "pvalues": pvalues_csv}
+        tables |= {name: write(found["behaviour"]) for name, write in writers.items()}
+    cells = [result for result in results if result.job["protocol"] == "cood"]
+    if cells:
+        from .cood import cells_csv
+
+        tables["cells"] = cells_csv(cells)
+    return tables
 
 
 def _printer(name: str) -> Any:

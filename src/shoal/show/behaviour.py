@@ -118,7 +118,8 @@ def show_case(case: Case, outcome: Outcome) -> Text:
     more = len(case.examples) - len(shown)
     text = Text("\n    → ".join(shown) + (f"\n    … and {more} more" if more else ""))
     labels = case.labels or ()
-    expected = f"expected {named(case, labels[0])}" if labels else case.meta["expect"].rule.replace("_", " ")
+    rule = case.meta["expect"].rule.replace("_", " ") if "expect" in case.meta else ""
+    expected = f"expected {named(case, labels[0])}" if labels else rule
     severity = "" if outcome.value is None else f", off by {-outcome.value:.2f}"
     text.append(f"\n    {expected}{severity}\n", "dim")
     return text

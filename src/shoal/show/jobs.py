@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ..records import Result
+from ..records import Case, Result
 from ..runs.estimate import Estimate
 from ..runs.plan import Job
 from ..runs.store import RunStore
@@ -106,14 +106,18 @@ def as_json_lines(result: Result) -> str:
     return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows_of(result))
 
 
+def _first_group(case: Case) -> str:
+    return next(iter(case.groups.values()), "")
+
+
 def print_failing(result: Result) -> None:
-    """The cases that failed, by functionality, worst first."""
+    """The cases that failed, by functionality (or whatever their first group is), worst first."""
     console = Console(highlight=False)
     by_id = {outcome.case_id: outcome for outcome in result.outcomes}
     last = ""
-    for case in sorted(result.failing(), key=lambda case: case.groups["functionality"]):
-        if case.groups["functionality"] != last:
-            last = case.groups["functionality"]
+    for case in sorted(result.failing(), key=_first_group):
+        if _first_group(case) != last:
+            last = _first_group(case)
             console.print(Text(last, "bold"))
         console.print(Text("  ") + show_case(case, by_id[case.id]), soft_wrap=True)
     errors = [outcome for outcome in result.outcomes if outcome.error]

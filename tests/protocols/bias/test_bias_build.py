@@ -81,6 +81,8 @@ def test_what_cannot_be_built_is_said(given, message):
 
 
 def test_wrong_settings_are_refused():
+    with pytest.raises(PlanError, match="tests are for seat and clusters, not for crows, stereoset"):
+        bias.parts(settings(data="example", diagnostic="crows,stereoset", tests="weat1"))
     with pytest.raises(PlanError, match="diagnostic"):
         settings(diagnostic="crow")
     with pytest.raises(PlanError, match='unknown setting "represntation"'):

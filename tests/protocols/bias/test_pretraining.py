@@ -57,6 +57,12 @@ def test_the_seed_decides_the_weights_and_nothing_else_does(text):
     assert one.tokenizer.get_vocab() == other.tokenizer.get_vocab()
 
 
+def test_models_start_from_other_weights(text):
+    recipe = make_recipe(small(text), "tiny:masked")
+    one, again, other = (weights(recipe.base(seed)) for seed in (0, 0, 1))
+    assert torch.equal(one[0], again[0]) and not torch.equal(one[0], other[0])
+
+
 def test_training_learns_what_can_stand_in_a_gap(text):
     recipe = make_recipe(small(text, epochs=30, learning_rate=5e-3), "tiny:masked")
     fresh, trained = recipe.base(0), train(recipe, 0)

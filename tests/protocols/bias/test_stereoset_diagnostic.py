@@ -162,6 +162,14 @@ def test_a_sentence_without_a_word_in_the_gap_is_an_error(masked, run, tmp_path)
     assert (measures[0].value, measures[0].errors) == (None, 1)
 
 
+@pytest.mark.parametrize("kind", ["BertForMaskedLM", "BertForPreTraining"])
+def test_texts_that_are_too_long_are_errors(kind, save, run, tmp_path):
+    long = ["the people are thin . " * 20] * 3
+    clusters = [(*INTER, long), ("intrasentence", "c", "age", "BLANK " + long[0], ["the " + long[0]] * 3)]
+    outcomes, _ = run(load_model(f"hf:{save(kind)}"), diagnostic="stereoset", data=write(tmp_path, clusters))
+    assert [outcome.error[-18:] for outcome in outcomes] == ["the model takes 64"] * 2
+
+
 def test_stored_scores_must_be_those_of_the_data(run, tmp_path):
     path = write(tmp_path, [(*INTER, THREE), (*INTER, THREE)])
     with pytest.raises(DataError, match=r"no score for 3 of 6 sentences[\s\S]*1-0"):

@@ -15,7 +15,7 @@ from shoal.errors import DataError, PlanError, ShoalError
 from shoal.protocols import cood
 from shoal.protocols.cood.build import load, save, training_items
 from shoal.protocols.cood.cells import CELLS, cells_of, target
-from shoal.protocols.cood.texts import content, parts_of, training_texts
+from shoal.protocols.cood.texts import content, count_tokens, parts_of, training_texts
 
 USUAL = {"positive": "great", "neutral": "okay", "negative": "terrible"}
 words = st.lists(
@@ -341,10 +341,33 @@ def test_what_is_exported_is_what_is_trained_on_and_asked(settings, tmp_path):
         for path in (tmp_path / "out").iterdir()
     }
     assert {name: len(lines) for name, lines in rows.items()} == {"train": 20, "validation": 16, "test": 108}
+    assert all(row["label"] == target(row["cell"]) for lines in rows.values() for row in lines)
     assert [tuple(row["texts"]) for row in rows["train"]] == [item.example for item in training_items(one)]
     assert {row["case_id"] for row in rows["test"] + rows["validation"]} == {
         case.id for case in cood.build(one).cases
     }
+
+
+def test_labels_of_no_class_are_counted_among_what_is_left_out(toy):
+    data = toy(labels=("1", "2", "3", "4", "5", "9"), each=6)
+    classes: dict[str, Any] = {"negative": (1, 2), "neutral": (3,), "positive": (4, 5)}
+    parts = parts_of(cood.Settings(data=data, classes=classes, test_per_label=1, validation_per_label=1))
+    assert parts.rows == 36 and parts.dropped == {"of another class": 6}
+
+
+def test_word_pieces_are_counted_without_what_the_tokenizer_adds():
+    assert count_tokens([("good",), ("good", "good good")], "tiny:sentiment") == [1, 3]
+
+
+def test_too_few_texts_are_told_of_the_file_that_has_too_few(toy):
+    data, test = toy(each=30), toy(each=5, name="test.csv")
+    settings = cood.Settings(
+        data=data, test_data=test, per_label=(40,), test_per_label=4, validation_per_label=2
+    )
+    with pytest.raises(DataError, match='test.csv": 1 texts of class .* left to validate'):
+        cood.build(settings)
+    with pytest.raises(DataError, match='toy.csv": 26 texts of class .* left to train on'):
+        training_items(replace(settings, validation_per_label=0))
 
 
 def test_plan_errors_and_data_errors_are_told_apart(settings):

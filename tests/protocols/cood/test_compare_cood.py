@@ -1,7 +1,7 @@
 """Over seeds, K, words and models: what was planted is found, and half a plan is enough."""
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
@@ -110,14 +110,45 @@ def test_the_curve_over_epochs_is_averaged_over_seeds(settings):
         part = settings(seed=seed, epochs=2)
         cases = cood.build(part).cases
         right = np.array([LABELS.index(target(case.groups["cell"])) for case in cases])
-        unseen = np.array([case.groups["kind"] == "COOD" for case in cases])
-        first = Answers(LABELS, np.where(unseen & (seed == 0), 1 - right, right))
-        outcomes, measures = cood.score(part, cases, {"1": first, "2": Answers(LABELS, right)})
+        missed = np.array([case.groups["cell"] == "fst/sec" and seed == 0 for case in cases])
+        missed |= np.arange(len(cases)) % 7 == 0
+        answers = {"1": Answers(LABELS, np.where(missed, 1 - right, right)), "2": Answers(LABELS, right)}
+        outcomes, measures = cood.score(part, cases, answers)
         results.append(Result({"model": "m", "settings": asdict(part)}, cases, outcomes, Measures(measures)))
     rows = cood.compare(cood.Settings(resamples=50), results)
     curve = [one(rows, "accuracy", K="5", control="none", kind="COOD", epoch=epoch) for epoch in ("1", "2")]
-    assert [row.value for row in curve] == [0.5, 1.0]
-    assert curve[0].interval[1] - curve[0].interval[0] > 1, "two seeds that contradict each other say nothing"
+    first = [
+        one(result.measures, "accuracy", K="5", control="none", kind="COOD", epoch="1") for result in results
+    ]
+    assert curve[0].value == pytest.approx((first[0].value + first[1].value) / 2) and curve[1].value == 1
+    assert first[0].value < 0.5 < 0.8 < first[1].value
+    assert curve[0].interval == (0, 1), "two seeds that contradict each other say nothing"
+    alike = one(rows, "accuracy", K="5", control="none", kind="ID", epoch="1")
+    own = [
+        one(result.measures, "accuracy", K="5", control="none", kind="ID", epoch="1").interval
+        for result in results
+    ]
+    assert alike.interval[1] - alike.interval[0] == pytest.approx(
+        np.mean([high - low for low, high in own]), abs=1e-9
+    )
+    both = cood.compare(
+        cood.Settings(resamples=50), [results[0], replace(results[1], job={**results[1].job, "model": "n"})]
+    )
+    alone = one(both, "accuracy", model="m", K="5", control="none", kind="COOD", epoch="1")
+    assert (alone.value, alone.interval, alone.note) == (first[0].value, first[0].interval, "one seed")
+
+
+def test_only_models_that_differ_in_nothing_else_are_compared(made):
+    results = [made(RATES, 1, per_label=(2,)), made(RATES, 2, per_label=(3,), model="hf:two")]
+    assert not [row for row in cood.compare(cood.Settings(resamples=50), results) if row.name == "difference"]
+    same = [
+        made(RATES, 1, seed=0),
+        made(RATES, 2, seed=1),
+        made(RATES, 3, seed=1, model="hf:two"),
+        made(RATES, 4, seed=2, model="hf:two"),
+    ]
+    rows = [row for row in cood.compare(cood.Settings(resamples=50), same) if row.name == "difference"]
+    assert len(rows) == 4 and {row.note for row in rows} == {"one seed"}, "seed 1 is the only one of both"
 
 
 def test_models_are_compared_on_the_same_texts_and_seeds(made):

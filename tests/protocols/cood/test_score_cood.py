@@ -9,7 +9,7 @@ import pytest
 
 from shoal.protocols import cood
 from shoal.protocols.cood.cells import CELLS, KINDS, LABELS, kind_means, target
-from shoal.protocols.cood.grid import COLUMNS, GAP, KIND_WEIGHTS, Grid, interval, replicates
+from shoal.protocols.cood.grid import COLUMNS, GAP, KIND_WEIGHTS, Grid, components, interval, replicates
 from shoal.records import Answers, Measure, Measures
 
 REFERENCE = {  # section 3.6: fst/fst sec/sec neu/fst neu/sec | fst/sec sec/fst | fst/neu sec/neu neu/neu
@@ -140,6 +140,31 @@ def test_a_cell_without_any_answer_leaves_its_means_undefined(settings):
     assert one(measures, "accuracy", kind="COOD").value is not None
 
 
+def test_reliance_on_the_shortcut_mirrors_cood_with_its_interval(settings):
+    measures = coin(settings(), seed=5)
+    unseen, reliance = one(measures, "accuracy", kind="COOD"), one(measures, "shortcut reliance")
+    assert reliance.value == pytest.approx(1 - unseen.value)
+    assert reliance.interval == pytest.approx((1 - unseen.interval[1], 1 - unseen.interval[0]))
+    ratio = one(measures, "ratio")
+    assert ratio.interval[0] < ratio.value < ratio.interval[1] and ratio.interval_method == "text bootstrap"
+
+
+def test_a_ratio_to_nothing_is_undefined(settings):
+    part = settings()
+    cases = cood.build(part).cases
+    wrong = Answers(LABELS, np.array([1 - LABELS.index(target(case.groups["cell"])) for case in cases]))
+    row = one(cood.score(part, cases, wrong)[1], "ratio")
+    assert (row.value, row.note) == (None, "ID is 0 or unknown")
+
+
+def test_an_outcome_says_how_sure_the_model_was(settings):
+    part = settings(test_per_label=1, validation_per_label=0)
+    cases = cood.build(part).cases
+    sure = np.array([[0.9, 0.1]] * 9)
+    outcomes, _ = cood.score(part, cases, Answers(LABELS, np.zeros(9, np.int64), sure))
+    assert [outcome.value for outcome in outcomes[:3]] == pytest.approx([0.8, 0.8, -0.8])
+
+
 # Epochs
 
 
@@ -166,6 +191,7 @@ def test_the_epoch_is_chosen_on_validation_texts_in_trained_combinations(setting
     assert one(measures, "chosen epoch").value == 2, (
         "epoch 3 is better on COOD, which chooses nothing; 2 came first"
     )
+    assert one(measures, "chosen epoch").note == "best on validation texts in trained combinations"
     assert one(measures, "accuracy", kind="COOD").value == 0
     assert [one(measures, "accuracy", kind="COOD", epoch=epoch).value for epoch in "123"] == [1, 0, 1]
     assert one(measures, "validation accuracy", kind="ID", epoch="1").value == pytest.approx(13 / 16)
@@ -177,6 +203,7 @@ def test_without_validation_texts_the_last_epoch_is_taken(settings):
     answers = by_epoch(part, {"1": 0, "2": 0}, {"1": True, "2": False})
     measures = cood.score(part, cood.build(part).cases, answers)[1]
     assert one(measures, "chosen epoch").value == 2 and one(measures, "accuracy", kind="COOD").value == 0
+    assert one(measures, "chosen epoch").note == "the last"
 
 
 # Intervals
@@ -209,6 +236,42 @@ def test_replicates_spread_as_the_mean_of_independent_cells_does(weights, cells)
     expected = np.sqrt(sum(rates[cell] * (1 - rates[cell]) / 400 for cell in weights)) / cells
     quantity = sum(weight * draws[:, COLUMNS.index(cell)] for cell, weight in weights.items())
     assert quantity.std() == pytest.approx(expected, rel=0.08)
+
+
+def test_few_texts_and_few_seeds_do_not_look_surer_than_they_are():
+    values = np.full((4, len(COLUMNS), 1), np.nan)
+    values[:, COLUMNS.index("fst/fst"), 0] = (1, 1, 0, 0)
+    draws = replicates(values, Grid(values, ("fst",) * 4, tuple("abcd")), 8000, np.random.default_rng(0))
+    assert draws[:, 0].var() == pytest.approx(1 / 3 / 4, rel=0.05), (
+        "as the unbiased variance of four over four"
+    )
+    seeds = np.full((50, len(COLUMNS), 3), np.nan)
+    seeds[:, COLUMNS.index("fst/fst")] = (1, 1, 0)
+    grid = Grid(seeds, ("fst",) * 50, tuple(map(str, range(50))))
+    draws = replicates(seeds, grid, 8000, np.random.default_rng(0))
+    assert draws[:, 0].var() == pytest.approx(1 / 3 / 3, rel=0.05)
+
+
+def test_few_seeds_that_differ_get_the_tails_of_t():
+    """Seeds decide everything: 2 degrees of freedom, so the quantiles reach further than the middle 95 %."""
+    values = np.full((300, len(COLUMNS), 3), np.nan)
+    rng = np.random.default_rng(0)
+    values[:, COLUMNS.index("fst/fst")] = rng.random((300, 3)) < (0.3, 0.5, 0.8)
+    grid = Grid(values, ("fst",) * 300, tuple(map(str, range(300))))
+    draws = replicates(values, grid, 4000, np.random.default_rng(0))
+    (low, high), _ = interval_of(grid, {"fst/fst": 1.0})
+    plain = np.quantile(draws[:, 0], (0.025, 0.975))
+    assert low < plain[0] and high > plain[1]
+
+
+def test_what_classes_differ_in_is_not_taken_for_variance_of_texts():
+    grid = texts(200, seeds=4)
+    for y, cell in (("fst", "fst/fst"), ("sec", "sec/sec"), ("neu", "neu/fst"), ("neu", "neu/sec")):
+        own = np.array(grid.y) == y
+        grid.values[own, COLUMNS.index(cell)] = y != "sec"
+    grid.values[:10, COLUMNS.index("fst/fst"), 0] = 0.0
+    found = components(grid, KIND_WEIGHTS["ID"])
+    assert found is not None and found.item < 0.02, "only ten texts of one class vary at all"
 
 
 def test_cells_of_the_same_texts_are_drawn_together():

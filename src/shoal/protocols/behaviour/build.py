@@ -36,6 +36,12 @@ def load_suite(name: str) -> Suite:
             why=f"shipped: {', '.join(SUITES)}",
             fix=nearest(name, SUITES) or "shoal list suites",
         )
+    return _read_once(path, stamp(name))
+
+
+@lru_cache(maxsize=2)
+def _read_once(path: Path, _stamp: tuple[int, int]) -> Suite:
+    """The jobs of a plan share their suite; it is not changed once it is read."""
     return read_suite(path)
 
 

@@ -23,9 +23,9 @@ IID = "i.i.d."
 """What these cases are called where a suite's have their functionality and capability."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class IidData:
-    """Rows to train on and to test on, under the names that the suite uses."""
+    """Rows to train on and to test on, under the names that the suite uses; read once, so the object is its identity."""
 
     train: tuple[Row, ...]
     test: tuple[Row, ...]

@@ -72,12 +72,14 @@ def _suite_lessons(settings: Settings, labels: tuple[str, ...], _stamps: object)
     return SuiteLessons(environments, groups, digest_of(repr((environments, labels)).encode()))
 
 
+@lru_cache(maxsize=2)
 def iid_environment(data: IidData) -> Environment:
     """The i.i.d. rows to train on, as one environment more."""
+    targets = {label: target_of(label, data.labels, data.labels) for label in data.labels}
     return Environment(
         IID,
         "iid",
-        tuple(Labelled(row.texts, target_of(row.label, data.labels, data.labels)) for row in data.train),
+        tuple(Labelled(row.texts, targets[row.label]) for row in data.train),
     )
 
 

@@ -18,6 +18,7 @@ from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
+from ...errors import PlanError
 from ...records import Answer, Case, Example, Measure, Outcome, Result
 from .build import BuiltBias, build, find_diagnostic, identity, load, save
 from .said import Said, gather
@@ -52,6 +53,8 @@ asks_labels = False
 
 def parts(settings: Settings) -> list[Settings]:
     """A job per diagnostic, and per representation for those that look at vectors."""
+    if settings.tests and not {"seat", "clusters"} & set(settings.diagnostic):
+        raise PlanError(f"tests are for seat and clusters, not for {', '.join(settings.diagnostic)}")
     found = [
         replace(settings, diagnostic=(name,), representation=(representation,))
         for name, representation in product(settings.diagnostic, settings.representation)

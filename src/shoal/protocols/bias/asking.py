@@ -40,6 +40,18 @@ class Failed:
         self.reason = reason
 
 
+def that_fit(model: Any, examples: Sequence[Example], inputs: Sequence[Example], say: Say) -> list[Any]:
+    """What `say` gives for the examples whose inputs are not too long for the model; Failed for the others."""
+    rows: list[Any] = [
+        Failed(f"{length:,} tokens; the model takes {model.longest:,}") if length > model.longest else None
+        for length in model.lengths(inputs)
+    ]
+    whole = [at for at, row in enumerate(rows) if row is None]
+    for at, row in zip(whole, say([examples[at] for at in whole]) if whole else (), strict=True):
+        rows[at] = row
+    return rows
+
+
 def check_language_model(model: Any) -> None:
     """Stop at a model that cannot say how likely a text is."""
     if isinstance(model, Unmade):
@@ -81,7 +93,8 @@ def scored(model: Any, texts: Sequence[str], starts: Sequence[int]) -> list[Any]
     ]
     whole = [at for at, row in enumerate(rows) if row is None]
     wanted = {at: _places(encoded, at, starts[at]) for at in whole}
-    found = model.log_likelihood([(texts[at],) for at in whole], [wanted[at] for at in whole])
+    given = [(texts[at],) for at in whole], [wanted[at] for at in whole]
+    found = model.log_likelihood(*given) if whole else []
     for at, one in zip(whole, found, strict=True):
         tokens = model.tokenizer.convert_ids_to_tokens(encoded["input_ids"][at])
         rows[at] = _row(kind, tokens, one, one.positions)

@@ -23,7 +23,7 @@ from ...stats import association as stats
 from ...stats.intervals import percentile_interval
 from ...stats.multiplicity import holm
 from . import example
-from .asking import Failed, answers
+from .asking import answers, that_fit
 from .build import BuiltBias
 from .settings import Settings
 from .shares import joined
@@ -89,16 +89,10 @@ def vectors(model: Any, examples: Sequence[Example], representation: str) -> lis
         return [_kept(row) for row in model.embed([(text,) for text, _ in examples], representation)]
     from ...models.words import represent
 
-    lengths = model.lengths([(text,) for text, _ in examples])
-    rows: list[Any] = [
-        Failed(f"{length:,} tokens; the model takes {model.longest:,}") if length > model.longest else None
-        for length in lengths
-    ]
-    whole = [at for at, row in enumerate(rows) if row is None]
-    found = represent(model, [examples[at] for at in whole], representation) if whole else []
-    for at, vector in zip(whole, found, strict=True):
-        rows[at] = _kept(vector)
-    return rows
+    def say(part: Sequence[Example]) -> list[Any]:
+        return [_kept(vector) for vector in represent(model, part, representation)]
+
+    return that_fit(model, examples, [(text,) for text, _ in examples], say)
 
 
 def _kept(vector: Any) -> dict[str, Any]:

@@ -26,7 +26,15 @@ from ...records import Answer, Case, Example, Measure, Outcome
 from ...stats.intervals import cluster_wilson, percentile_interval
 from ...stats.resampling import cluster_table
 from . import example
-from .asking import Failed, answers, check_language_model, continuations, likelihoods, log_probabilities
+from .asking import (
+    Failed,
+    answers,
+    check_language_model,
+    continuations,
+    likelihoods,
+    log_probabilities,
+    that_fit,
+)
 from .build import BuiltBias
 from .settings import Settings
 from .shares import joined, undecided
@@ -80,6 +88,14 @@ def _inside(model: Any, examples: Sequence[Example]) -> Sequence[Any]:
     """Contexts with a gap and the sentences that fill it."""
     if getattr(model, "language_model", "causal") == "causal":
         return likelihoods(model, [sentence for _, sentence in examples])
+    # With its mask a gap takes at most as many tokens as when it is filled.
+    return that_fit(
+        model, examples, [(sentence,) for _, sentence in examples], lambda part: _filled(model, part)
+    )
+
+
+def _filled(model: Any, examples: Sequence[Example]) -> Sequence[Any]:
+    """The pieces of each filler, in a masked model."""
     words = [filler(*one) for one in examples]
     rows: list[Any] = [None if word else Failed(f"no word where the context has {BLANK}") for word in words]
     known = [at for at, row in enumerate(rows) if row is None]
@@ -99,9 +115,13 @@ def _inside(model: Any, examples: Sequence[Example]) -> Sequence[Any]:
 
 def _after(model: Any, examples: Sequence[Example]) -> Sequence[Any]:
     """Contexts and the sentences that may follow."""
-    if has_next_sentence_head(model):
-        return [{"next": round(probability, 9)} for probability in follows(model, examples)]
-    return continuations(model, examples)
+    if not has_next_sentence_head(model):
+        return continuations(model, examples)
+
+    def say(part: Sequence[Example]) -> Sequence[Any]:
+        return [{"next": round(probability, 9)} for probability in follows(model, part)]
+
+    return that_fit(model, examples, examples, say)
 
 
 def _stored(model: StoredAnswers, built: BuiltBias, ids: Sequence[str]) -> list[Answer]:

@@ -181,9 +181,14 @@ def _mean(rows: Sequence[Measure], groups: Setup) -> Measure:
     halves = [(row.interval[1] - row.interval[0]) / 2 for row in rows if row.interval]
     texts = float(np.mean(halves)) if halves else 0.0
     reach = float(np.hypot(seeds, texts))
-    how = "seeds t and texts bootstrap, added" if len(rows) > 1 else rows[0].interval_method
-    between = (middle - reach, middle + reach) if len(rows) > 1 else rows[0].interval
-    return Measure(rows[0].name, middle, rows[0].n, groups, between, how, note=f"{len(rows)} seeds")
+    lowest = -1.0 if rows[0].name == "gap" else 0.0
+    between, how = rows[0].interval, rows[0].interval_method
+    if len(rows) > 1:
+        between, how = (
+            (max(lowest, middle - reach), min(1.0, middle + reach)),
+            "seeds t and texts bootstrap, added",
+        )
+    return Measure(rows[0].name, middle, rows[0].n, groups, between, how, note=_seeds(len(rows)))
 
 
 # Models
@@ -230,10 +235,14 @@ def _difference(
                 "difference", None if unknown else float(value), len(cases),
                 {**groups, **({"of": "gap"} if name == "gap" else {"kind": name})},
                 None if unknown else (low, high), "" if unknown else "seeds and texts bootstrap, paired",
-                note=f"{len(seeds)} seeds",
+                note=_seeds(len(seeds)),
             )
         )  # fmt: skip
     return rows
+
+
+def _seeds(number: int) -> str:
+    return "one seed" if number == 1 else f"{number} seeds"
 
 
 def _by_seed(results: Sequence[Result]) -> dict[Any, Result]:

@@ -13,7 +13,7 @@ from numpy.random import Generator
 from torch import nn
 
 from ..batch import Batch
-from ..environments import Environment, pools
+from ..environments import Environment
 from ..how import How
 from ..stepper import Learner, Stepper
 
@@ -54,7 +54,11 @@ class Method:
 
     def steps_per_epoch(self, known: Sequence[Environment], batch: int) -> int:
         """How many steps visit every item of every kind once."""
-        return sum(pool.batches(batch) for pool in pools(known))
+        counts: dict[tuple[str, int], int] = {}  # as `pools` puts them together
+        for one in known:
+            key = one.kind, one.batch_size(batch)
+            counts[key] = counts.get(key, 0) + len(one)
+        return sum(-(-count // size) for (_, size), count in counts.items())
 
     def step(self, model: Learner, batches: Sequence[Batch], stepper: Stepper, progress: float) -> float:
         """Update the model from these batches; `progress` is the share of the training done. Returns the loss."""
