@@ -26,7 +26,7 @@ def print_result(result: Result, console: Console | None = None) -> None:
     diagnostic = settings["diagnostic"][0]
     console.print(_heading(result, diagnostic), soft_wrap=True)
     now = Measures(row for row in result.measures if "epoch" not in row.groups)
-    console.print(TABLES[diagnostic](now))
+    console.print(fitting(TABLES[diagnostic](now), console))
     console.print(_notes(now, result), soft_wrap=True)
 
 
@@ -165,7 +165,7 @@ def print_comparison(measures: Sequence[Measure], console: Console | None = None
             row for row in rows if all(row.groups.get(key) == value for key, value in end.groups.items())
         )
         console.print(Text.assemble(*_title(end)))
-        console.print(ACROSS[end.groups["diagnostic"]](own))
+        console.print(fitting(ACROSS[end.groups["diagnostic"]](own), console))
         for line in _agreement(own):
             console.print(line, soft_wrap=True)
         console.print()
@@ -383,5 +383,16 @@ def _table(*headings: str) -> Table:
     for at, heading in enumerate(headings):
         strip_ = len(heading) == WIDTH and "  " in heading
         left = at == 0 or strip_ or heading == ""
-        table.add_column(Text(heading), justify="left" if left else "right", no_wrap=strip_, overflow="fold")
+        shown = heading if strip_ else heading.replace(" ", "\n")
+        table.add_column(
+            Text(shown), justify="left" if left else "right", no_wrap=True, ratio=0 if strip_ else None
+        )
+    return table
+
+
+def fitting(table: Table, console: Console) -> Table:
+    """The table without its pictures, where the terminal is too narrow for them."""
+    unbounded = console.options.update(width=10 * console.width)
+    if console.measure(table, options=unbounded).maximum > console.width:
+        table.columns = [column for column in table.columns if column.ratio != 0]
     return table
