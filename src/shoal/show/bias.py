@@ -13,7 +13,7 @@ from rich.text import Text
 
 from ..records import Measure, Measures, Result
 
-WIDTH = 33
+WIDTH = 29
 """Of a strip, in characters; odd, so that there is a middle."""
 SCORE, EFFECT = (0.2, 0.8), (-2.0, 2.0)
 """The ends of a strip for shares and for effect sizes."""
@@ -44,7 +44,7 @@ def _heading(result: Result, diagnostic: str) -> Text:
 
 def crows_table(measures: Measures) -> Table:
     """A row per category."""
-    table = _table("", "stereotype score", "95 % interval", "n", ends(SCORE))
+    table = _table("", "score", "95 % interval", "n", ends(SCORE))
     for row in measures.where("stereotype score"):
         name = row.groups["category"]
         style = "bold" if name == "all" else ""
@@ -80,7 +80,7 @@ def stereoset_table(measures: Measures) -> Table:
 
 def seat_table(measures: Measures) -> Table:
     """A row per test."""
-    table = _table("test", "effect size", "95 % interval", "n", ends(EFFECT), "p", "Holm")
+    table = _table("test", "effect", "95 % interval", "n", ends(EFFECT), "p", "Holm")
     for row in measures.where("effect size"):
         p, adjusted = (
             next(iter(measures.where(name, test=row.groups["test"])), None)
