@@ -116,8 +116,7 @@ def identity(settings: Settings) -> dict[str, Any]:
 
 
 def _iid_digest(settings: Settings) -> str:
-    data = load_iid(settings, load_suite(settings.suite).labels)
-    return digest_of(repr((data.test, data.labels)).encode())
+    return load_iid(settings, load_suite(settings.suite).labels).test_digest
 
 
 @lru_cache(maxsize=8)

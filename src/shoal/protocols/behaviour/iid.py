@@ -33,6 +33,8 @@ class IidData:
     """In the order of the suite's."""
     digest: str
     """Of what is trained on."""
+    test_digest: str
+    """Of what is tested on."""
 
 
 def is_iid(case: Case) -> bool:
@@ -83,9 +85,12 @@ def _load(
     found = {row.label for row in (*train, *test)}
     called = label_names(sorted(found), names, suite_labels)
     order = [name for name in suite_labels if name in called.values()] or sorted(called.values())
-    learnt = _renamed(train, called)
-    digest = hashlib.sha256(repr((learnt, order)).encode()).hexdigest()[:16]
-    return IidData(learnt, _renamed(test, called), tuple(order), digest)
+    learnt, tested, labels = _renamed(train, called), _renamed(test, called), tuple(order)
+    return IidData(learnt, tested, labels, _digest(learnt, labels), _digest(tested, labels))
+
+
+def _digest(rows: Sequence[Row], labels: Sequence[str]) -> str:
+    return hashlib.sha256(repr((rows, labels)).encode()).hexdigest()[:16]
 
 
 def _renamed(rows: Sequence[Row], called: dict[str, str]) -> tuple[Row, ...]:

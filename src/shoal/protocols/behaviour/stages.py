@@ -79,7 +79,7 @@ def _suite_stage(settings: Settings, model: str, data: IidData) -> list[Stage]:
             method_options(settings, task, config, method),
             suite_how(settings, model, task, config, method),
             digest,
-            without=[one.name for one in lessons.environments if one not in kept],
+            without=[name for name, groups in lessons.groups.items() if _is_held_out(settings, groups)],
             whole=[*lessons.environments, *mixed],
         )
     ]
