@@ -25,7 +25,7 @@ IID = "i.i.d."
 
 @dataclass(frozen=True, slots=True, eq=False)
 class IidData:
-    """Rows to train on and to test on, under the names that the suite uses; read once, so the object is its identity."""
+    """Rows to train on and to test on, under the names that the suite uses; read once, so itself its identity."""
 
     train: tuple[Row, ...]
     test: tuple[Row, ...]
