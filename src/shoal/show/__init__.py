@@ -43,7 +43,7 @@ def comparisons_as_html(found: Mapping[str, Measures]) -> str:
 
 def tables_of(found: Mapping[str, Measures], results: Sequence[Result]) -> dict[str, str]:
     """The papers' tables as CSV, by name: of a plan that trains on a suite, and of COOD."""
-    tables = {}
+    tables: dict[str, str] = {}
     if "behaviour" in found:
         from .learning_exports import pvalues_csv, results_csv, results_fine_csv
 

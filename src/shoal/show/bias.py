@@ -383,7 +383,7 @@ def _table(*headings: str) -> Table:
     for at, heading in enumerate(headings):
         strip_ = len(heading) == WIDTH and "  " in heading
         left = at == 0 or strip_ or heading == ""
-        shown = heading if strip_ else heading.replace(" ", "\n")
+        shown = heading if strip_ else heading.replace(" % ", "\N{NO-BREAK SPACE}%\n").replace(" ", "\n")
         table.add_column(
             Text(shown), justify="left" if left else "right", no_wrap=True, ratio=0 if strip_ else None
         )
@@ -395,4 +395,6 @@ def fitting(table: Table, console: Console) -> Table:
     unbounded = console.options.update(width=10 * console.width)
     if console.measure(table, options=unbounded).maximum > console.width:
         table.columns = [column for column in table.columns if column.ratio != 0]
+        for at, column in enumerate(table.columns):
+            column._index = at  # by which Rich tells the last column, which has no padding behind it
     return table

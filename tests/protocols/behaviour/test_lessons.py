@@ -131,7 +131,9 @@ def test_only_the_training_split_is_trained_on():
     settings = learning(train={"on": "iid>suite"})
     lessons = suite_lessons(settings, TWO)
     taught = {(one.name, item.examples) for one in lessons.environments for item in one.items}
-    asked = {(made.groups["functionality"], made.examples) for made in build(settings).cases if not is_iid(made)}
+    asked = {
+        (made.groups["functionality"], made.examples) for made in build(settings).cases if not is_iid(made)
+    }
     parts_ = [{made.id for made in suite_cases(settings, split)} for split in ("train", "validation", "test")]
     whole = {made.id for made in suite_cases(settings, "")}
     assert set.union(*parts_) == whole and sum(map(len, parts_)) == len(whole)
@@ -202,7 +204,9 @@ def test_a_plan_means_the_baseline_and_for_each_method_the_full_suite_and_every_
     assert found[0] == ("iid", "vanilla", "none", "")
     for method in ("vanilla", "l2"):
         assert ("iid>suite", method, "seen", "") in found
-        assert [fold for *_, m, scenario, fold in found if (m, scenario) == (method, "capability")] == capabilities
+        assert [
+            fold for *_, m, scenario, fold in found if (m, scenario) == (method, "capability")
+        ] == capabilities
         assert [fold for *_, m, scenario, fold in found if (m, scenario) == (method, "test type")] == types
     assert len(found) == 1 + 2 * (1 + len(capabilities) + len(types))
 
@@ -224,7 +228,10 @@ def test_a_sample_of_functionalities_is_the_same_for_every_method_and_seed():
     [
         ({"hold_out": "capability"}, "nothing is trained"),
         ({"train": {"on": "iid>suite"}, "iid": ""}, "needs i.i.d. data"),
-        ({"train": {"on": "iid>suite"}, "hold_out": "capability", "fold": "negatoin"}, "no capability of the suite"),
+        (
+            {"train": {"on": "iid>suite"}, "hold_out": "capability", "fold": "negatoin"},
+            "no capability of the suite",
+        ),
         ({"train": {"on": "iid>suite"}, "fold": "negation"}, "fold needs hold_out"),
     ],
 )
