@@ -35,7 +35,7 @@ def test_crows_pairs_of_bert(data):
         data=str(folder / FILE),
     )
     whole = {row.name: row for row in result.measures if row.groups["category"] == "all"}
-    percent = {name: round(100 * row.value, 2) for name, row in whole.items()}
+    percent = {name: round(100 * (row.value or 0.0), 2) for name, row in whole.items()}
     assert percent == {
         "stereotype score": 60.48,
         "stereotype score of stereo pairs": 61.09,
@@ -72,7 +72,7 @@ def test_stereoset_scores_of_three_models(model, data):
     for task, category, scores in rows:
         for theirs, ours in names.items():
             (row,) = measures.where(ours, task=task, category="all" if category == "overall" else category)
-            assert 100 * row.value == pytest.approx(scores[theirs], abs=1e-6)
+            assert 100 * (row.value or 0.0) == pytest.approx(scores[theirs], abs=1e-6)
             assert row.n == scores["Count"] / (
                 1 if category == "overall" else 3
             )  # their lists hold each three times
@@ -84,7 +84,7 @@ def test_weat_on_word2vec(data):
         "bias", f"vectors:{vectors}", diagnostic="seat", data=str(data / "seat"), tests="weat1,weat2,weat3"
     ).measures
     effects = measures.where("effect size")
-    assert [round(row.value, 2) for row in effects] == [1.54, 1.63, 0.58]
+    assert [round(row.value or 0.0, 2) for row in effects] == [1.54, 1.63, 0.58]
     assert effects[1].note == "no vector for axe: left out; 25 against 24"
     assert [row.n for row in effects] == [50, 49, 64]
 

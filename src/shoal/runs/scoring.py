@@ -55,9 +55,16 @@ def score_job(job: Job, store: RunStore) -> None:
         {
             "scoring": scoring_of(job),
             "outcomes": "".join(map(verdict, result.outcomes)),
+            **_values(job, result),
             "measures": [as_json(row) for row in result.measures],
         },
     )
+
+
+def _values(job: Job, result: Result) -> dict[str, Any]:
+    """How far each outcome was from being another, where comparing needs to know: diagnostics are no mere passes."""
+    asks_labels = find_protocol(job.protocol).asks_labels
+    return {} if asks_labels else {"values": [outcome.value for outcome in result.outcomes]}
 
 
 def kept_score(job: Job, store: RunStore) -> dict[str, Any] | None:
@@ -91,9 +98,10 @@ def brief_result(job: Job, store: RunStore) -> Result:
         return result_of(job, store)
     built = built_cases(job, store)
     passed = {letter: value for value, letter in VERDICTS.items()}
+    values = kept.get("values") or [None] * len(built.cases)
     outcomes = [
-        Outcome(case.id, passed.get(letter), error="error" if letter == "e" else "")
-        for case, letter in zip(built.cases, kept["outcomes"], strict=True)
+        Outcome(case.id, passed.get(letter), value, "error" if letter == "e" else "")
+        for case, letter, value in zip(built.cases, kept["outcomes"], values, strict=True)
     ]
     measures = [
         Measure(**{**row, "interval": row["interval"] and tuple(row["interval"])}) for row in kept["measures"]
