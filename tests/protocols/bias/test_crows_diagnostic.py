@@ -1,5 +1,8 @@
 """CrowS-Pairs: which tokens count, ties, and the batched way beside one mask per forward pass (sections 5.3, 5.10)."""
 
+# Made-up inputs here are looser than the types they are made up for.
+# mypy: disable-error-code="misc, var-annotated, call-overload"
+
 from difflib import SequenceMatcher
 
 import pytest
