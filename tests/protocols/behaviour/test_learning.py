@@ -1,7 +1,7 @@
 """Behavioural learning: folds are put back together, effects are found where they were planted, and nothing else is."""
 
 # Made-up inputs here are looser than the types they are made up for.
-# mypy: disable-error-code="call-overload, arg-type, comparison-overlap, operator, union-attr, index, misc"
+# mypy: disable-error-code="call-overload, arg-type, comparison-overlap, operator, union-attr, type-var"
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
