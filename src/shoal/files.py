@@ -198,12 +198,18 @@ def sweep(folder: Path, name: str = "*") -> None:
 @contextmanager
 def writing(path: Path) -> Iterator[TextIO]:
     """A text file to write, put in place only when whole: a crash or an error leaves what was there before."""
+    with replacing(path) as beside, beside.open("w", encoding="utf-8", newline="\n") as stream:
+        yield stream
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """The place beside a file where its new content is to be written; it takes the file's place when the block ends."""
     beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        with beside.open("w", encoding="utf-8", newline="\n") as stream:
-            yield stream
-            stream.flush()
-            os.fsync(stream.fileno())
+        yield beside
         beside.replace(path)
     except OSError as problem:
         raise StoreError(

@@ -228,7 +228,9 @@ class Checkpoint:
             raise ModelError(
                 f"hf:{self.name} has no trained {head}{labels}",
                 why=f"it would answer with random weights: {some(lost, 3)} are not in the checkpoint",
-                fix="a fine-tuned checkpoint, or add train.on to the plan",
+                fix="a fine-tuned checkpoint, or add train.on to the plan"
+                if head == "classifier"
+                else f"a checkpoint that was saved with its {head}",
             )
 
     @contextmanager

@@ -22,11 +22,12 @@ from .store import RunStore, making
 def built_cases(job: Job, store: RunStore) -> Any:
     """The cases of a job, built unless they are kept, and read once for all jobs that share them."""
     path = store.cases_file(job)
-    with making(path.parent), store.lock(job.cases, wait=True):
-        sweep(path.parent, path.name)
-        if not path.exists():
-            module = find_protocol(job.protocol)
-            module.save(module.build(job.settings), path)
+    if not path.exists():  # else nothing is written: a finished store may be read-only
+        with making(path.parent), store.lock(job.cases, wait=True):
+            sweep(path.parent, path.name)
+            if not path.exists():
+                module = find_protocol(job.protocol)
+                module.save(module.build(job.settings), path)
     return _load_cases(job.protocol, path, path.stat().st_mtime_ns)
 
 

@@ -6,15 +6,14 @@
 Both are named by everything that decides them and can be deleted at any time: what is missing is made again.
 """
 
-import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..errors import StoreError
+from ..files import replacing
 from ..protocols import find_protocol
 from ..records import Example
 from ..training.stage import Mark, Progress, Recipe
@@ -93,8 +92,8 @@ def train_model(
                 _freeze(store, before, model, [*frozen(), *asked], progress)
             stages[at].train(model, training.seed, progress, mark if last else lambda name: None)
             if name in shared:
-                with making(checkpoint(store, name).parent):
-                    write_whole(checkpoint(store, name), model.save_weights)
+                with making(checkpoint(store, name).parent), replacing(checkpoint(store, name)) as beside:
+                    model.save_weights(beside)
 
 
 def _restore(training: Training, store: RunStore, model: Any) -> int:
@@ -144,24 +143,9 @@ def _freeze(
     with making(path.parent), store.lock(f"features-{path.stem}", wait=True):
         if not path.exists():
             table = model.features(wanted, lambda done, total: progress("encoding", done, total))
-            write_whole(path, lambda where: save_features(table, where))
+            with replacing(path) as beside:
+                save_features(table, beside)
     model.frozen = load_features(path)
-
-
-def write_whole(path: Path, write: Callable[[Path], None]) -> None:
-    """All of a file or nothing of it."""
-    beside = path.with_name(f".{path.stem}.{os.getpid()}{path.suffix}")
-    try:
-        write(beside)
-        beside.replace(path)
-    except OSError as problem:
-        raise StoreError(
-            f"{path}: cannot be written",
-            why=problem.strerror or str(problem),
-            fix="free some space and run again",
-        ) from None
-    finally:
-        beside.unlink(missing_ok=True)
 
 
 @contextmanager
