@@ -34,6 +34,54 @@ def test_masked_scores_are_those_of_one_mask_per_forward_pass(folders):
                 assert score == pytest.approx(float(expected), abs=1e-5)
 
 
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "Bert",
+        "Roberta",
+        "XLMRoberta",
+        "Camembert",
+        "Data2VecText",
+        "Electra",
+        "RoFormer",
+        "MPNet",
+        "DistilBert",
+    ],
+)
+@pytest.mark.parametrize("attention", ["sdpa", "eager"])
+def test_whatever_the_encoder_nothing_that_matters_is_left_out(folders, kind, attention):
+    if (kind, attention) in {("MPNet", "sdpa"), ("RoFormer", "sdpa")}:
+        attention = "eager"  # they have no other
+    tokenizer = load_model(f"hf:{folders['masked']}").tokenizer
+    network = random_masked_lm(kind, len(tokenizer), tokenizer.pad_token_id, attention)
+    rows = likelihood.tokens_of(tokenizer, [text[0] for text in TEXTS])
+    if not hasattr(network.config, "type_vocab_size"):
+        rows = [row._replace(segments=None) for row in rows]
+    for row, scored in zip(rows, likelihood.masked(network, tokenizer, rows), strict=True):
+        for place, score in zip(scored.positions, scored.scores, strict=True):
+            ids = torch.tensor([row.ids])
+            ids[0, place] = tokenizer.mask_token_id
+            with torch.no_grad():
+                expected = network(input_ids=ids).logits[0, place].log_softmax(-1)[row.ids[place]]
+            assert score == pytest.approx(float(expected), abs=2e-5)
+
+
+def random_masked_lm(kind, vocabulary, pad, attention):
+    """Two layers in which every weight counts, biases too."""
+    sizes = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 48}
+    if kind == "DistilBert":
+        sizes = {"dim": 32, "n_layers": 2, "n_heads": 4, "hidden_dim": 48}
+    config = getattr(transformers, f"{kind}Config")(
+        vocab_size=vocabulary, max_position_embeddings=48, pad_token_id=pad, **sizes
+    )
+    config._attn_implementation = attention
+    network = getattr(transformers, f"{kind}ForMaskedLM")(config).eval()
+    drawn = torch.Generator().manual_seed(0)
+    for weight in network.parameters():
+        weight.data.normal_(0.0, 0.4, generator=drawn)
+    return network
+
+
 def test_causal_scores_are_those_of_a_loop_over_prefixes(folders):
     folder = folders["causal"]
     network = transformers.AutoModelForCausalLM.from_pretrained(folder)
@@ -73,6 +121,35 @@ def test_small_batches_give_the_same_scores(folders, name, monkeypatch):
     monkeypatch.setattr(likelihood, "CELLS", 16 * 50)
     for one, other in zip(whole, model.log_likelihood(TEXTS), strict=True):
         assert one.scores == pytest.approx(other.scores, abs=1e-5)
+
+
+def test_the_number_of_threads_changes_nothing_and_is_left_as_it_was(folders, monkeypatch):
+    model = load_model(f"hf:{folders['masked']}")
+    monkeypatch.setattr(likelihood, "FEW_TOKENS", 16)
+    monkeypatch.setattr(likelihood, "TOKENS", 16)  # many small parts
+    before, told = torch.get_num_threads(), {}
+    try:
+        for threads in (1, 2, 6):
+            torch.set_num_threads(threads)
+            told[threads] = [scored.scores for scored in model.log_likelihood(TEXTS)]
+            assert torch.get_num_threads() == threads
+    finally:
+        torch.set_num_threads(before)
+    for threads in (2, 6):
+        for one, other in zip(told[1], told[threads], strict=True):
+            assert one == pytest.approx(other, abs=1e-6)
+
+
+def test_an_error_in_one_part_is_an_error_of_all(folders, monkeypatch):
+    model = load_model(f"hf:{folders['masked']}")
+    monkeypatch.setattr(likelihood, "_padded", lambda *_: {"input_ids": torch.full((1, 3), 10**6)})
+    before = torch.get_num_threads()
+    for threads in (1, 2):
+        torch.set_num_threads(threads)
+        with pytest.raises(IndexError):
+            model.log_likelihood(TEXTS)
+    torch.set_num_threads(before)
+    assert "forward" not in vars(model.network("masked").base_model.encoder.layer[-1])
 
 
 def test_the_head_is_left_as_it_was(folders):

@@ -1,17 +1,17 @@
 """How likely a language model finds the tokens of a text, and what it would put in the place of one.
 
 A masked model is shown a text once for every token that is scored, with that token masked. All these copies go through
-the network in batches of like length, and only what leads to the masked place is computed: the last layer there and
-nowhere else, and the head there and nowhere else.
+the network in batches of like length, which computes only what leads to the masked places (`masks.py`).
 """
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import ModelError
 from .ask import Filler, TokenScores
 from .checkpoint import libraries
+from .masks import asked_at_masks
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -20,6 +20,8 @@ TOKENS, FEW_TOKENS = 4_096, 512
 """Tokens at the most, and at the least, that go through a masked network at once, padding included."""
 ACTIVATIONS = 3 * 2**18
 """Numbers in the widest layer of a batch: 3 MB. What is larger leaves the processor's cache and gets slower."""
+BESIDE = (1, 2, 3, 4)
+"""How many parts may be under work at the same time, each on its share of the cores."""
 CELLS = 2**25
 """Numbers at the most that a batch's table of tokens and vocabulary holds: 128 MB."""
 
@@ -148,15 +150,15 @@ def _at_masks(
         same[first.setdefault((tuple(row.ids), place), at)].append(at)
     once = list(first.values())
     found = [0.0] * len(rows)
-    for part in _parts([len(rows[at].ids) for at in once], _room(network)):
-        shown = [once[number] for number in part]
-        logits = _logits_at(network, tokenizer, [rows[at] for at in shown], [places[at] for at in shown])
-        asked = [(line, at) for line, one in enumerate(shown) for at in same[one]]
-        with torch.inference_mode():
-            lines, codes = torch.tensor([(line, targets[at]) for line, at in asked], device=logits.device).T
-            numbers = logits.log_softmax(dim=-1)[lines, codes]
+
+    def note(part: list[int], logits: "Tensor") -> None:
+        asked = [(line, at) for line, number in enumerate(part) for at in same[once[number]]]
+        lines, codes = torch.tensor([(line, targets[at]) for line, at in asked], device=logits.device).T
+        numbers = logits[lines, codes] - logits.logsumexp(dim=-1)[lines]
         for (_, at), number in zip(asked, numbers.tolist(), strict=True):
             found[at] = number
+
+    _look(network, tokenizer, [rows[at] for at in once], [places[at] for at in once], note)
     return found
 
 
@@ -170,102 +172,51 @@ def fill(network: Any, tokenizer: Any, rows: Sequence[Tokens], k: int) -> list[l
                 fix=f"one {tokenizer.mask_token} in each text; several are filled one at a time",
             )
     found: list[list[Filler]] = [[] for _ in rows]
-    for part in _parts([len(row.ids) for row in rows], _room(network)):
-        chosen = [rows[at] for at in part]
-        logits = _logits_at(network, tokenizer, chosen, [row.ids.index(mask) for row in chosen])
+
+    def note(part: list[int], logits: "Tensor") -> None:
         best = logits.double().softmax(dim=-1).topk(k)
         for number, at in enumerate(part):
             tokens = tokenizer.convert_ids_to_tokens(best.indices[number].tolist())
             pairs = zip(tokens, best.values[number].tolist(), strict=True)
             found[at] = [Filler(token, probability) for token, probability in pairs]
+
+    _look(network, tokenizer, rows, [row.ids.index(mask) for row in rows], note)
     return found
 
 
-def _logits_at(network: Any, tokenizer: Any, rows: Sequence[Tokens], places: Sequence[int]) -> "Tensor":
-    """Logits (texts, vocabulary) at one place of each text."""
-    torch, _ = libraries()
-    inputs = _padded(rows, tokenizer.pad_token_id, network.device)
-    where = torch.tensor(places, device=network.device)
-    with torch.inference_mode(), _only_at(network, where):
-        found: Tensor = network(**inputs).logits[:, 0].float()
-    return found
+def _look(
+    network: Any,
+    tokenizer: Any,
+    rows: Sequence[Tokens],
+    places: Sequence[int],
+    note: "Callable[[list[int], Tensor], None]",
+) -> None:
+    """Hand `note` the logits (texts, vocabulary) at one place of each text, part by part, in no order.
 
-
-@contextmanager
-def _only_at(network: Any, where: "Tensor") -> Iterator[None]:
-    """Meanwhile the network gives its logits at one place of each text and computes little else behind the encoder.
-
-    The head is as wide as the vocabulary, and the last layer a good part of a small encoder: most of their work would
-    be thrown away. Layers that are not built as BERT's are left whole.
+    The parts are small, and several cores are better used by as many parts than by all of them on one.
     """
     torch, _ = libraries()
+    cores: int = torch.get_num_threads()
+    beside = max(n for n in BESIDE if cores % n == 0) if network.device.type == "cpu" else 1
 
-    def keep(states: "Tensor") -> "Tensor":
-        return states[torch.arange(len(states), device=states.device), where][:, None]
+    def look(part: list[int]) -> None:
+        inputs = _padded([rows[at] for at in part], tokenizer.pad_token_id, network.device)
+        with torch.inference_mode():
+            note(part, ask(inputs, torch.tensor([places[at] for at in part], device=network.device)))
 
-    last = _last_layer(network)
-    if last is not None:
-        last.forward = _narrow(last, type(last).forward, keep)
+    parts = list(_parts([len(row.ids) for row in rows], _room(network)))
+    with asked_at_masks(network) as ask:
+        if beside == 1:
+            for part in parts:
+                look(part)
+            return
         try:
-            yield
+            with ThreadPoolExecutor(
+                beside, initializer=torch.set_num_threads, initargs=(cores // beside,)
+            ) as pool:
+                list(pool.map(look, parts))
         finally:
-            del last.forward
-        return
-
-    def keep_places(_module: Any, _inputs: Any, output: Any) -> Any:
-        output.last_hidden_state = keep(output.last_hidden_state)
-        return output
-
-    hook = network.base_model.register_forward_hook(keep_places)
-    try:
-        yield
-    finally:
-        hook.remove()
-
-
-def _last_layer(network: Any) -> Any:
-    """The last layer of an encoder whose layers are BERT's; None for any other."""
-    _, transformers = libraries()
-    layers = getattr(getattr(network.base_model, "encoder", None), "layer", None)
-    if int(transformers.__version__.split(".")[0]) < 5 or not layers or network.config.is_decoder:
-        return None  # before version 5 a layer gave back a tuple
-    parts = (
-        "attention.self.query",
-        "attention.self.key",
-        "attention.self.value",
-        "attention.output.LayerNorm",
-    )
-    known = {name for name, _ in layers[-1].named_modules()}
-    plain = {"intermediate.dense", "output.LayerNorm", *parts} <= known
-    return (
-        layers[-1] if plain and not any("relative" in name or "distance" in name for name in known) else None
-    )
-
-
-def _narrow(layer: Any, whole: Any, keep: Any) -> Any:
-    """A BERT layer's forward pass with queries from one place of each text; keys and values come from everywhere."""
-    torch, _ = libraries()
-    attention = layer.attention.self
-    heads = attention.num_attention_heads
-
-    def apart(states: "Tensor") -> "Tensor":
-        return states.view(*states.shape[:2], heads, -1).transpose(1, 2)
-
-    def forward(hidden_states: "Tensor", attention_mask: Any = None, *more: Any, **options: Any) -> "Tensor":
-        if attention_mask is not None and attention_mask.ndim != 4:
-            return keep(whole(layer, hidden_states, attention_mask, *more, **options))  # type: ignore[no-any-return]
-        own = keep(hidden_states)
-        seen = torch.nn.functional.scaled_dot_product_attention(
-            apart(attention.query(own)),
-            apart(attention.key(hidden_states)),
-            apart(attention.value(hidden_states)),
-            attn_mask=None if attention_mask is None else attention_mask[..., :1, :],
-        )
-        attended = layer.attention.output(seen.transpose(1, 2).reshape(own.shape), own)
-        found: Tensor = layer.output(layer.intermediate(attended), attended)
-        return found
-
-    return forward
+            torch.set_num_threads(cores)  # for threads that are yet to come
 
 
 def _scores(tokenizer: Any, row: Tokens, places: Sequence[int], numbers: Sequence[float]) -> TokenScores:

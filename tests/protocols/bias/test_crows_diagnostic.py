@@ -10,7 +10,8 @@ import pytest
 from shoal.errors import DataError, ModelError
 from shoal.models import load_model
 from shoal.protocols.bias.asking import likelihoods
-from shoal.protocols.bias.crows import matched, preference, sentence_scores
+from shoal.protocols.bias.build import BuiltBias
+from shoal.protocols.bias.crows import ask, matched, preference, sentence_scores
 from shoal.protocols.bias.settings import Settings
 from shoal.records import Case, Measures
 
@@ -101,6 +102,31 @@ def test_modified_tokens_leave_out_pairs_without_any(masked, run, tmp_path):
     assert "1 pairs left out" in score.note
 
 
+@pytest.mark.parametrize("scoring", ["unmodified_tokens", "modified_tokens"])
+def test_only_tokens_that_count_are_asked_and_a_sentence_may_be_in_two_pairs(masked, scoring):
+    settings = Settings(crows_scoring=scoring)
+    first, second, third = "he is a black man .", "he is a white man .", "she is a black man ."
+    cases = [Case("a", ((first,), (second,))), Case("b", ((first,), (third,)))]
+    built = BuiltBias(cases, cases)
+    asked = [(first,), (second,), (third,)]
+    told = dict(zip(asked, ask(settings, masked, built, asked, ["1", "2", "3"]), strict=True))
+    whole = dict(zip(asked, likelihoods(masked, [text for (text,) in asked]), strict=True))
+    counted = {
+        text: {place for place, score in enumerate(row.data["scores"]) if score is not None}
+        for text, row in told.items()
+    }
+    he, kind, frame = 1, 4, {0, 7}
+    every = set(range(8)) - frame
+    if scoring == "unmodified_tokens":
+        assert list(counted.values()) == [every, every - {kind}, every - {he}]
+    else:
+        assert list(counted.values()) == [{he, kind}, {kind}, {he}]
+    for case in cases:
+        more, less = case.examples
+        given = sentence_scores(settings, told[more].data, told[less].data)
+        assert given == pytest.approx(sentence_scores(settings, whole[more], whole[less]), abs=1e-5)
+
+
 def one_mask_per_forward(model, more, less):
     """As slow and as plain as can be: ids as strings, one mask, one text, the softmax over everything."""
     import torch
@@ -128,8 +154,12 @@ def one_mask_per_forward(model, more, less):
 
 
 def check_against_plain(model, pairs):
-    for more, less in pairs:
-        batched = sentence_scores(Settings(), *likelihoods(model, [more, less]))
+    cases = [Case(str(number), ((more,), (less,))) for number, (more, less) in enumerate(pairs)]
+    examples = [example for case in cases for example in case.examples]
+    ids = [str(number) for number in range(len(examples))]
+    told = ask(Settings(), model, BuiltBias(cases, cases), examples, ids)
+    for (more, less), one, other in zip(pairs, told[::2], told[1::2], strict=True):
+        batched = sentence_scores(Settings(), one.data, other.data)
         plain = one_mask_per_forward(model, more, less)
         assert batched == pytest.approx(plain, abs=1e-5)
         assert preference("reference", *batched) == preference("reference", *plain)

@@ -1,6 +1,6 @@
 """Asking language models about sentences: every token's log-probability, and what to do where something fails."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from typing import Any, Literal
 
 from ...errors import ModelError
@@ -63,12 +63,14 @@ def check_language_model(model: Any) -> None:
         )
 
 
-def likelihoods(model: Any, texts: Sequence[str]) -> list[Any]:
+def likelihoods(model: Any, texts: Sequence[str], only: Sequence[Set[int]] | None = None) -> list[Any]:
     """Every token of each text with its log-probability, None for those that only frame it.
 
     {"lm": "masked", "tokens": ["[CLS]", "he", "[SEP]"], "scores": [null, -1.2, null]}
+
+    `only` says for each text at which of its tokens; the others have None then.
     """
-    return scored(model, texts, [0] * len(texts))
+    return scored(model, texts, [0] * len(texts), only)
 
 
 def continuations(model: Any, pairs: Sequence[Example]) -> list[Any]:
@@ -76,7 +78,9 @@ def continuations(model: Any, pairs: Sequence[Example]) -> list[Any]:
     return scored(model, [" ".join(pair) for pair in pairs], [len(pair[0]) for pair in pairs])
 
 
-def scored(model: Any, texts: Sequence[str], starts: Sequence[int]) -> list[Any]:
+def scored(
+    model: Any, texts: Sequence[str], starts: Sequence[int], only: Sequence[Set[int]] | None = None
+) -> list[Any]:
     """Tokens and log-probabilities of what stands behind these letters; Failed for a text that is too long."""
     kind = getattr(model, "language_model", "causal")
     if not hasattr(model, "tokenizer"):
@@ -93,6 +97,8 @@ def scored(model: Any, texts: Sequence[str], starts: Sequence[int]) -> list[Any]
     ]
     whole = [at for at, row in enumerate(rows) if row is None]
     wanted = {at: _places(encoded, at, starts[at]) for at in whole}
+    if only is not None:
+        wanted = {at: [place for place in places if place in only[at]] for at, places in wanted.items()}
     given = [(texts[at],) for at in whole], [wanted[at] for at in whole]
     found = model.log_likelihood(*given) if whole else []
     for at, one in zip(whole, found, strict=True):

@@ -65,7 +65,7 @@ class Settings:
     half: unrounded, counts one half; strict: unrounded, counts nothing."""
     aggregate: Literal["micro", "per_term"] | None = changes("scoring", None)
     """stereoset: over all clusters, or the mean over target terms as on the leaderboard."""
-    crows_scoring: Literal["unmodified_tokens", "modified_tokens"] = changes("scoring", "unmodified_tokens")
+    crows_scoring: Literal["unmodified_tokens", "modified_tokens"] = changes("answers", "unmodified_tokens")
     """Masked models: sum over the tokens the sentences share, or mean over those they do not (bias-bench)."""
     pieces: Literal["mean", "product"] = changes("scoring", "mean")
     """stereoset, intra-sentence, masked models: mean of the pieces' probabilities, or their product."""

@@ -1,0 +1,134 @@
+"""Logits at one place of each text, and as little as possible of everything else.
+
+Texts in which one token after the other is masked are nearly copies of each other. A BERT is spared two things: its
+first layer makes queries, keys and values once for all copies, and its last layer and head are computed at the asked
+place only. Other encoders are left whole but for the head.
+"""
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, Any
+
+from .checkpoint import libraries
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+Ask = Callable[["dict[str, Tensor]", "Tensor"], "Tensor"]
+"""Inputs of a network, and a place in each text, to logits (texts, vocabulary); from any thread."""
+
+LIKE_BERT = ("bert", "camembert", "data2vec-text", "electra", "roberta", "xlm-roberta")
+"""Architectures whose layers are BERT's: what a layer sees of a token's place is in its states and nowhere else."""
+
+
+@contextmanager
+def asked_at_masks(network: Any) -> Iterator[Ask]:
+    """Meanwhile the network can be asked for logits at one place of each text, and for nothing else."""
+    torch, _ = libraries()
+    now = threading.local()  # what each thread is asking
+
+    def keep(states: "Tensor") -> "Tensor":
+        return states[torch.arange(len(states), device=states.device), now.where][:, None]
+
+    def ask(inputs: "dict[str, Tensor]", where: "Tensor") -> "Tensor":
+        now.where = where
+        now.first, now.kind = _kinds(inputs, int(network.config.vocab_size))
+        with torch.inference_mode():
+            found: Tensor = network(**inputs).logits[:, 0].float()
+        return found
+
+    with ExitStack() as meanwhile:
+        if _like_bert(network):
+            layers = network.base_model.encoder.layer
+            attention = layers[0].attention.self
+            for linear in (attention.query, attention.key, attention.value):
+                meanwhile.enter_context(_as(linear, _once(linear, now)))
+            meanwhile.enter_context(_as(layers[-1], _narrow(layers[-1], keep)))
+        else:
+            hook = network.base_model.register_forward_hook(_keep_places(keep))
+            meanwhile.callback(hook.remove)
+        yield ask
+
+
+def _like_bert(network: Any) -> bool:
+    _, transformers = libraries()
+    if int(transformers.__version__.split(".")[0]) < 5:
+        return False  # a layer gave back a tuple then
+    return network.config.model_type in LIKE_BERT and not network.config.is_decoder
+
+
+@contextmanager
+def _as(module: Any, forward: Any) -> Iterator[None]:
+    """Meanwhile a module does something else."""
+    module.forward = forward
+    try:
+        yield
+    finally:
+        del module.forward
+
+
+def _keep_places(keep: Any) -> Any:
+    def hook(_module: Any, _inputs: Any, output: Any) -> Any:
+        output.last_hidden_state = keep(output.last_hidden_state)
+        return output
+
+    return hook
+
+
+# The first layer
+
+
+def _kinds(inputs: "dict[str, Tensor]", vocabulary: int) -> "tuple[Tensor, Tensor]":
+    """Tokens that a network's door cannot tell apart: where the first of each kind is, and of which kind each is."""
+    torch, _ = libraries()
+    ids = inputs["input_ids"]
+    places = torch.arange(ids.shape[1], device=ids.device)
+    codes = (inputs.get("token_type_ids", 0) * vocabulary + ids) * ids.shape[1] + places
+    kinds, kind = torch.unique(codes, return_inverse=True)
+    return kinds.scatter(0, kind.flatten(), torch.arange(kind.numel(), device=ids.device)), kind
+
+
+def _once(linear: Any, now: Any) -> Any:
+    """A linear map of what comes from the door, once for each kind of token."""
+
+    def forward(states: "Tensor") -> "Tensor":
+        return type(linear).forward(linear, states.flatten(0, 1)[now.first])[now.kind]  # type: ignore[no-any-return]
+
+    return forward
+
+
+# The last layer
+
+
+def _narrow(layer: Any, keep: Any) -> Any:
+    """A BERT layer's forward pass for one place of each text.
+
+    With one query, keys and values need not be made: q (K h + b) is (q K) h and something that is the same everywhere,
+    which softmax does not see; and the mean of V h + b is V (mean of h) + b. So each head looks at the states as they
+    are, and the heads are the queries of one attention.
+    """
+    torch, _ = libraries()
+    attention = layer.attention.self
+    heads, whole = attention.num_attention_heads, type(layer).forward
+
+    def forward(hidden_states: "Tensor", attention_mask: Any = None, *more: Any, **options: Any) -> "Tensor":
+        if attention_mask is not None and attention_mask.ndim != 4:
+            return keep(whole(layer, hidden_states, attention_mask, *more, **options))  # type: ignore[no-any-return]
+        own = keep(hidden_states)
+        width = own.shape[-1] // heads
+        keys, values = (part.weight.view(heads, width, -1) for part in (attention.key, attention.value))
+        queries = attention.query(own).view(-1, heads, width)
+        seen = torch.nn.functional.scaled_dot_product_attention(
+            torch.einsum("bhw,hwd->bhd", queries, keys)[:, None],
+            hidden_states[:, None],
+            hidden_states[:, None],
+            attn_mask=None if attention_mask is None else attention_mask[..., :1, :],
+            scale=width**-0.5,
+        )
+        mixed = torch.einsum("bhd,hwd->bhw", seen[:, 0], values).reshape(own.shape) + attention.value.bias
+        attended = layer.attention.output(mixed, own)
+        found: Tensor = layer.output(layer.intermediate(attended), attended)
+        return found
+
+    return forward
