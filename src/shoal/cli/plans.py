@@ -158,7 +158,7 @@ def report(plan: Path, into: Path, out: Path) -> None:
     """Write the results of PLAN that are there as one HTML page, with the numbers as JSON beside it.
 
     CSV files come with it where the paper has such tables: results, results_fine and pvalues of a plan that trains on
-    a suite, cells of a COOD plan.
+    a suite, cells of a COOD plan, and what checkpoints of a bias plan say each and together.
 
     \b
     Example:

@@ -42,7 +42,7 @@ def comparisons_as_html(found: Mapping[str, Measures]) -> str:
 
 
 def tables_of(found: Mapping[str, Measures], results: Sequence[Result]) -> dict[str, str]:
-    """The papers' tables as CSV, by name: of a plan that trains on a suite, and of COOD."""
+    """The papers' tables as CSV, by name: of a plan that trains on a suite, of COOD, and of bias diagnostics."""
     tables: dict[str, str] = {}
     if "behaviour" in found:
         from .learning_exports import pvalues_csv, results_csv, results_fine_csv
@@ -54,6 +54,11 @@ def tables_of(found: Mapping[str, Measures], results: Sequence[Result]) -> dict[
         from .cood import cells_csv
 
         tables["cells"] = cells_csv(cells)
+    checkpoints = [result for result in results if result.job["protocol"] == "bias"]
+    if checkpoints:
+        from .bias_exports import bias_tables
+
+        tables |= bias_tables(checkpoints, found.get("bias", ()))
     return tables
 
 

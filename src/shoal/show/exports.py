@@ -6,7 +6,7 @@ Markdown and LaTeX are for reading: per cent and points, one decimal. CSV is for
 import csv
 import io
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..protocols.behaviour.pairs import ADJUSTMENTS, Comparison, Row
@@ -57,9 +57,15 @@ def as_latex(found: Comparison) -> str:
 
 def as_csv(found: Comparison) -> str:
     """Every row with every digit; empty where a number is undefined."""
+    return rows_as_csv([_numbers(row) for row in found.rows])
+
+
+def rows_as_csv(rows: Sequence[Mapping[str, Any]]) -> str:
+    """A table with the columns of its first row; nothing at all without rows."""
+    if not rows:
+        return ""
     text = io.StringIO()
-    rows = [_numbers(row) for row in found.rows]
-    writer = csv.DictWriter(text, rows[0], lineterminator="\n")
+    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
     return text.getvalue()

@@ -5,8 +5,6 @@ results_fine_csv    a row per configuration, method and scenario, a column per f
 pvalues_csv         a row per configuration and method: p and adjusted p of each score
 """
 
-import csv
-import io
 import json
 from collections.abc import Sequence
 from typing import Any
@@ -14,6 +12,7 @@ from typing import Any
 from ..protocols.behaviour.table3 import COLUMNS, IID_COLUMN, TableRow, models_of, rows_of_table3
 from ..protocols.behaviour.trainings import HOLD_OUTS, STANDARD
 from ..records import Measure
+from .exports import rows_as_csv
 
 SHORT = {
     STANDARD: "standard",
@@ -40,7 +39,7 @@ def results_csv(measures: Sequence[Measure], task: str = "") -> str:
             line["n_func_used"] = None if not compared or compared[0] is None else int(compared[0])
             line["na_rates"] = _na_rates(own, row)
             rows.append(line)
-    return _as_csv(rows)
+    return rows_as_csv(rows)
 
 
 def results_fine_csv(measures: Sequence[Measure], task: str = "") -> str:
@@ -60,7 +59,7 @@ def results_fine_csv(measures: Sequence[Measure], task: str = "") -> str:
             }
             lines[key] |= {"scenario": SHORT[key[3]]} | dict.fromkeys(names)
         lines[key][groups["functionality"]] = row.value
-    return _as_csv(list(lines.values()))
+    return rows_as_csv(list(lines.values()))
 
 
 def pvalues_csv(measures: Sequence[Measure], task: str = "") -> str:
@@ -76,7 +75,7 @@ def pvalues_csv(measures: Sequence[Measure], task: str = "") -> str:
                     found = getattr(row.cells[column], field) if column in row.cells else None
                     line[title + suffix] = found.value if found else None
             rows.append(line)
-    return _as_csv(rows)
+    return rows_as_csv(rows)
 
 
 def _about(task: str, model: str | None, row: TableRow) -> dict[str, Any]:
@@ -106,13 +105,3 @@ def _na_rates(measures: Sequence[Measure], row: TableRow) -> str:
     ]
     rates = {one.groups["functionality"]: one.na / (one.n + one.na) for one in own if one.na}
     return json.dumps(rates, ensure_ascii=False)
-
-
-def _as_csv(rows: Sequence[dict[str, Any]]) -> str:
-    if not rows:
-        return ""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue()

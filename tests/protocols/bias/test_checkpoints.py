@@ -3,6 +3,8 @@
 # Made-up inputs here are looser than the types they are made up for.
 # mypy: disable-error-code="list-item"
 
+import csv
+import io
 from dataclasses import asdict
 
 import numpy as np
@@ -14,6 +16,7 @@ from shoal.protocols.bias.associations import sign_agreement
 from shoal.protocols.bias.spread import flags
 from shoal.records import Answer, Case, Measures, Outcome, Result
 from shoal.runs.settings import make_settings
+from shoal.show.bias_exports import bias_tables
 
 MATRIX = ["11111", "11110", "11000", "00000", "10101", "01000"]
 CASES = [
@@ -285,3 +288,67 @@ def test_both_views_are_printed(capsys):
     assert "crows, 6 pairs" in printed and "stereotype score" in printed
     assert "age ▲" in printed and "0 against the majority" in printed
     assert "Conclusion, crows of base" in printed
+
+
+# As CSV
+
+
+def tables(results, **given):
+    found = bias_tables(results, compare(results, **given))
+    return {name: list(csv.DictReader(io.StringIO(text))) for name, text in found.items()}
+
+
+def test_likelihood_diagnostics_as_csv(worked):
+    example = worked["diag.disagreement"]
+    results = [*five()[:4], crows_result("1-0011", "ckpt4")]  # a tie in the second item
+    found = tables(results)
+    assert set(found) == {"likelihood", "likelihood_summary", "item_disagreement"}
+    rows = [row for row in found["likelihood"] if row["category"] == "all"]
+    assert [row["run"] for row in rows] == [f"ckpt{run}" for run in range(5)]
+    assert [100 * float(row["ss"]) for row in rows[:4]] == pytest.approx([66.67, 66.67, 50, 33.33], abs=1e-2)
+    assert [(row["n"], row["n_tie"], row["lms"]) for row in rows] == [("6", "0", "")] * 4 + [("6", "1", "")]
+    assert {(row["test"], row["size"]) for row in rows} == {("crows", "base")}
+
+    found = tables(five())
+    (row,) = [row for row in found["likelihood_summary"] if row["category"] == "all"]
+    assert (row["test"], row["score"], row["flags"]) == ("crows", "ss", "SD above 2.5 points")
+    assert 100 * float(row["sd"]) == pytest.approx(example["sd_n_minus_1"], abs=1e-4)
+    assert float(row["sd_low"]) < float(row["sd"]) < float(row["sd_high"])
+    assert float(row["ratio"]) == pytest.approx(1) and float(row["min"]) == pytest.approx(1 / 3)
+    assert [float(row["share"]) for row in found["item_disagreement"]] == pytest.approx([1 / 3] * 3)
+
+
+def test_associations_as_csv(run, masked):
+    effects = {"weat1": [1.2, 1.3, 1.1, 1.2, 1.4], "weat6": [0.4, -0.2, 0.1, 0.6, -0.3]}
+    ps = {"weat1": [0.001] * 5, "weat6": [0.2, 0.7, 0.4, 0.005, 0.8]}
+    found = tables(seat_results(effects, ps), diagnostic="seat")
+    assert set(found) == {"seat", "seat_summary"}
+    assert [float(row["d"]) for row in found["seat"] if row["test"] == "weat6"] == effects["weat6"]
+    assert [float(row["p"]) for row in found["seat"] if row["test"] == "weat6"] == ps["weat6"]
+    summary = {row["test"]: row for row in found["seat_summary"]}
+    assert float(summary["weat6"]["sign_agreement"]) == pytest.approx(0.2)
+    assert float(summary["weat6"]["significant_share"]) == pytest.approx(0.2)
+    assert float(summary["weat1"]["p_over_runs"]) == 0.0625
+
+    outcomes, measures = run(masked, diagnostic="seat", data="example")
+    chosen = settings(diagnostic="seat")
+    asked = Result({"model": "m", "settings": asdict(chosen)}, [], outcomes, measures)
+    rows = tables([asked], diagnostic="seat")["seat"]
+    assert rows and all(row["exact"] == "True" and int(row["n_perm"]) > 1 for row in rows if row["p"])
+
+
+def test_downstream_scores_as_csv(tmp_path):
+    rows = [(f"ckpt{run}", "RTE", score) for run, score in enumerate([0.69, 0.73, 0.70, 0.74, 0.70])]
+    (row,) = tables(five(), downstream=write_scores(tmp_path, rows))["downstream"]
+    assert (row["task"], row["size"]) == ("RTE", "base")
+    assert float(row["mean"]) == pytest.approx(0.712) and float(row["equivalence_p"]) > 0.05
+    assert float(row["low_90"]) < float(row["high_90"])
+
+
+def test_clusters_as_csv(run, masked):
+    outcomes, measures = run(masked, diagnostic="clusters", data="example")
+    chosen = settings(diagnostic="clusters")
+    asked = Result({"model": "m", "settings": asdict(chosen)}, [], outcomes, measures)
+    (first, *_) = tables([asked], diagnostic="clusters")["clusters"]
+    own = measures.where("cluster accuracy", category=first["category"])[0]
+    assert float(first["accuracy"]) == own.value and 0 <= float(first["chance"]) <= 1

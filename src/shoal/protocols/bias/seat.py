@@ -4,6 +4,7 @@ Effect size and one-sided permutation p as in `stats/association.py`. What has n
 a file of word vectors, is left out and named; partitions then have the sizes that are left.
 """
 
+import re
 import zlib
 from collections.abc import Sequence
 from dataclasses import replace
@@ -164,6 +165,12 @@ def _test(settings: Settings, case: Case, rows: Sequence[Answer]) -> tuple[Measu
         Measure("effect size", d, n, groups, interval, how, len(missing), errors, joined(note, sizes)),
         Measure("p value", p.p, n, groups, na=len(missing), errors=errors, note=joined(counted, note)),
     )
+
+
+def partitions_of(p: Measure) -> tuple[int, bool] | None:
+    """How many partitions are behind a p value, and whether they are all there are; None where none was drawn."""
+    found = re.match(r"([\d,]+) partitions, (all there are|drawn at random)", p.note)
+    return (int(found[1].replace(",", "")), found[2] == "all there are") if found else None
 
 
 def representation_of(settings: Settings, rows: Sequence[Answer]) -> str:
