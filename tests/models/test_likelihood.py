@@ -57,6 +57,10 @@ def test_whatever_the_encoder_nothing_that_matters_is_left_out(folders, kind, at
     rows = likelihood.tokens_of(tokenizer, [text[0] for text in TEXTS])
     if not hasattr(network.config, "type_vocab_size"):
         rows = [row._replace(segments=None) for row in rows]
+    check_masked(network, tokenizer, rows)
+
+
+def check_masked(network, tokenizer, rows):
     for row, scored in zip(rows, likelihood.masked(network, tokenizer, rows), strict=True):
         for place, score in zip(scored.positions, scored.scores, strict=True):
             ids = torch.tensor([row.ids])
@@ -66,9 +70,28 @@ def test_whatever_the_encoder_nothing_that_matters_is_left_out(folders, kind, at
             assert score == pytest.approx(float(expected), abs=2e-5)
 
 
-def random_masked_lm(kind, vocabulary, pad, attention):
-    """Two layers in which every weight counts, biases too."""
-    sizes = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 48}
+def test_one_layer_is_first_and_last(folders):
+    tokenizer = load_model(f"hf:{folders['masked']}").tokenizer
+    network = random_masked_lm("Bert", len(tokenizer), tokenizer.pad_token_id, "sdpa", layers=1)
+    check_masked(network, tokenizer, likelihood.tokens_of(tokenizer, [text[0] for text in TEXTS]))
+
+
+def test_padding_inside_a_text_moves_the_places_behind_it(folders):
+    tokenizer = load_model(f"hf:{folders['masked']}").tokenizer
+    network = random_masked_lm("Roberta", len(tokenizer), tokenizer.pad_token_id, "sdpa")
+    words = tokenizer("the film was very good .")["input_ids"]
+    hole = [*words[:2], tokenizer.pad_token_id, *words[3:]]
+    check_masked(network, tokenizer, [likelihood.Tokens(words), likelihood.Tokens(hole)])
+
+
+def random_masked_lm(kind, vocabulary, pad, attention, layers=2):
+    """Few layers in which every weight counts, biases too."""
+    sizes = {
+        "hidden_size": 32,
+        "num_hidden_layers": layers,
+        "num_attention_heads": 4,
+        "intermediate_size": 48,
+    }
     if kind == "DistilBert":
         sizes = {"dim": 32, "n_layers": 2, "n_heads": 4, "hidden_dim": 48}
     config = getattr(transformers, f"{kind}Config")(

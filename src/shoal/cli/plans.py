@@ -166,7 +166,7 @@ def report(plan: Path, into: Path, out: Path) -> None:
     """
     from ..report.html import write_report
     from ..runs.plan import check_plan, read_plan
-    from ..runs.scoring import brief_result, compare_jobs, result_of
+    from ..runs.scoring import brief_result, compare_jobs, grouped, result_of
     from ..runs.store import RunStore
     from ..show import comparisons_as_html, tables_of
 
@@ -178,6 +178,7 @@ def report(plan: Path, into: Path, out: Path) -> None:
     found = compare_jobs(wanted, jobs, store)
     alone = [job for job in done if job.protocol == "behaviour" and job.protocol not in found]
     write_report([result_of(job, store) for job in alone], out, found, comparisons_as_html(found))
-    for name, text in tables_of(found, [brief_result(job, store) for job in done]).items():
+    results = [grouped(brief_result(job, store), wanted) for job in done]
+    for name, text in tables_of(found, results).items():
         out.with_name(f"{out.stem}-{name}.csv").write_text(text, encoding="utf-8")
     click.echo(f"{out}: {len(done)} of {len(jobs)} jobs")

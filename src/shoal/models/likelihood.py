@@ -197,14 +197,15 @@ def _look(
     """
     torch, _ = libraries()
     cores: int = torch.get_num_threads()
-    beside = max(n for n in BESIDE if cores % n == 0) if network.device.type == "cpu" else 1
+    parts = list(_parts([len(row.ids) for row in rows], _room(network)))
+    alone = network.device.type != "cpu" or len(parts) < 2
+    beside = 1 if alone else max(n for n in BESIDE if cores % n == 0)
 
     def look(part: list[int]) -> None:
         inputs = _padded([rows[at] for at in part], tokenizer.pad_token_id, network.device)
         with torch.inference_mode():
             note(part, ask(inputs, torch.tensor([places[at] for at in part], device=network.device)))
 
-    parts = list(_parts([len(row.ids) for row in rows], _room(network)))
     with asked_at_masks(network) as ask:
         if beside == 1:
             for part in parts:

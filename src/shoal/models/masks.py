@@ -27,24 +27,27 @@ def asked_at_masks(network: Any) -> Iterator[Ask]:
     """Meanwhile the network can be asked for logits at one place of each text, and for nothing else."""
     torch, _ = libraries()
     now = threading.local()  # what each thread is asking
+    like_bert = _like_bert(network)
 
     def keep(states: "Tensor") -> "Tensor":
         return states[torch.arange(len(states), device=states.device), now.where][:, None]
 
     def ask(inputs: "dict[str, Tensor]", where: "Tensor") -> "Tensor":
         now.where = where
-        now.first, now.kind = _kinds(inputs, int(network.config.vocab_size))
+        if like_bert:
+            now.one, now.kind = _kinds(inputs, network.config)
         with torch.inference_mode():
             found: Tensor = network(**inputs).logits[:, 0].float()
         return found
 
     with ExitStack() as meanwhile:
-        if _like_bert(network):
-            layers = network.base_model.encoder.layer
-            attention = layers[0].attention.self
-            for linear in (attention.query, attention.key, attention.value):
-                meanwhile.enter_context(_as(linear, _once(linear, now)))
-            meanwhile.enter_context(_as(layers[-1], _narrow(layers[-1], keep)))
+        if like_bert:
+            *before, last = network.base_model.encoder.layer
+            for layer in before[:1]:
+                attention = layer.attention.self
+                for linear in (attention.query, attention.key, attention.value):
+                    meanwhile.enter_context(_as(linear, _once(linear, now)))
+            meanwhile.enter_context(_as(last, _narrow(last, keep)))
         else:
             hook = network.base_model.register_forward_hook(_keep_places(keep))
             meanwhile.callback(hook.remove)
@@ -79,12 +82,17 @@ def _keep_places(keep: Any) -> Any:
 # The first layer
 
 
-def _kinds(inputs: "dict[str, Tensor]", vocabulary: int) -> "tuple[Tensor, Tensor]":
-    """Tokens that a network's door cannot tell apart: where the first of each kind is, and of which kind each is."""
+def _kinds(inputs: "dict[str, Tensor]", config: Any) -> "tuple[Tensor, Tensor]":
+    """Tokens that a network's door cannot tell apart: where one of each kind is, and of which kind each is.
+
+    The door sees a token, its text of a pair, and its place; RoBERTa's does not count padding as a place.
+    """
     torch, _ = libraries()
     ids = inputs["input_ids"]
-    places = torch.arange(ids.shape[1], device=ids.device)
-    codes = (inputs.get("token_type_ids", 0) * vocabulary + ids) * ids.shape[1] + places
+    width = ids.shape[1]
+    tokens = inputs.get("token_type_ids", 0) * config.vocab_size + ids
+    padding = (ids == config.pad_token_id).cumsum(dim=1)
+    codes = (tokens * (width + 1) + padding) * width + torch.arange(width, device=ids.device)
     kinds, kind = torch.unique(codes, return_inverse=True)
     return kinds.scatter(0, kind.flatten(), torch.arange(kind.numel(), device=ids.device)), kind
 
@@ -93,7 +101,7 @@ def _once(linear: Any, now: Any) -> Any:
     """A linear map of what comes from the door, once for each kind of token."""
 
     def forward(states: "Tensor") -> "Tensor":
-        return type(linear).forward(linear, states.flatten(0, 1)[now.first])[now.kind]  # type: ignore[no-any-return]
+        return type(linear).forward(linear, states.flatten(0, 1)[now.one])[now.kind]  # type: ignore[no-any-return]
 
     return forward
 

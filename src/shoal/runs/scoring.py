@@ -115,14 +115,14 @@ def compare_jobs(plan: Plan, jobs: Sequence[Job], store: RunStore) -> dict[str, 
     found = {}
     for protocol, settings in plan.tables.items():
         done = [job for job in jobs if job.protocol == protocol and store.is_done(job.id)]
-        results = [_grouped(brief_result(job, store), plan) for job in done]
+        results = [grouped(brief_result(job, store), plan) for job in done]
         measures = find_protocol(protocol).compare(settings, results) if results else []
         if measures:
             found[protocol] = Measures(measures)
     return found
 
 
-def _grouped(result: Result, plan: Plan) -> Result:
+def grouped(result: Result, plan: Plan) -> Result:
     """A result that says to which group of checkpoints its model belongs."""
     return replace(result, job={**result.job, "group": plan.group_of(result.job["model"])})
 

@@ -22,11 +22,10 @@ SCORES = {"stereotype score": "ss", "language modelling score": "lms", "icat": "
 OVER_RUNS = {
     "mean over checkpoints": "mean",
     "sd over checkpoints": "sd",
-    "floor sd": "floor_sd",
-    "over-dispersion ratio": "ratio",
     "lowest checkpoint": "min",
     "highest checkpoint": "max",
 }
+FLOOR = {"floor sd": "floor_sd", "over-dispersion ratio": "ratio"}
 SIGNS = {
     "sign agreement": "sign_agreement",
     "significant share": "significant_share",
@@ -62,20 +61,23 @@ def _likelihood(found: Sequence[Family]) -> Iterator[Row]:
         for slice_, _ in family.slices("stereotype score"):
             scores = {column: family.values(name, slice_) for name, column in SCORES.items()}
             for at, (name, result) in enumerate(family.results.items()):
-                n = [m.n for m in result.measures.where("stereotype score", **slice_)]
                 yield {
                     "test": family.diagnostic, "task": slice_.get("task", ""), "category": slice_["category"],
-                    "size": family.recipe, "run": name, "epoch": slice_.get("epoch", ""), "n": n[0] if n else 0,
+                    "size": family.recipe, "run": name, "epoch": slice_.get("epoch", ""), "n": _n(result, slice_),
                     **{column: values[at] for column, values in scores.items()},
                     "n_tie": None if "epoch" in slice_ else _ties(result, slice_),
                 }  # fmt: skip
 
 
+def _n(result: Result, slice_: dict[str, str]) -> int | None:
+    rows = result.measures.where("stereotype score", **slice_)
+    return next((row.n for row in rows if ("epoch" in row.groups) == ("epoch" in slice_)), None)
+
+
 def _ties(result: Result, slice_: dict[str, str]) -> int:
-    """Items of a slice that were answered and prefer neither side."""
-    undecided = {
-        o.case_id for o in result.outcomes if o.passed is None and o.value is not None and not o.error
-    }
+    """Items of a slice that prefer neither side."""
+    scored = [outcome for outcome in result.outcomes if outcome.value is not None]
+    undecided = {outcome.case_id for outcome in scored if outcome.passed is None or outcome.value == 0}
     return sum(
         case.id in undecided and all(value in ("all", case.groups.get(key)) for key, value in slice_.items())
         for case in result.cases
@@ -86,11 +88,12 @@ def _seat(found: Sequence[Family]) -> Iterator[Row]:
     for family in found:
         for name, result in family.results.items() if family.diagnostic == "seat" else ():
             for effect in result.measures.where("effect size"):
-                (p,) = result.measures.where("p value", **effect.groups)
+                ps = result.measures.where("p value", **effect.groups)
+                p = next(row for row in ps if row.groups == effect.groups)
                 partitions, exact = partitions_of(p) or (None, None)
                 yield {
                     "test": effect.groups["test"], "size": family.recipe, "run": name,
-                    "representation": effect.groups["representation"], "epoch": effect.groups.get("epoch", ""),
+                    "representation": family.representation, "epoch": effect.groups.get("epoch", ""),
                     "d": effect.value, "p": p.value, "exact": exact, "n_perm": partitions,
                 }  # fmt: skip
 
@@ -103,7 +106,7 @@ def _clusters(found: Sequence[Family]) -> Iterator[Row]:
             )
             for name, accuracy, chance in zip(family.names, accuracies, chances, strict=True):
                 yield {
-                    "category": slice_["category"], "size": family.recipe, "run": name,
+                    "test": slice_["test"], "category": slice_["category"], "size": family.recipe, "run": name,
                     "representation": family.representation, "epoch": slice_.get("epoch", ""), "n": n,
                     "accuracy": accuracy, "chance": chance,
                 }  # fmt: skip
@@ -118,6 +121,7 @@ def _likelihood_summary(compared: Sequence[Measure]) -> Iterator[Row]:
         yield {
             "test": groups["diagnostic"], "task": groups.get("task", ""), "category": groups["category"],
             "size": groups["recipe"], "score": SCORES[groups["of"]], **_spread(own),
+            **{column: _value(own, name) for name, column in FLOOR.items()},
             "flags": _flags(own.get("sd over checkpoints")),
         }  # fmt: skip
 
@@ -139,11 +143,10 @@ def _seat_summary(compared: Sequence[Measure]) -> Iterator[Row]:
         if row.groups.get("diagnostic") == "seat" and "test" in row.groups and "checkpoint" not in row.groups
     ]
     for groups, own in _by_groups(rows, leave_out=("of",)):
-        if "mean over checkpoints" in own:
-            yield {
-                "test": groups["test"], "size": groups["recipe"], "representation": groups["representation"],
-                **_spread(own), **{column: _value(own, name) for name, column in SIGNS.items()},
-            }  # fmt: skip
+        yield {
+            "test": groups["test"], "size": groups["recipe"], "representation": groups["representation"],
+            **_spread(own), **{column: _value(own, name) for name, column in SIGNS.items()},
+        }  # fmt: skip
 
 
 def _downstream(compared: Sequence[Measure]) -> Iterator[Row]:
@@ -152,11 +155,8 @@ def _downstream(compared: Sequence[Measure]) -> Iterator[Row]:
     for groups, own in _by_groups([row for row in rows if "task" in row.groups], leave_out=("of",)):
         test = own.get("equivalence p value")
         low, high = (test.interval if test else None) or (None, None)
-        spread = {
-            column: value for column, value in _spread(own).items() if column not in ("floor_sd", "ratio")
-        }
         yield {
-            "task": groups["task"], "size": groups["recipe"], **spread,
+            "task": groups["task"], "size": groups["recipe"], **_spread(own),
             "equivalence_p": test.value if test else None, "low_90": low, "high_90": high,
         }  # fmt: skip
 
@@ -186,5 +186,6 @@ def _value(own: dict[str, Measure], name: str) -> float | None:
 
 
 def _flags(sd: Measure | None) -> str:
-    """What stands behind the number of checkpoints in the note of an SD."""
-    return "; ".join(sd.note.split("; ")[1:]) if sd else ""
+    """What stands behind the number of checkpoints in the note of an SD, and behind how many of them have none."""
+    parts = sd.note.split("; ")[1:] if sd else []
+    return "; ".join(part for part in parts if not part.startswith("undefined"))

@@ -95,6 +95,7 @@ def test_the_identity_holds_what_changes_answers_and_nothing_else(tmp_path):
         settings(data="example", tie="half", profile="reference", representation="mean")
     )
     assert one != bias.identity(settings(data="example", limit=5))
+    assert one != bias.identity(settings(data="example", crows_scoring="modified_tokens"))
     seat = [
         bias.identity(settings(data="example", diagnostic="seat", representation=name))
         for name in ("cls", "mean")

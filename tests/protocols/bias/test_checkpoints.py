@@ -9,7 +9,9 @@ from dataclasses import asdict
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
+from shoal.cli import main as command_line
 from shoal.errors import DataError
 from shoal.protocols import bias
 from shoal.protocols.bias.associations import sign_agreement
@@ -352,3 +354,41 @@ def test_clusters_as_csv(run, masked):
     (first, *_) = tables([asked], diagnostic="clusters")["clusters"]
     own = measures.where("cluster accuracy", category=first["category"])[0]
     assert float(first["accuracy"]) == own.value and 0 <= float(first["chance"]) <= 1
+
+
+def test_the_report_of_a_plan_knows_its_groups_and_marks(save, tmp_path):
+    folders = [save("BertForMaskedLM") for _ in range(2)]
+    specs = ", ".join(f'"hf:{folder}"' for folder in folders)
+    text = tmp_path / "text.txt"
+    text.write_text("the cat sat on the mat . the dog ran to the cat .\n" * 40)
+    plan = tmp_path / "plan.toml"
+    plan.write_text(
+        f'[groups]\nbase = [{specs}]\n[bias]\ndiagnostic = ["crows", "seat", "clusters"]\ndata = "example"\n'
+    )
+    found = report(plan, tmp_path / "runs")
+    assert {row["size"] for name in ("likelihood", "seat", "clusters") for row in found[name]} == {"base"}
+    assert len({row["run"] for row in found["likelihood"]}) == 2
+    before = [row["ss"] for row in found["likelihood"]]
+    plan.write_text(plan.read_text() + 'crows_scoring = "modified_tokens"\n')  # asks again: other tokens
+    again = report(plan, tmp_path / "runs")
+    assert [row["n"] for row in again["likelihood"]] != [] and [
+        row["ss"] for row in again["likelihood"]
+    ] != before
+
+    plan.write_text(
+        f'models = ["tiny:masked"]\nseeds = [0]\n[bias]\ndiagnostic = "seat"\ndata = "example"\n[bias.pretrain]\n'
+        f'text = "{text}"\nepochs = 2\nlayers = 1\nwidth = 16\nheads = 2\nvocabulary = 60\nask_after = [1]\n'
+    )
+    epochs = [row["epoch"] for row in report(plan, tmp_path / "more")["seat"]]
+    assert set(epochs) >= {"", "1"}
+
+
+def report(plan, store):
+    page = plan.with_suffix(".html")
+    for command in (["run", str(plan)], ["report", str(plan), "--out", str(page)]):
+        done = CliRunner().invoke(command_line, [*command, "--into", str(store)])
+        assert done.exit_code == 0, done.output
+    return {
+        path.stem.removeprefix(f"{page.stem}-"): list(csv.DictReader(io.StringIO(path.read_text())))
+        for path in page.parent.glob(f"{page.stem}-*.csv")
+    }

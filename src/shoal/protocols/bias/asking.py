@@ -1,4 +1,4 @@
-"""Asking language models about sentences: every token's log-probability, and what to do where something fails."""
+"""Asking language models about sentences: the log-probabilities of tokens, and what to do where something fails."""
 
 from collections.abc import Callable, Sequence, Set
 from typing import Any, Literal

@@ -127,7 +127,7 @@ def find_data(settings: Settings) -> Path | None:
 
 
 def identity(settings: Settings) -> dict[str, Any]:
-    """What decides cases and answers: the content of the data, and which vector stands for a sentence."""
+    """What decides cases and answers: the content of the data, which vector is a sentence's, which tokens count."""
     path, name = find_data(settings), diagnostic_of(settings)
     found: dict[str, Any] = {
         "diagnostic": name,
@@ -137,6 +137,8 @@ def identity(settings: Settings) -> dict[str, Any]:
     }
     if name in ("seat", "clusters"):
         found["representation"] = list(settings.representation)
+    if name == "crows" and settings.crows_scoring != "unmodified_tokens":
+        found["crows_scoring"] = settings.crows_scoring
     return found
 
 

@@ -63,14 +63,14 @@ def _that_count(
     pairs = [tuple(text for (text,) in case.examples) for case in built.cases]
     pairs = [pair for pair in pairs if not asked.keys().isdisjoint(pair)]
     known = sorted({text for pair in pairs for text in pair})
-    tokens = dict(zip(known, model.tokenizer(known, verbose=False)["input_ids"], strict=True))
+    encoded = model.tokenizer(known, verbose=False)["input_ids"]
+    tokens = dict(zip(known, map(model.tokenizer.convert_ids_to_tokens, encoded), strict=True))
     for pair in pairs:
         shared = matched(*(tokens[text] for text in pair))
         for side, text in enumerate(pair):
-            common = {places[side] for places in shared}
-            if settings.crows_scoring == "modified_tokens":
-                common = set(range(len(tokens[text]))) - common
-            asked.get(text, set()).update(common)
+            common, every = {places[side] for places in shared}, set(range(len(tokens[text])))
+            if text in asked:
+                asked[text] |= common if settings.crows_scoring == "unmodified_tokens" else every - common
     return [asked[text] for text in texts]
 
 

@@ -78,12 +78,18 @@ def families(results: Sequence[Result]) -> list[Family]:
     for result in results:
         settings = result.job["settings"]
         diagnostic, model = settings["diagnostic"][0], str(result.job["model"])
-        representation = settings["representation"][0] if diagnostic not in LIKELIHOOD else ""
+        representation = _representation(result) if diagnostic not in LIKELIHOOD else ""
         recipe = result.job.get("group") or model
         name = f"seed {settings['seed']}" if settings.get("pretrain") else model
         key = (recipe, diagnostic, representation)
         found.setdefault(key, Family(*key)).results[name] = result
     return list(found.values())
+
+
+def _representation(result: Result) -> str:
+    """What the vectors were: word vectors have only one kind, whatever the settings say."""
+    named = (row.groups["representation"] for row in result.measures if "representation" in row.groups)
+    return next(named, result.job["settings"]["representation"][0])
 
 
 def several(n: int, one: str = "checkpoint", more: str = "") -> str:
