@@ -108,7 +108,7 @@ def test_only_tokens_that_count_are_asked_and_a_sentence_may_be_in_two_pairs(mas
     first, second, third = "he is a black man .", "he is a white man .", "she is a black man ."
     cases = [Case("a", ((first,), (second,))), Case("b", ((first,), (third,)))]
     built = BuiltBias(cases, cases)
-    asked = [(first,), (second,), (third,)]
+    asked: list[tuple[str, ...]] = [(first,), (second,), (third,)]
     told = dict(zip(asked, ask(settings, masked, built, asked, ["1", "2", "3"]), strict=True))
     whole = dict(zip(asked, likelihoods(masked, [text for (text,) in asked]), strict=True))
     counted = {
