@@ -1,7 +1,7 @@
 """What people look at: terminal tables, and lists of what there is. Nothing here computes a number.
 
 To show another protocol: write a module with a function for one job and one for a plan's jobs, and add a line to
-PRINTERS.
+PRINTERS; to write its tables as CSV, a line to TABLES.
 """
 
 import io
@@ -22,16 +22,23 @@ PRINTERS: dict[str, tuple[str, str]] = {
 }
 """Protocol to what shows one result, and what shows a comparison."""
 
+TABLES: dict[str, str] = {
+    "behaviour": "learning_exports.learning_tables",
+    "bias": "bias_exports.bias_tables",
+    "cood": "cood.cood_tables",
+}
+"""Protocol to what writes the tables of its paper."""
+
 
 def print_result(result: Result) -> None:
     """One job, the way its protocol shows it."""
-    _printer(PRINTERS[result.job["protocol"]][0])(result)
+    _named(PRINTERS[result.job["protocol"]][0])(result)
 
 
 def print_comparisons(found: Mapping[str, Measures], console: Console | None = None) -> None:
     """What a plan's protocols say across their jobs."""
     for protocol, measures in found.items():
-        _printer(PRINTERS[protocol][1])(measures, console)
+        _named(PRINTERS[protocol][1])(measures, console)
 
 
 def comparisons_as_html(found: Mapping[str, Measures]) -> str:
@@ -42,26 +49,14 @@ def comparisons_as_html(found: Mapping[str, Measures]) -> str:
 
 
 def tables_of(found: Mapping[str, Measures], results: Sequence[Result]) -> dict[str, str]:
-    """The papers' tables as CSV, by name: of a plan that trains on a suite, of COOD, and of bias diagnostics."""
+    """The papers' tables as CSV, by name."""
     tables: dict[str, str] = {}
-    if "behaviour" in found:
-        from .learning_exports import pvalues_csv, results_csv, results_fine_csv
-
-        writers = {"results": results_csv, "results_fine": results_fine_csv, "pvalues": pvalues_csv}
-        tables |= {name: write(found["behaviour"]) for name, write in writers.items()}
-    cells = [result for result in results if result.job["protocol"] == "cood"]
-    if cells:
-        from .cood import cells_csv
-
-        tables["cells"] = cells_csv(cells)
-    checkpoints = [result for result in results if result.job["protocol"] == "bias"]
-    if checkpoints:
-        from .bias_exports import bias_tables
-
-        tables |= bias_tables(checkpoints, found.get("bias", ()))
+    for protocol, name in TABLES.items():
+        own = [result for result in results if result.job["protocol"] == protocol]
+        tables |= _named(name)(own, found.get(protocol, Measures(()))) if own else {}
     return tables
 
 
-def _printer(name: str) -> Any:
+def _named(name: str) -> Any:
     module, _, function = name.partition(".")
     return getattr(import_module(f".{module}", __name__), function)

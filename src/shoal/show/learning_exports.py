@@ -11,7 +11,7 @@ from typing import Any
 
 from ..protocols.behaviour.table3 import COLUMNS, IID_COLUMN, TableRow, models_of, rows_of_table3
 from ..protocols.behaviour.trainings import HOLD_OUTS, STANDARD
-from ..records import Measure
+from ..records import Measure, Result
 from .exports import rows_as_csv
 
 SHORT = {
@@ -22,6 +22,17 @@ SHORT = {
     "test type": "type",
 }
 """The paper's names of the scenarios."""
+
+
+def learning_tables(results: Sequence[Result], compared: Sequence[Measure]) -> dict[str, str]:
+    """All three, of a plan that trains on a suite."""
+    if not compared:
+        return {}
+    return {
+        "results": results_csv(compared),
+        "results_fine": results_fine_csv(compared),
+        "pvalues": pvalues_csv(compared),
+    }
 
 
 def results_csv(measures: Sequence[Measure], task: str = "") -> str:
