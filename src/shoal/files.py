@@ -6,6 +6,7 @@ clear message everywhere. Lines are streamed: memory does not grow with the file
 
 import csv
 import gzip
+import hashlib
 import io
 import json
 import os
@@ -219,3 +220,14 @@ def replacing(path: Path) -> Iterator[Path]:
         ) from None
     finally:
         beside.unlink(missing_ok=True)
+
+
+def digest(path: Path) -> str:
+    """The content of a file, or of every file in a folder, as a short hash."""
+    whole = hashlib.sha256()
+    files = sorted(file for file in path.rglob("*") if file.is_file()) if path.is_dir() else [path]
+    for file in files:
+        with file.open("rb") as stream:
+            name = str(file.relative_to(path)) if path.is_dir() else ""
+            whole.update(name.encode() + b"\0" + hashlib.file_digest(stream, "sha256").digest())
+    return whole.hexdigest()[:16]
