@@ -15,6 +15,8 @@ Direction = Literal["higher", "lower", "ideal", ""]
 """Which way is better; ideal: the nearer to the ideal value; empty: neither."""
 
 NOTHING = "–"
+FEW_CASES = 20
+"""Below this a rate says little, and whoever shows it says so."""
 
 
 @dataclass(frozen=True, slots=True)

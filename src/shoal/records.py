@@ -69,8 +69,8 @@ class Answers:
     confidences: "NDArray[np.float64] | None" = None  # (examples,)
     texts: Sequence[str] = ()  # (examples,) answers to reading comprehension, where there are no labels
     errors: Mapping[int, str] = field(default_factory=dict)  # by row
-    note: str = ""
-    """What a reader of the results should know about how these came to be."""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    """What a reader of the results should know about how these came to be: how many examples were cut."""
 
 
 @dataclass(frozen=True, slots=True)

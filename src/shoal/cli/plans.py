@@ -43,7 +43,7 @@ def run(plan: Path, into: Path, retry_errors: bool, workers: int, as_json: bool)
     from ..runs.plan import check_plan, read_plan
     from ..runs.scoring import compare_jobs
     from ..runs.store import RunStore
-    from ..runs.workers import run_jobs
+    from ..runs.executors import run_jobs
     from ..show import print_comparisons
     from ..show.progress import progress_bar
 

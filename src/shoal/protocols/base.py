@@ -12,7 +12,7 @@ by hand.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING, Field, dataclass, field, fields
+from dataclasses import MISSING, Field, asdict, dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
@@ -94,8 +94,10 @@ def _decisive(settings: Any, setting: "Field[Any]") -> Any:
     if setting.metadata["resolve"] is not None:
         return setting.metadata["resolve"](settings)
     value = getattr(settings, setting.name)
-    profiles = getattr(settings, "PROFILES", {})
-    return profiles.get(getattr(settings, "profile", ""), {}).get(setting.name) if value is None else value
+    if value is None:
+        profile = getattr(settings, "profile", "")
+        return getattr(settings, "PROFILES", {}).get(profile, {}).get(setting.name)
+    return asdict(value) if is_dataclass(value) and not isinstance(value, type) else value
 
 
 def differing(settings: Any) -> dict[str, Any]:

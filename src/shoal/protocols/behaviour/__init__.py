@@ -14,10 +14,11 @@ The pass rate of a functionality is passes over applicable cases; the suite scor
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ...models.ask import Questions, answer_batch
-from ...models.ask import gather as as_columns
-from ...records import Answer, Answers, Example, Measure, Result
-from .build import BuiltSuite, build, identity, load, save
+from ...models.ask import answer_batch
+from ...records import Answer, Example, Finding, Measure, Result
+from ...views import Section
+from ..base import Built, Compared
+from .build import build
 from .folds import parts, planned_folds
 from .score import score
 from .settings import Settings
@@ -25,38 +26,13 @@ from .settings import Settings
 if TYPE_CHECKING:
     from ...training.stage import Recipe
 
-__all__ = [
-    "BuiltSuite",
-    "Settings",
-    "answers_version",
-    "ask",
-    "asks_labels",
-    "build",
-    "compare",
-    "gather",
-    "identity",
-    "is_random",
-    "load",
-    "parts",
-    "recipe",
-    "save",
-    "score",
-    "title",
-]
-
-answers_version = 1
-asks_labels = True
+__all__ = ["Settings", "ask", "build", "compare", "parts", "recipe", "score", "title", "view"]
 
 
 def title(settings: Settings) -> str:
     """The suite's name, and which part of it."""
     words = [settings.suite.rpartition("/")[2].split(".")[0], settings.split.rpartition("/")[2].split(".")[0]]
     return "-".join(filter(None, words))
-
-
-def is_random(settings: Settings) -> bool:
-    """A sample and a training depend on the seed."""
-    return bool(settings.limit or settings.train)
 
 
 def recipe(settings: Settings, model: str) -> "Recipe | None":
@@ -68,22 +44,24 @@ def recipe(settings: Settings, model: str) -> "Recipe | None":
     return make_recipe(settings, model)
 
 
-def ask(
-    settings: Settings, model: Any, built: BuiltSuite, examples: Sequence[Example], ids: Sequence[str]
-) -> list[Answer]:
+def ask(settings: Settings, model: Any, built: Built, examples: Sequence[Example]) -> list[Answer]:
     """Labels with their probabilities, or answers in words."""
-    return answer_batch(model, built.cases, built.whole, built.labels, examples, ids)
+    return answer_batch(model, built, examples)
 
 
-def gather(settings: Settings, built: BuiltSuite, rows: Sequence[Answer], questions: Questions) -> Answers:
-    """The answers as columns, one row per example of the cases."""
-    return as_columns(rows, questions, built.labels)
-
-
-def compare(settings: Settings, results: Sequence[Result]) -> list[Measure]:
+def compare(settings: Settings, results: Sequence[Result]) -> Compared:
     """Across the trainings of a plan: the paper's Table 3 and what is behind it."""
     if settings.train is None:
-        return []
+        return Compared()
     from .learning import compare_trainings
 
-    return compare_trainings(settings, results, planned_folds(settings))
+    return Compared(compare_trainings(settings, results, planned_folds(settings)))
+
+
+def view(
+    settings: Settings, results: Sequence[Result], measures: Sequence[Measure], findings: Sequence[Finding]
+) -> list[Section]:
+    """Pass rates of one model; Table 3 and Figure 1 of several trainings."""
+    from .view import sections
+
+    return sections(settings, results, measures, findings)

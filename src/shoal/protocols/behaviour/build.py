@@ -5,8 +5,8 @@ The split follows BELUGA (`protocols/01-beluga.md` 1.2): 50/25/25 by case inside
 
 import hashlib
 import math
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from importlib import import_module
 from itertools import groupby
@@ -18,9 +18,11 @@ import numpy as np
 from ...errors import DataError, PlanError, nearest
 from ...files import read_table
 from ...records import Case, Label
+from ...training.stage import Progress, silent
+from ..base import Asks, Built
 from .iid import iid_cases, load_iid, stamp
 from .settings import SPLITS, Settings
-from .suite import DEFAULTS, Suite, read_suite, write_suite
+from .suite import DEFAULTS, Suite, read_suite
 from .suites import SUITES
 
 
@@ -45,25 +47,7 @@ def _read_once(path: Path, _stamp: tuple[int, int]) -> Suite:
     return read_suite(path)
 
 
-@dataclass(frozen=True, slots=True)
-class BuiltSuite:
-    """The cases that the settings choose, and the suite they come from."""
-
-    suite: Suite
-    cases: list[Case]
-
-    @property
-    def whole(self) -> list[Case]:
-        """Every case of the suite, chosen or not."""
-        return self.suite.cases
-
-    @property
-    def labels(self) -> tuple[str, ...] | None:
-        """The suite's label names."""
-        return self.suite.labels
-
-
-def build(settings: Settings) -> BuiltSuite:
+def build(settings: Settings, progress: Progress = silent) -> Built:
     """The suite with its known defects mended, and the part of it that the settings choose.
 
     Where a model is trained: what it is not trained on, the test split and the i.i.d. data's own test rows.
@@ -71,14 +55,35 @@ def build(settings: Settings) -> BuiltSuite:
     suite = load_suite(settings.suite)
     cases = suite_cases(settings, asked_split(settings))
     if settings.limit and settings.limit < len(cases):
-        rng = np.random.default_rng(settings.seed)
+        # One sample for all trainings of a plan: they are compared on the same cases.
+        rng = np.random.default_rng(settings.sample_seed if settings.train else settings.seed)
         chosen = np.sort(rng.choice(len(cases), settings.limit, replace=False))
         cases = [cases[position] for position in chosen]
     if not cases:
         raise DataError(f"suite {suite.name!r} has no case in split {settings.split!r}")
     if settings.iid:
         cases = cases + iid_cases(load_iid(settings, suite.labels))
-    return BuiltSuite(suite, cases)
+    return built_suite(suite, cases)
+
+
+def built_suite(suite: Suite, cases: Sequence[Case] | None = None) -> Built:
+    """Some cases of a suite as they are asked; all of them unless they are given."""
+    chosen = suite.cases if cases is None else cases
+    about = {"suite": suite.name, "task": suite.task, "version": suite.version}
+    asks: Asks = "spans" if any(case.meta.get("reading") for case in chosen[:1]) else "labels"
+    return Built(_plain(chosen), suite.labels, asks, about=about, chosen_from=_plain(suite.cases))
+
+
+def _plain(cases: Sequence[Case]) -> list[Case]:
+    """The cases with plain values only, as they are kept; cases of a functionality go on sharing what they shared."""
+    known: dict[int, dict[str, Any]] = {}
+    return [replace(case, meta=known.setdefault(id(case.meta), plain_meta(case.meta))) for case in cases]
+
+
+def plain_meta(meta: Mapping[str, Any]) -> dict[str, Any]:
+    """What is known about a case, as JSON has it."""
+    plain = {**meta, "expect": meta["expect"].as_json()}
+    return plain | ({"labels": list(meta["labels"])} if "labels" in meta else {})
 
 
 def asked_split(settings: Settings) -> str:
@@ -100,22 +105,17 @@ def suite_cases(settings: Settings, split: str) -> list[Case]:
     )
 
 
-def identity(settings: Settings) -> dict[str, Any]:
-    """What decides which cases there are: settings with their profile resolved, files by their content."""
-    path, part = split_file(asked_split(settings))
-    found = {
-        "suite": suite_digest(settings.suite, stamp(settings.suite)),
-        "split": asked_split(settings) if asked_split(settings) in SPLITS else part,
-        "split file": digest_of(path.read_bytes()) if path.is_file() else "",
-        "split by": settings.resolved("split_by") if asked_split(settings) in SPLITS else "",
-        "edits": settings.resolved("edits"),
-        "limit": settings.limit,
-        "seed": settings.seed if settings.limit else None,
-    }
-    return found | ({"iid": _iid_digest(settings)} if settings.iid else {})
+def split_identity(settings: Settings) -> dict[str, Any]:
+    """What decides the split: the rule by its name, a file by its content."""
+    split = asked_split(settings)
+    if split in SPLITS or not split:
+        return {"split": split, "by": settings.resolved("split_by") if split else ""}
+    path, part = split_file(split)
+    return {"split": part, "file": digest_of(path.read_bytes()) if path.is_file() else ""}
 
 
-def _iid_digest(settings: Settings) -> str:
+def iid_digest(settings: Settings) -> str:
+    """The i.i.d. data's test rows as a hash."""
     return load_iid(settings, load_suite(settings.suite).labels).test_digest
 
 
@@ -135,20 +135,6 @@ def suite_digest(name: str, _stamp: tuple[int, int]) -> str:
 def digest_of(content: bytes) -> str:
     """A short hash of some bytes."""
     return hashlib.sha256(content).hexdigest()[:16]
-
-
-def save(built: BuiltSuite, path: Path) -> None:
-    """Write the chosen cases as a suite file: it can be opened, and audited again."""
-    suite = built.suite
-    chosen = Suite(suite.name, suite.labels, task=suite.task, version=suite.version)
-    chosen.cases = built.cases
-    write_suite(chosen, path)
-
-
-def load(path: Path) -> BuiltSuite:
-    """The cases that were chosen."""
-    suite = read_suite(path)
-    return BuiltSuite(suite, suite.cases)
 
 
 # Suite edits (01 section 1.2, 02 section 2.10)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import DataError
-from ...models.ask import NO_CONFIDENCES
+from ...measures import FEW_CASES
 from ...records import Answers, Case, Label, Measure, Outcome
 from ...stats.intervals import cluster_wilson, macro_wilson, percentile_interval, wilson
 from ...stats.resampling import (
@@ -21,6 +21,7 @@ from ...stats.resampling import (
     macro_mean_replicates,
     rate,
 )
+from ..base import Built, Scored
 from .iid import is_iid
 from .rules import (
     NO_LABEL,
@@ -35,23 +36,39 @@ from .rules import (
 )
 from .settings import Settings
 
-FEW_CASES = 20
-"""Below this a rate says little; the measure's note says so."""
+NO_CONFIDENCES = "the predictions have no confidences: tests of confidence do not apply"
 
 
-def score(settings: Settings, cases: Sequence[Case], answers: Answers) -> tuple[list[Outcome], list[Measure]]:
+def score(settings: Settings, built: Built, answers: Mapping[str, Answers]) -> Scored:
     """An outcome for every case, and the measures of the whole; i.i.d. cases come last and are scored apart."""
-    asked = [case for case in cases if not is_iid(case)]
+    given = list(answers.values())[-1]
+    asked = [case for case in built.cases if not is_iid(case)]
     examples = sum(len(case.examples) for case in asked)
-    iid = iid_outcomes(cases[len(asked) :], part_of(answers, examples, len(answers.predictions)))
-    answers = part_of(answers, 0, examples) if iid else answers
-    judged = list(judge_examples(settings, asked, answers))
-    outcomes = case_outcomes(asked, judged, answers)
-    note = answers.note
-    if not any(case.groups["test type"] == "DIR" for case in asked):
-        note = note.replace(NO_CONFIDENCES, "").strip("; ")  # nobody asked for any
-    rows = measure(settings, asked, outcomes, note) + example_rates(asked, judged, outcomes)
-    return outcomes + iid, rows + ([iid_score(iid)] if iid else [])
+    iid = iid_outcomes(built.cases[len(asked) :], part_of(given, examples, len(given.predictions)))
+    given = part_of(given, 0, examples) if iid else given
+    judged = list(judge_examples(settings, asked, given))
+    outcomes = case_outcomes(asked, judged, given)
+    measures = measure(settings, asked, outcomes, about_answers(asked, given))
+    measures += example_rates(asked, judged, outcomes)
+    return Scored(outcomes + iid, measures + ([iid_score(iid)] if iid else []))
+
+
+def about_answers(cases: Sequence[Case], answers: Answers) -> dict[str, Any]:
+    """Facts about the answers that a reader of the suite score should know."""
+    unsure = answers.probabilities is None and answers.confidences is None and not answers.texts
+    directional = any(case.groups["test type"] == "DIR" for case in cases)
+    return dict(answers.facts) | ({"no confidences": True} if unsure and directional else {})
+
+
+def note_of(facts: Mapping[str, Any]) -> str:
+    """The same in words."""
+    notes = [NO_CONFIDENCES] if "no confidences" in facts else []
+    if "cut" in facts:
+        notes.append(
+            f"{facts['cut']:,} of {facts['asked']:,} distinct examples were longer than the model takes and were cut, "
+            f"by up to {facts['cut by']:,} tokens"
+        )
+    return "; ".join(notes)
 
 
 def part_of(answers: Answers, start: int, stop: int) -> Answers:
@@ -149,9 +166,14 @@ def by_functionality(cases: Sequence[Case]) -> dict[str, Integers]:
     return {name: np.array(positions) for name, positions in found.items()}
 
 
+def expect_of(case: Case) -> Expect:
+    """A case's expectation, as it was built."""
+    return Expect.parse(case.meta["expect"], default=None)
+
+
 def as_set(case: Case, settings: Settings) -> Expect:
     """The case's expectation, with what the settings say about tolerance and directional tests."""
-    expect: Expect = case.meta["expect"]
+    expect = expect_of(case)
     tolerance = settings.resolved("tolerance")
     direction = case.meta.get("direction")
     if settings.resolved("directional") == "paper" and direction and direction != "label":
@@ -283,9 +305,12 @@ def with_neutral_band(answers: Answers, cases: Sequence[Case], edges: str) -> An
 
 
 def measure(
-    settings: Settings, cases: Sequence[Case], outcomes: Sequence[Outcome], note: str = ""
+    settings: Settings,
+    cases: Sequence[Case],
+    outcomes: Sequence[Outcome],
+    about: Mapping[str, Any] | None = None,
 ) -> list[Measure]:
-    """Pass rates by functionality, capability and test type, and the suite score."""
+    """Pass rates by functionality, capability and test type, and the suite score, with facts about the answers."""
     tallies = {name: _Tally(cases, outcomes, members) for name, members in by_functionality(cases).items()}
     rows = [tally.measure() for tally in tallies.values()]
     for group in ("capability", "test type"):
@@ -293,7 +318,15 @@ def measure(
             members = [tally for tally in tallies.values() if tally.groups[group] == value]
             rows.append(_mean("pass rate", members, {group: value}, settings))
     whole = _mean("suite score", list(tallies.values()), {}, settings)
-    return [*rows, replace(whole, note="; ".join(filter(None, [whole.note, note])))]
+    return [*rows, with_facts(whole, about or {})]
+
+
+def with_facts(measure: Measure, facts: Mapping[str, Any]) -> Measure:
+    """A mean over functionalities, with further facts and what they come to in words."""
+    every = {**measure.facts, **facts}
+    left_out = every.get("left out", ())
+    words = [f"left out, no applicable case: {', '.join(left_out)}" if left_out else "", note_of(every)]
+    return replace(measure, facts=every, note="; ".join(filter(None, words)))
 
 
 def example_rates(
@@ -350,7 +383,12 @@ class _Tally:
             self.na,
             self.errors,
             self._note(),
+            facts=self._facts(),
         )
+
+    def _facts(self) -> dict[str, Any]:
+        facts: dict[str, Any] = {"mean over": "cases"}
+        return facts | ({"templates": self.clusters} if 0 < self.clusters < self.n else {})
 
     def _note(self) -> str:
         if not self.n:
@@ -376,12 +414,12 @@ def _mean(name: str, tallies: Sequence[_Tally], groups: Mapping[str, str], setti
     known = [tally for tally in tallies if tally.n]
     left_out = [tally.groups["functionality"] for tally in tallies if not tally.n]
     na, errors = sum(tally.na for tally in tallies), sum(tally.errors for tally in tallies)
-    note = f"left out, no applicable case: {', '.join(left_out)}" if left_out else ""
+    facts = {"mean over": "functionality"} | ({"left out": left_out} if left_out else {})
     if not known:
-        return Measure(name, None, 0, groups, None, "", na, errors, note)
+        return with_facts(Measure(name, None, 0, groups, None, "", na, errors), facts)
     interval, method = _mean_interval(known, settings)
     value, n = macro_mean([tally.table for tally in known]), sum(tally.n for tally in known)
-    return Measure(name, value, n, groups, interval, method, na, errors, note)
+    return with_facts(Measure(name, value, n, groups, interval, method, na, errors), facts)
 
 
 def _mean_interval(known: Sequence[_Tally], settings: Settings) -> tuple[tuple[float, float] | None, str]:

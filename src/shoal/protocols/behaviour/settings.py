@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
-from ..base import changes
+from ..base import Profiled, changes
 
 SPLITS = ("train", "validation", "test")
 
@@ -75,18 +75,43 @@ class Train:
     line; --workers runs several jobs at a time."""
 
 
+def _suite(settings: "Settings") -> Any:
+    from .build import suite_digest
+    from .iid import stamp
+
+    return suite_digest(settings.suite, stamp(settings.suite))
+
+
+def _split(settings: "Settings") -> Any:
+    from .build import split_identity
+
+    return split_identity(settings)
+
+
+def _iid(settings: "Settings") -> Any:
+    from .build import iid_digest
+
+    return iid_digest(settings) if settings.iid else ""
+
+
+def _samples(settings: "Settings") -> bool:
+    return bool(settings.limit) and settings.train is None
+
+
 @dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(Profiled):
     """What `[behaviour]` in a plan, or `--set` on the command line, may say."""
 
-    suite: str = changes("cases", "sentiment")
+    PROFILES: ClassVar[Mapping[str, Mapping[str, Any]]] = PROFILES
+
+    suite: str = changes("cases", "sentiment", resolve=_suite)
     """The name of a suite that ships with shoal, or a file."""
-    split: str = changes("cases", "")
+    split: str = changes("cases", "", resolve=_split)
     """Only this part of the suite: train, validation, test, FILE (its test part) or FILE:train. Empty: all of it."""
     limit: int = changes("cases", 0)
     """Only a random sample of this many cases; 0 is all."""
-    seed: int = changes("cases", 0)
-    """For the sample and for resampled intervals."""
+    seed: int = changes("cases", 0, when=_samples)
+    """For the training, or the sample of a model that is asked as it is; also for resampled intervals."""
     profile: Profile = changes("scoring", "recommended")
     """Where papers and code differ: recommended, paper or reference."""
     edits: Literal["none", "beluga", "repaired"] | None = changes("cases", None)
@@ -108,7 +133,7 @@ class Settings:
 
     train: Train | None = changes("answers", None)
     """Train before asking; empty asks the model as it is."""
-    iid: str = changes("cases", "")
+    iid: str = changes("cases", "", resolve=_iid)
     """The i.i.d. data: sentiment or paraphrase for the package's own, or a file to train on."""
     iid_test: str = changes("cases", "")
     """The file of i.i.d. data to test on, where iid is a file."""
@@ -124,16 +149,11 @@ class Settings:
     """Retrain without each functionality, capability or test type in turn, and test on what was left out."""
     hold_out_sample: int = changes("answers", 0)
     """Only so many functionalities, drawn at random, are left out; 0 is all."""
-    sample_seed: int = changes("answers", 0)
-    """For that draw: the same for every method and seed."""
+    sample_seed: int = changes("cases", 0)
+    """For that draw, and for the sample of `limit` where models are trained: the same for every method and seed."""
     fold: str = changes("answers", "")
     """Only this functionality, capability or test type is left out."""
     s_iid_mode: Literal["full", "mean_over_heldout"] = changes("scoring", "full")
     """The i.i.d. score inside G: of the model trained on the full suite, or the mean over the held-out ones."""
     shuffles: int = changes("scoring", 10_000)
     """Shuffles of the randomisation test of G."""
-
-    def resolved(self, name: str) -> Any:
-        """A setting's value, the profile's where the user gave none."""
-        own = getattr(self, name)
-        return PROFILES[self.profile][name] if own is None else own

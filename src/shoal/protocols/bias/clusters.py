@@ -14,14 +14,14 @@ from ...data.seat import WordSet
 from ...errors import some
 from ...records import Answer, Case, Measure, Outcome
 from ...stats import clusters as stats
-from .seat import FILES, FOLDER, ask, find_tests, representation_of, split
+from .seat import ASKS, FILES, FOLDER, ask, find_tests, representation_of, split
 from .settings import Settings
 from .shares import joined
 
 SEEDS = 5
 """Clusterings from different starts, over which the numbers are means."""
 
-__all__ = ["FILES", "FOLDER", "ask", "make_cases", "score"]
+__all__ = ["ASKS", "FILES", "FOLDER", "ask", "make_cases", "score"]
 
 
 def make_cases(path: Path | None, tests: Sequence[str] = ()) -> list[Case]:

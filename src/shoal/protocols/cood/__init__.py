@@ -13,14 +13,15 @@ for the table, `texts` for what is drawn, `build` for the nine cells, `recipe` f
 numbers of one model, `compare` for those over seeds, K, words and controls.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import PurePath
 
-from ...models.ask import Questions, answer_batch
-from ...models.ask import gather as gather_columns
-from ...records import Answer, Answers, Example
-from .build import BuiltCood, build, export, identity, load, save, training_items
+from ...models.ask import answer_batch
+from ...records import Answer, Example, Finding, Measure, Result
+from ...views import Section
+from ..base import Built
+from .build import build, export, training_items
 from .compare import compare
 from .recipe import check_room, recipe
 from .score import score
@@ -28,28 +29,18 @@ from .settings import SLOT, Settings, combinations
 from .texts import roles_of
 
 __all__ = [
-    "BuiltCood",
     "Settings",
-    "answers_version",
     "ask",
-    "asks_labels",
     "build",
     "compare",
     "export",
-    "gather",
-    "identity",
-    "is_random",
-    "load",
     "parts",
     "recipe",
-    "save",
     "score",
     "title",
     "training_items",
+    "view",
 ]
-
-answers_version = 1
-asks_labels = True
 
 
 def parts(settings: Settings) -> list[Settings]:
@@ -81,24 +72,16 @@ def title(settings: Settings) -> str:
     return " ".join(filter(None, words))
 
 
-def is_random(settings: Settings) -> bool:
-    """The seed draws the training texts, their order and the new head."""
-    return settings.control != ("majority",)
-
-
-def ask(
-    settings: Settings, model: object, built: BuiltCood, examples: Sequence[Example], ids: Sequence[str]
-) -> list[Answer]:
+def ask(settings: Settings, model: object, built: Built, examples: Sequence[Example]) -> list[Answer]:
     """Whether each text and its template agree, as far as the model can tell; nothing that it is shown is cut."""
     check_room(model, examples)
-    return answer_batch(model, built.cases, built.whole, built.labels, examples, ids)
+    return answer_batch(model, built, examples)
 
 
-def gather(
-    settings: Settings, built: BuiltCood, rows: Sequence[Answer], questions: Questions
-) -> Mapping[str, Answers]:
-    """The answers of each epoch, in the order in which they were given."""
-    by_mark: dict[str, list[Answer]] = {}
-    for row in rows:
-        by_mark.setdefault(row.mark, []).append(row)
-    return {mark: gather_columns(own, questions, built.labels) for mark, own in by_mark.items()}
+def view(
+    settings: Settings, results: Sequence[Result], measures: Sequence[Measure], findings: Sequence[Finding]
+) -> list[Section]:
+    """The nine cells of one model; a line per setup and the epochs of several."""
+    from .view import sections
+
+    return sections(settings, results, measures, findings)

@@ -51,7 +51,7 @@ def setup_of(result: Result) -> dict[str, str]:
     said = result.job["settings"]
     names = said.get("names") or ()
     words = names if isinstance(names, Mapping) else next(iter(names), {})
-    about = result.cases[0].meta.get("about", {}) if result.cases else {}
+    about = result.job.get("about", {})
     roles: Mapping[str, str] = about.get("roles") or said.get("roles") or {}
     return {
         "model": str(result.job.get("model", "")),

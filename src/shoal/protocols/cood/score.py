@@ -5,11 +5,13 @@ Every other epoch is reported too, with its number among the groups.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from ...records import Answers, Case, Measure, Outcome
 from ...stats.intervals import percentile_interval, wilson
+from ..base import Built, Scored
 from .build import describe
 from .cells import CELLS, INCONSISTENT, KINDS, cells_of, target
 from .grid import (
@@ -28,25 +30,19 @@ from .grid import (
 )
 from .settings import Settings
 
-ByEpoch = Mapping[str, Answers]
-
-
-def score(
-    settings: Settings, cases: Sequence[Case], answers: ByEpoch | Answers
-) -> tuple[list[Outcome], list[Measure]]:
+def score(settings: Settings, built: Built, answers: Mapping[str, Answers]) -> Scored:
     """The outcomes at the chosen epoch, its measures, and then the measures of every epoch."""
-    by_epoch = {"": answers} if isinstance(answers, Answers) else answers
-    outcomes = {epoch: judge(cases, said) for epoch, said in by_epoch.items()}
+    outcomes = {epoch: judge(built.cases, given) for epoch, given in answers.items()}
     groups = {"K": str(settings.per_label[0]), "control": settings.control[0]}
-    validation = {epoch: _validation(settings, cases, rows, groups) for epoch, rows in outcomes.items()}
+    validation = {epoch: _validation(settings, built.cases, rows, groups) for epoch, rows in outcomes.items()}
     chosen = choose_epoch({epoch: row.value for epoch, row in validation.items()})
-    measures = measure(settings, cases, outcomes[chosen], groups)
-    measures += _about(cases, chosen, validation[chosen], groups)
+    measures = measure(settings, built.cases, outcomes[chosen], groups)
+    measures += _about(built, chosen, validation[chosen], groups)
     for epoch, rows in outcomes.items():
         if epoch:
-            own = {**groups, "epoch": epoch}
-            measures += [_with(validation[epoch], own), *measure(settings, cases, rows, own)]
-    return outcomes[chosen], measures
+            by_epoch = {**groups, "epoch": epoch}
+            measures += [_with(validation[epoch], by_epoch), *measure(settings, built.cases, rows, by_epoch)]
+    return Scored(outcomes[chosen], measures)
 
 
 def judge(cases: Sequence[Case], answers: Answers) -> list[Outcome]:
@@ -191,9 +187,7 @@ def _validation(
     )
 
 
-def _about(
-    cases: Sequence[Case], chosen: str, validation: Measure, groups: Mapping[str, str]
-) -> list[Measure]:
+def _about(built: Built, chosen: str, validation: Measure, groups: Mapping[str, str]) -> list[Measure]:
     rows = []
     if chosen:
         how = (
@@ -201,7 +195,7 @@ def _about(
         )
         rows.append(Measure("chosen epoch", float(chosen), validation.n, groups, note=how))
         rows.append(validation)
-    about = cases[0].meta.get("about") if cases else None
+    about = built.about
     if about:
         dropped = sum(about["dropped"].values())
         share = dropped / about["rows"]
@@ -215,7 +209,4 @@ def _about(
 
 
 def _with(row: Measure, groups: Mapping[str, str]) -> Measure:
-    return Measure(
-        row.name, row.value, row.n, {**row.groups, **groups}, row.interval, row.interval_method, row.na,
-        row.errors, row.note,
-    )  # fmt: skip
+    return replace(row, groups={**row.groups, **groups})
