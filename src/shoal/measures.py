@@ -119,7 +119,7 @@ MEASURES: dict[str, Quantity] = {
 def quantity(measure: Measure | str) -> Quantity:
     """What a measure is; of a difference or a spread, what it is a difference of."""
     name = measure if isinstance(measure, str) else str(measure.facts.get("of", measure.name))
-    known = MEASURES.get(name, Quantity())
+    known = MEASURES.get(name.removesuffix(" on common cases"), Quantity())
     if not isinstance(measure, str) and "of" in measure.facts:
         outer = MEASURES.get(measure.name, Quantity())
         return Quantity(known.unit, outer.direction, outer.ideal, max(known.digits, 1), outer.signed)
