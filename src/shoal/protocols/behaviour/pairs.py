@@ -1,4 +1,6 @@
-"""Two models on the same cases: what differs, how sure that is, and what could not have been seen (07, 7.2-7.7).
+"""Two models on the same cases: what differs, how sure that is, and what could not have been seen.
+
+`docs/method/beyond.md` 7.2 to 7.7.
 
     Results of A, Results of B ──► Comparison ──► a Row for the suite, each test type, capability, functionality
                                                   the cases that changed, both ways
@@ -529,7 +531,7 @@ def _discordance(part: _Part) -> float:
 
 
 def _over_seeds(known: Sequence[_Part], observed: float, sides: _Sides, choices: Choices) -> _Found:
-    """Seeds and cases drawn again together: for this training recipe (07 section 7.3)."""
+    """Seeds and cases drawn again together: for this training recipe (`docs/method/beyond.md` 7.3)."""
     a, b = ([side[part.members] for part in known] for side in sides.common)
     clusters = None if sides.clusters is None else [c for part in known if (c := part.clusters) is not None]
     replicates = multi_bootstrap_difference(
@@ -560,7 +562,7 @@ def _over_seeds(known: Sequence[_Part], observed: float, sides: _Sides, choices:
 
 
 def _adjusted(rows: Sequence[Row], parts: Sequence[_Part], choices: Choices) -> list[Row]:
-    """The rows with p adjusted over all of them: the family is the table (07 section 7.5)."""
+    """The rows with p adjusted over all of them: the family is the table (`docs/method/beyond.md` 7.5)."""
     raw = np.array([math.nan if row.p is None else row.p for row in rows])
     if choices.adjust == "max-t":
         adjusted = _max_t(rows, parts, choices)
