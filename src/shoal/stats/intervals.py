@@ -222,7 +222,7 @@ def bca_interval(
     defined = _defined(replicates)
     if not len(defined) or math.isnan(estimate) or math.isnan(z):
         return UNDEFINED
-    # 07 takes the share below the estimate. A rate of few cases often hits the estimate itself;
+    # The usual z0 takes the share below the estimate. A rate of few cases often hits the estimate itself;
     # counting such ties as half keeps them from passing for bias. Without ties the two agree.
     slack = 1e-12 * max(1.0, abs(estimate))
     below = np.mean(defined < estimate - slack)
