@@ -24,8 +24,6 @@ from shoal.data.pickles import PickledFunction, PickledSuite, read_suite_pickle,
 from shoal.errors import DataError
 
 HERE = Path(__file__)
-DATA = Path(os.environ.get("SHOAL_DATA") or HERE.parents[2].parent / "shared" / "data") / "checklist"
-needs_data = pytest.mark.skipif(not DATA.is_dir(), reason=f"no released suites in {DATA}; set SHOAL_DATA")
 MEMORY = 500_000_000
 
 Outcomes = dict[str, list[Any]]
@@ -221,16 +219,20 @@ def problem(folder: Path, content: bytes) -> str:
 # What is recovered
 
 
-@needs_data
+@pytest.fixture
+def released(data: Path) -> Path:
+    return data / "checklist"
+
+
 @pytest.mark.parametrize(
     ("name", "cases", "examples"), [("sentiment", 86_420, 178_578), ("squad", 13_311, 71_293)]
 )
 def test_a_released_file_gives_the_rows_of_the_json_lines_beside_it(
-    name: str, cases: int, examples: int
+    name: str, cases: int, examples: int, released: Path
 ) -> None:
-    suite = read_suite_pickle(DATA / f"{name}_suite.tar.gz")
+    suite = read_suite_pickle(released / f"{name}_suite.tar.gz")
     seen = shown = 0
-    with gzip.open(DATA / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
+    with gzip.open(released / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
         for row, line in zip(rows(suite, name), lines, strict=True):
             wanted = json.loads(line)
             assert row == wanted
@@ -248,11 +250,10 @@ def functions(hint: PickledFunction) -> Iterator[PickledFunction]:
             yield from functions(inside)
 
 
-@needs_data
 @pytest.mark.parametrize("name", ["sentiment", "squad"])
-def test_a_released_file_tells_what_each_test_expects(name: str) -> None:
-    suite = read_suite_pickle(DATA / f"{name}_suite.tar.gz")
-    wanted = [json.loads(line) for line in (DATA / f"{name}_tests.jsonl").read_text("utf-8").splitlines()]
+def test_a_released_file_tells_what_each_test_expects(name: str, released: Path) -> None:
+    suite = read_suite_pickle(released / f"{name}_suite.tar.gz")
+    wanted = [json.loads(line) for line in (released / f"{name}_tests.jsonl").read_text("utf-8").splitlines()]
     assert len(suite.tests) == len(wanted)
     for test, want in zip(suite.tests, wanted, strict=True):
         assert (test.name, test.test_type, test.capability) == (
@@ -763,7 +764,7 @@ WATCHED_FAMILIES = (
 
 
 @pytest.mark.slow
-def test_mutated_pickles_never_run_code_never_hang_and_stay_small(tmp_path: Path) -> None:
+def test_mutated_pickles_never_run_code_never_hang_and_stay_small(tmp_path: Path, data_folder: Path) -> None:
     (tmp_path / "base_0").write_bytes(memoised(small_suite()))
     (tmp_path / "base_1").write_bytes(small_suite())
     (tmp_path / "base_2").write_bytes(whole(suite(t=a_test(expect=function("f", {"tolerance": NONE})))))
@@ -773,8 +774,8 @@ def test_mutated_pickles_never_run_code_never_hang_and_stay_small(tmp_path: Path
             whole(suite(t=a_test(expect=attacks("true")[name][0])))
         )
     for name in ("sentiment", "squad"):
-        if DATA.is_dir():
-            with gzip.open(DATA / f"{name}_suite.tar.gz") as archive:
+        if data_folder.is_dir():
+            with gzip.open(data_folder / "checklist" / f"{name}_suite.tar.gz") as archive:
                 (tmp_path / f"real_{name}").write_bytes(archive.read(512 + 400_000)[512:])
     report = under_limits(tmp_path, "fuzz", seconds=240)
     outcomes = dict(report["outcomes"])

@@ -1,4 +1,4 @@
-"""BELUGA: worked values (01, 1.13 and 1.14), and what the paper says of its Table 3 (1.15), from the table itself."""
+"""BELUGA: worked values (`docs/method/beluga.md` 1.13 and 1.14), and what the paper says of its Table 3 (1.15)."""
 
 import csv
 from pathlib import Path

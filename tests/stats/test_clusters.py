@@ -1,4 +1,4 @@
-"""Two clusters against two labels: section 5.6, and permutations beside the formula for chance."""
+"""Two clusters against two labels: `docs/method/bias.md` 5.6, and permutations beside the formula for chance."""
 
 import numpy as np
 import pytest

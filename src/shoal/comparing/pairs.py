@@ -1,5 +1,7 @@
 """Two models on the same cases: what differs, how sure that is, and what could not have been seen.
 
+`docs/method/beyond.md` 7.2 to 7.7.
+
     Results of A, Results of B ──► Comparison ──► a Row for every measure that the protocol says can be compared
                                                   the cases that changed, both ways
                                                   measures, as `--json` shows them

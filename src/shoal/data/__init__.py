@@ -1,6 +1,6 @@
 """Files in, rows out: one reader per format of suites that others wrote.
 
-A reader turns a file into rows of our suite schema (`protocols/00-glossary.md` 0.4, with `capability` for
+A reader turns a file into rows of our suite schema (`docs/method/glossary.md` 0.4, with `capability` for
 `class`), so that everything downstream knows one form. To add a format: write `data/<name>.py` with `fits` and
 `read`, and add a line to FORMATS.
 """

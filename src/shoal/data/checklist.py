@@ -1,7 +1,7 @@
 """The three released CheckList suites (Ribeiro et al. 2020) as JSON Lines, with their rules attached by name.
 
 The released files hold rules as compiled Python, which is never run. MFT and INV tests follow their type's
-default; EXPECTATIONS names the others (`protocols/tables/suite_functionalities.csv`).
+default; EXPECTATIONS names the others (`tests/papers/tables/suite_functionalities.csv`).
 """
 
 from collections.abc import Iterator

@@ -36,7 +36,7 @@ def read(path: Path) -> SuiteRows:
 
 
 def _renamed(lines: Iterator[tuple[int, dict[str, Any]]]) -> Iterator[tuple[int, dict[str, Any]]]:
-    """`class` is what the specification calls a capability."""
+    """`class` is what BELUGA calls a capability."""
     for number, row in lines:
         if "class" in row and "capability" not in row:
             row["capability"] = row.pop("class")

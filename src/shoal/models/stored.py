@@ -1,6 +1,6 @@
 """Answers already computed, read from a predictions file and laid beside the cases they belong to.
 
-Formats (`protocols/00-glossary.md` 0.4 and `02-checklist-suites.md` 2.5), any of them gzipped:
+Formats (`docs/method/glossary.md` 0.4 and `docs/method/checklist.md` 2.5), any of them gzipped:
 
     jsonl             {"functionality", "case_id", "example_idx", "pred", "conf"} per line
     csv               an id column, and a label column or one probability column per label

@@ -266,7 +266,7 @@ def _print_changed(found: Comparison, console: Console) -> None:
 
 
 def claim(a: Sequence[Result], b: Sequence[Result]) -> str:
-    """How far the numbers reach, in words (07 section 7.19)."""
+    """How far the numbers reach, in words (`docs/method/beyond.md` 7.19)."""
     if len(a) + len(b) == 2:
         return "on new cases of these functionalities, this checkpoint only: one seed a side"
     few = (

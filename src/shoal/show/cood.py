@@ -306,7 +306,7 @@ def cood_tables(results: Sequence[Result], compared: Sequence[Measure]) -> dict[
 
 
 def cells_csv(results: Sequence[Result]) -> str:
-    """Every cell of every job and epoch as CSV, every digit (03 section 3.5); an empty epoch is the chosen one."""
+    """Every cell of every job and epoch as CSV, every digit (`docs/method/cood.md` 3.5); no epoch: the chosen one."""
     text = io.StringIO()
     writer = csv.DictWriter(text, CELL_COLUMNS, lineterminator="\n")
     writer.writeheader()

@@ -139,7 +139,7 @@ def _could_see(rows: Sequence[TableRow], column: str) -> str:
 
 
 def _legend(measures: Sequence[Measure], rows: Sequence[TableRow], *, anew: bool) -> Text:
-    """On what the numbers rest and how far they reach (07 section 7.19)."""
+    """On what the numbers rest and how far they reach (`docs/method/beyond.md` 7.19)."""
     seeds = sorted({row.groups["seed"] for row in measures if "seed" in row.groups}, key=_number)
     lines = [_cases(measures, rows), _claim(len(seeds)), _intervals(len(seeds), anew=anew)]
     cells = [cell for row in rows for cell in row.cells.values()]

@@ -1,4 +1,4 @@
-"""Behavioural learning as the three CSV files of 01, 1.10: fractions, every digit, empty where undefined.
+"""Behavioural learning as three CSV files (`docs/method/beluga.md` 1.10): fractions, every digit, empty if undefined.
 
 results_csv         a row per configuration and method: s_iid, suite scores, G, what was left out
 results_fine_csv    a row per configuration, method and scenario, a column per functionality

@@ -1,4 +1,4 @@
-"""Do two concepts fall apart into two clusters? k-means against the known labels (05 section 5.6).
+"""Do two concepts fall apart into two clusters? k-means against the known labels (`docs/method/bias.md` 5.6).
 
 The chance level of `max(a, 1 - a)` is above one half and depends on the sizes. It is not drawn but computed: if labels
 are put at random on clusters of given sizes, how many of one label fall into one cluster is hypergeometric.

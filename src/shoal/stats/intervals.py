@@ -1,6 +1,6 @@
 """Intervals for proportions, means and spreads, from replicates, and for data one keeps looking at.
 
-07 sections 7.2, 7.6 and 7.16. Which one for what:
+`docs/method/beyond.md` 7.2, 7.6 and 7.16. Which one for what:
 
     one proportion of independent cases          wilson
     one proportion of clustered cases            cluster_wilson
@@ -29,7 +29,7 @@ UNDEFINED: Interval = (float("nan"), float("nan"))
 
 
 def wilson(passes: float, n: float, level: float = 0.95) -> Interval:
-    """Wilson's interval for a proportion of n independent cases (07 section 7.2); NaN for n = 0.
+    """Wilson's interval for a proportion of n independent cases (`docs/method/beyond.md` 7.2); NaN for n = 0.
 
     n may be an effective number of cases, and then need not be whole.
 
@@ -147,7 +147,7 @@ def _added_size(table: ClusterTable) -> float:
 
 
 def mean_t_interval(values: ArrayLike, level: float = 0.95) -> Interval:
-    """Student's interval for a mean, such as a score over runs (07 section 7.6); NaN for one value.
+    """Student's interval for a mean, such as a score over runs (`docs/method/beyond.md` 7.6); NaN for one value.
 
     >>> [round(end, 3) for end in mean_t_interval([1, 2, 3, 4, 5])]
     [1.037, 4.963]
@@ -163,7 +163,7 @@ def mean_t_interval(values: ArrayLike, level: float = 0.95) -> Interval:
 
 
 def sd_interval(sd: float, n: int, level: float = 0.95) -> Interval:
-    """The chi-square interval for a standard deviation over n runs (07 section 7.6); NaN for n < 2.
+    """The chi-square interval for a standard deviation over n runs (`docs/method/beyond.md` 7.6); NaN for n < 2.
 
     >>> [round(end, 3) for end in sd_interval(1.0, 5)]
     [0.599, 2.874]
@@ -181,7 +181,7 @@ def sd_interval(sd: float, n: int, level: float = 0.95) -> Interval:
 def percentile_interval(
     replicates: ArrayLike, level: float = 0.95, *, degrees: float | None = None
 ) -> Interval:
-    """The middle `level` of bootstrap replicates (07 section 7.2); NaN replicates are left out.
+    """The middle `level` of bootstrap replicates (`docs/method/beyond.md` 7.2); NaN replicates are left out.
 
     `degrees` (see `resampling.degrees_of_freedom`) asks for the tails that a t distribution has at the
     usual quantiles: Hesterberg's (2015) expanded percentile. Without it 20 clusters cover some 92 %
@@ -208,7 +208,7 @@ def bca_interval(
     *,
     degrees: float | None = None,
 ) -> Interval:
-    """The bias-corrected and accelerated interval of bootstrap replicates (07 section 7.2).
+    """The bias-corrected and accelerated interval of bootstrap replicates (`docs/method/beyond.md` 7.2).
 
     `acceleration` comes from `resampling.acceleration`; NaN replicates are left out, `degrees` is as for
     `percentile_interval`.
@@ -222,7 +222,7 @@ def bca_interval(
     defined = _defined(replicates)
     if not len(defined) or math.isnan(estimate) or math.isnan(z):
         return UNDEFINED
-    # 07 takes the share below the estimate. A rate of few cases often hits the estimate itself;
+    # The usual z0 takes the share below the estimate. A rate of few cases often hits the estimate itself;
     # counting such ties as half keeps them from passing for bias. Without ties the two agree.
     slack = 1e-12 * max(1.0, abs(estimate))
     below = np.mean(defined < estimate - slack)
@@ -240,7 +240,7 @@ def bca_interval(
 
 
 def design_effect(cluster_size: float, correlation: float) -> float:
-    """How many times fewer independent cases n clustered ones are worth: 1 + (k-1)ρ (07 section 7.2).
+    """How many times fewer independent cases n clustered ones are worth: 1 + (k-1)ρ (`docs/method/beyond.md` 7.2).
 
     >>> design_effect(11, 0.5), round(5500 / design_effect(11, 0.5), 1)
     (6.0, 916.7)
@@ -253,7 +253,7 @@ def design_effect(cluster_size: float, correlation: float) -> float:
 def delta_g_variance(
     suite_score: float, iid_score: float, suite_variance: float, iid_variance: float
 ) -> float:
-    """Variance of G by the delta method (07 section 7.2); NaN where both scores are 0.
+    """Variance of G by the delta method (`docs/method/beyond.md` 7.2); NaN where both scores are 0.
 
     >>> round(delta_g_variance(0.6, 0.9, suite_variance=1.0, iid_variance=1.0), 4)  # .72² + .32²
     0.6208
@@ -267,7 +267,7 @@ def delta_g_variance(
 
 
 def anytime_interval(passes: int, n: int, level: float = 0.95) -> Interval:
-    """An interval for a pass rate that holds at every n at once: look, and stop (07 section 7.16).
+    """An interval for a pass rate that holds at every n at once: look, and stop (`docs/method/beyond.md` 7.16).
 
     { p : B(1+k, 1+n-k) / [p^k (1-p)^(n-k)] < 1/α }. The price is width: 18/20 gives [.683, .988] by
     `clopper_pearson`, which holds for an n fixed beforehand.
@@ -293,7 +293,7 @@ def anytime_interval(passes: int, n: int, level: float = 0.95) -> Interval:
 
 
 def sign_e_value(only_a: int, only_b: int) -> float:
-    """Evidence that one of two models is better, from the cases only one gets right (07 section 7.16).
+    """Evidence that one of two models is better, from the cases only one gets right (`docs/method/beyond.md` 7.16).
 
     2^(b+c) B(b+1, c+1), the uniform mixture against ½. Stop labelling at 1/α or more: looking after
     every label is allowed.

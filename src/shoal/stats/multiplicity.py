@@ -1,4 +1,4 @@
-"""Many tests at once: adjusted p values, and a gate that goes down a tree of tests (07 section 7.5).
+"""Many tests at once: adjusted p values, and a gate that goes down a tree of tests (`docs/method/beyond.md` 7.5).
 
 The family is all comparisons of one printed table unless the user says otherwise. A NaN among the p
 values is a test that could not be made: it stays NaN and does not count in the family.
@@ -44,7 +44,7 @@ def benjamini_yekutieli(p: ArrayLike) -> Floats:
 
 
 def max_t(observed: ArrayLike, shuffled: ArrayLike) -> Floats:
-    """Westfall-Young adjusted p values from the shuffles of a randomisation test (07 section 7.5).
+    """Westfall-Young adjusted p values from the shuffles of a randomisation test (`docs/method/beyond.md` 7.5).
 
     `shuffled` has a row per shuffle and a column per score. Each score is studentised by its spread
     over shuffles, so that a wide one does not drown the others; a score that never moves has p = 1.

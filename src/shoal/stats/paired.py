@@ -1,4 +1,4 @@
-"""Tests of two models on the same cases: sign test, sign flips, randomisation of G (01 section 1.9).
+"""Tests of two models on the same cases: sign test, sign flips, randomisation of G (`docs/method/beluga.md` 1.9).
 
 The randomisation test exchanges the two models' outcomes at random, case by case. Which cases were
 exchanged does not matter to a pass rate, only how many of each kind; so one binomial count per kind
@@ -25,7 +25,7 @@ from scipy import special
 Floats = NDArray[np.float64]
 
 SLACK = 1e-9
-"""Shuffles this close to the observed value count as reaching it (00 section 0.3)."""
+"""Shuffles this close to the observed value count as reaching it (`docs/method/glossary.md` 0.3)."""
 
 EXACT_TOSSES = 200
 """Sign tests of at most so many cases are exact to the last digit, in whole numbers."""
@@ -144,11 +144,11 @@ def randomise_generalization(
     shuffles: int = 10_000,
     common_only: bool = False,
 ) -> Randomisation:
-    """Approximate randomisation of G in several scenarios against a baseline (01 section 1.9).
+    """Approximate randomisation of G in several scenarios against a baseline (`docs/method/beluga.md` 1.9).
 
     Suite hits are one vector of 1, 0, NaN per functionality; `scenarios` has such a list for each of
     seen, func, class and type. The i.i.d. exchanges are shared by the scenarios, those of the suite
-    drawn for each. `common_only` leaves out cases that do not apply to both models (07 section 7.5).
+    drawn for each. `common_only` leaves out cases that do not apply to both models (`docs/method/beyond.md` 7.5).
     Adjusted p values over the scenarios: `multiplicity.max_t(result.observed, result.shuffled)`. For
     an average over tasks, average the arrays of several results made with the same number of shuffles.
     """
@@ -186,7 +186,7 @@ def exact_randomisation(
 ) -> tuple[int, int]:
     """How many of all patterns of exchange reach the observed |ΔG|, and how many patterns there are.
 
-    For small inputs: the numbers of combinations of counts multiply. The toy suite of 01 section 1.14:
+    For small inputs: the numbers of combinations of counts multiply. The toy suite of `docs/method/beluga.md` 1.14:
 
     >>> na = float("nan")
     >>> baseline, method = [[1, 0, 0, 1], [0, 0], [1, na, 1, 0]], [[1, 1, 0, 1], [1, 1], [1, 1, 1, na]]

@@ -1,4 +1,4 @@
-"""What a comparison could have found: minimum detectable effects and the n they need (07 section 7.4).
+"""What a comparison could have found: minimum detectable effects and the n they need (`docs/method/beyond.md` 7.4).
 
 Print the minimum detectable effect beside every "not significant": on 436 sentences a difference of
 three points is mostly not found even when it is there.

@@ -1,4 +1,4 @@
-"""Would another run give the same answer? Reliability of an item-by-run matrix (07 7.6, 05 5.7).
+"""Would another run give the same answer? Reliability of an item-by-run matrix (`docs/method/beyond.md` 7.6).
 
 Every matrix here has a row per item and a column per run, NaN where a run has no outcome for an item.
 Items may also be categories or models: whatever is to be told apart.
@@ -100,7 +100,7 @@ def krippendorff_alpha(outcomes: ArrayLike, metric: Literal["nominal", "interval
 
 
 def disagreement(outcomes: ArrayLike) -> Floats:
-    """How many runs disagree with the majority, per item of 0/1 outcomes: min(k, R-k) (05 section 5.7).
+    """How many runs disagree with the majority, per item of 0/1 outcomes: min(k, R-k) (`docs/method/bias.md` 5.7).
 
     NaN for an item that some run left undecided.
 
@@ -153,7 +153,7 @@ class RunSpread:
 
 
 def run_spread(outcomes: ArrayLike, level: float = 0.95) -> RunSpread:
-    """SD over runs of a pass rate, its interval, and the over-dispersion ratio (05 section 5.7).
+    """SD over runs of a pass rate, its interval, and the over-dispersion ratio (`docs/method/bias.md` 5.7).
 
     The floor is sqrt(Σ v_i) / N with v_i = R/(R-1) p_i (1-p_i). Scores are fractions; NaN with a
     single run.
@@ -239,7 +239,7 @@ class IntraclassCorrelations:
 
 
 def icc(values: ArrayLike) -> IntraclassCorrelations:
-    """Intraclass correlations of a complete items × runs matrix (07 section 7.6).
+    """Intraclass correlations of a complete items × runs matrix (`docs/method/beyond.md` 7.6).
 
     >>> judges = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
     >>> found = icc(judges)
@@ -268,7 +268,7 @@ def icc(values: ArrayLike) -> IntraclassCorrelations:
 
 @dataclass(frozen=True, slots=True)
 class VarianceComponents:
-    """Variance of single outcomes by source, and what each leaves in the grand mean (07 section 7.3)."""
+    """Variance of single outcomes by source, and what each leaves in the grand mean (`docs/method/beyond.md` 7.3)."""
 
     items: int
     runs: int
@@ -328,7 +328,7 @@ def variance_components(values: ArrayLike) -> VarianceComponents:
 def grand_mean_interval(values: ArrayLike, level: float = 0.95) -> Interval:
     """An interval for the mean over new runs and new items, from a complete items × runs matrix.
 
-    A t interval on σ²_run/R + σ²_item/N + σ²_residual/(RN) (07 section 7.3), for a claim about a
+    A t interval on σ²_run/R + σ²_item/N + σ²_residual/(RN) (`docs/method/beyond.md` 7.3), for a claim about a
     training recipe. For two recipes with paired runs give the matrix of differences.
 
     >>> [round(end, 2) for end in grand_mean_interval([[1, 1, 0], [1, 0, 0], [1, 1, 1], [0, 0, 0]])]
@@ -375,7 +375,7 @@ class Equivalence:
 
 
 def tost(differences: ArrayLike, margin: float, alpha: float = 0.05) -> Equivalence:
-    """Whether a mean difference is within ±margin, by two one-sided t tests (07 section 7.18).
+    """Whether a mean difference is within ±margin, by two one-sided t tests (`docs/method/beyond.md` 7.18).
 
     `differences` are of paired runs. "No significant difference" is not this claim.
 
@@ -423,7 +423,7 @@ def sign_flip_over_runs(
 def disattenuated_correlation(
     x: ArrayLike, y: ArrayLike, reliability_x: float, reliability_y: float
 ) -> float:
-    """Correlation of two diagnostics of one concept, were both measured without error (07 section 7.6).
+    """Correlation of two diagnostics of one concept, were both measured without error (`docs/method/beyond.md` 7.6).
 
     r_xy / √(r_xx r_yy); sampling error can carry it beyond 1. NaN where a series is constant or a
     reliability is not positive.

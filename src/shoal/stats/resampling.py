@@ -1,4 +1,4 @@
-"""Cluster bootstrap by multinomial counts (07 sections 7.2 and 7.3).
+"""Cluster bootstrap by multinomial counts (`docs/method/beyond.md` 7.2 and 7.3).
 
 A cluster is what was drawn independently: a test case, a seed problem, an input text. All that a rate
 needs of it is its contribution, (passes, applicable cases). Clusters with the same contribution are
@@ -81,7 +81,7 @@ def cluster_table(values: ArrayLike, clusters: ArrayLike | None = None) -> Clust
 def paired_table(values_a: ArrayLike, values_b: ArrayLike, clusters: ArrayLike | None = None) -> ClusterTable:
     """What each cluster contributes to a difference of two models: (sum of A, sum of B, applicable).
 
-    A case that does not apply to either of the two counts for neither (07 section 7.7).
+    A case that does not apply to either of the two counts for neither (`docs/method/beyond.md` 7.7).
 
     >>> table = paired_table([1, 1, 0, float("nan")], [1, 0, 0, 1])
     >>> table.rows.tolist(), table.counts.tolist()
@@ -108,7 +108,7 @@ def difference(table: ClusterTable) -> float:
 
 
 def macro_mean(tables: Sequence[ClusterTable]) -> float:
-    """Unweighted mean of the rates of several functionalities (01 section 1.5); NaN if one has none."""
+    """Unweighted mean of the rates of several functionalities (`docs/method/beluga.md` 1.5); NaN if one has none."""
     return float(np.mean([rate(table) for table in _in_order(tables)]))
 
 
@@ -152,7 +152,7 @@ def macro_mean_replicates(
     random_functionalities: bool = False,
     draw_all: bool = False,
 ) -> Floats:
-    """A macro mean of functionalities per resample (07 section 7.2).
+    """A macro mean of functionalities per resample (`docs/method/beyond.md` 7.2).
 
     By default the functionalities are fixed and their cases drawn: "these functionalities, new cases".
     With `random_functionalities` they are drawn first: "new functionalities like these", the wider and
@@ -236,7 +236,7 @@ def degrees_of_freedom(tables: Sequence[ClusterTable]) -> float:
 
 
 def acceleration(tables: Sequence[ClusterTable]) -> float:
-    """The `a` of the BCa interval, from leaving out one cluster at a time (07 section 7.2).
+    """The `a` of the BCa interval, from leaving out one cluster at a time (`docs/method/beyond.md` 7.2).
 
     For several functionalities the influence of each cluster is weighted as it enters the macro mean.
     0 when every cluster pulls alike.
@@ -269,7 +269,7 @@ def multi_bootstrap(
     clusters: Sequence[ArrayLike] | None = None,
     draw_all: bool = False,
 ) -> Floats:
-    """A (macro) mean per joint resample of runs and items (07 section 7.3): "for this training recipe".
+    """A (macro) mean per joint resample of runs and items (`docs/method/beyond.md` 7.3): "for this training recipe".
 
     `outcomes` holds one items × runs matrix per functionality, over the same runs: the runs are drawn
     once per resample, the items within each functionality. NaN entries count for nothing; a replicate
@@ -291,7 +291,7 @@ def multi_bootstrap_difference(
     clusters: Sequence[ArrayLike] | None = None,
     draw_all: bool = False,
 ) -> Floats:
-    """A difference of two recipes, A minus B, per joint resample of runs and items (07 section 7.3).
+    """A difference of two recipes, A minus B, per joint resample of runs and items (`docs/method/beyond.md` 7.3).
 
     Items are always drawn together for both. Runs are drawn as pairs with `paired_runs` (column r of
     both came from the same initial checkpoint), else for each recipe apart.

@@ -62,7 +62,7 @@ def test_a_functionality_by_hand():
     assert found.rates == (0.9, 0.5)
     assert found.difference == pytest.approx(-0.4)
     assert (found.gained, found.lost, found.n) == (2, 10, 20)
-    assert found.p == 0.03857421875  # sign test of 2 and 10 (01 section 1.13)
+    assert found.p == 0.03857421875  # sign test of 2 and 10 (`docs/method/beluga.md` 1.13)
     assert found.test == "sign test"
     assert found.interval and found.interval[0] < -0.4 < found.interval[1]
 
@@ -79,7 +79,7 @@ def test_the_toy_suite_of_01_section_14_on_its_common_cases():
 
 
 def test_the_smallest_effect_that_could_be_seen_as_worked():
-    # 07 section 7.4: n = 436, 8 % discordant: 3.78 points
+    # `docs/method/beyond.md` 7.4: n = 436, 8 % discordant: 3.78 points
     changed = round(0.08 * 436)
     a = result({"f": [1, 0] * (changed // 2) + [1] * (436 - changed // 2 * 2)})
     b = result({"f": [0, 1] * (changed // 2) + [1] * (436 - changed // 2 * 2)})

@@ -24,7 +24,7 @@ def learning(**settings):
     return make_settings(Settings, {"iid": "sentiment", **settings}, "test")
 
 
-# Targets (01, 1.4)
+# Targets (`docs/method/beluga.md` 1.4)
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ words = st.lists(
 
 @pytest.fixture
 def three_texts(tmp_path):
-    """The toy example of section 3.9: two texts of each class."""
+    """The toy example of `docs/method/cood.md` 3.9: two texts of each class."""
     path = tmp_path / "three.csv"
     path.write_text(
         "text,label\nLoved it.,positive\nHated it.,negative\nIt was a meal.,neutral\n"

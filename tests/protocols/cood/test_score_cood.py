@@ -12,7 +12,7 @@ from shoal.protocols.cood.cells import CELLS, KINDS, LABELS, kind_means, target
 from shoal.protocols.cood.grid import COLUMNS, GAP, KIND_WEIGHTS, Grid, components, interval, replicates
 from shoal.records import Answers, Measure, Measures
 
-REFERENCE = {  # section 3.6: fst/fst sec/sec neu/fst neu/sec | fst/sec sec/fst | fst/neu sec/neu neu/neu
+REFERENCE = {  # docs/method/cood.md 3.6: fst/fst sec/sec neu/fst neu/sec | fst/sec sec/fst | fst/neu sec/neu neu/neu
     "perfect": (1, 1, 1, 1, 1, 1, 1, 1, 1),
     "x_only": (1, 1, 1, 1, 0, 0, 0, 0, 0),
     "always_0": (1, 1, 0, 0, 0, 0, 0, 0, 1),

@@ -1,4 +1,6 @@
-"""Each row of a behavioural-learning table against the model trained on i.i.d. data only (01, 1.9; 07, 7.3-7.5).
+"""Each row of a behavioural-learning table against the model trained on i.i.d. data only.
+
+`docs/method/beluga.md` 1.9, `docs/method/beyond.md` 7.3 to 7.5.
 
     score       test                                              with several seeds
     iid score   exact sign test                                   sign flips of a case's outcomes in all runs together
@@ -97,7 +99,7 @@ def _iid_difference(new: Floats, old: Floats) -> Estimate:
 def g_test(
     settings: Settings, scenario: Scenario, base: Scenario, draws: Draws, population: int, unit: str
 ) -> Iterator[Contest]:
-    """Of G: approximate randomisation (01 section 1.9); `draws` are of the row and the baseline on common seeds."""
+    """Of G, by shuffles (`docs/method/beluga.md` 1.9); `draws` are of the row and the baseline on common seeds."""
     ours, _ = common_seeds(scenario, base)
     shuffled = exchange_test(
         draws.pair,
@@ -123,7 +125,7 @@ def g_test(
 
 
 def contest_measures(tests: Sequence[Contest], shuffles: int) -> Iterator[Measure]:
-    """Each test as measures, p adjusted over all of them: the family is the table (07 section 7.5)."""
+    """Each test as measures, p adjusted over all of them: the family is the table (`docs/method/beyond.md` 7.5)."""
     if not tests:
         return
     family = f"Holm over {len(tests)} comparisons"

@@ -1,6 +1,6 @@
 """Settings to cases: which suite, with which defects mended, and which part of it.
 
-The split follows BELUGA (`protocols/01-beluga.md` 1.2): 50/25/25 by case inside each functionality.
+The split follows BELUGA (`docs/method/beluga.md` 1.2): 50/25/25 by case inside each functionality.
 """
 
 import hashlib
@@ -137,7 +137,7 @@ def digest_of(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()[:16]
 
 
-# Suite edits (01 section 1.2, 02 section 2.10)
+# Suite edits (`docs/method/beluga.md` 1.2, `docs/method/checklist.md` 2.10)
 
 Mend = Callable[[Case], Case]
 
@@ -279,7 +279,7 @@ def split_cases(cases: Sequence[Case], *, by_content: bool) -> dict[str, str]:
 
 
 def half_half(n: int, seed: int = 123) -> list[str]:
-    """The split of each of n units: half to train, then half and half, as scikit-learn draws it (01 section 1.2).
+    """The split of n units: half to train, then half and half, as scikit-learn draws it (`docs/method/beluga.md` 1.2).
 
     >>> [i for i, split in enumerate(half_half(13)) if split == "test"]
     [0, 5, 7, 10]

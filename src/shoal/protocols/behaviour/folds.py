@@ -1,4 +1,4 @@
-"""One table of a plan to its jobs: configurations, methods, and what is left out of each training (01, 1.3).
+"""A table of a plan to its jobs: configurations, methods, what each training leaves out (`docs/method/beluga.md` 1.3).
 
 iid                     one job: the baseline, whose pass rates are "standard"
 every other, by method  one job on the full suite ("seen"), and one per fold of each hold-out

@@ -1,6 +1,6 @@
 """The paper's hyper-parameters: the i.i.d. stage's, and the suite stage's as its authors' grid search chose them.
 
-`protocols/01-beluga.md` 1.6 and 1.8. Rates are for BERT-base. The `tiny:` models have a hundredth of its weights and
+`docs/method/beluga.md` 1.6 and 1.8. Rates are for BERT-base. The `tiny:` models have a hundredth of its weights and
 hardly move at such rates: theirs are TINY_FACTOR times as high, except where only a head is trained.
 """
 

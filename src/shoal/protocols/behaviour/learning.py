@@ -1,12 +1,14 @@
-"""What training on a suite does: G in every scenario against the model trained without it (01, 1.5 and 1.9).
+"""What training on a suite does: G in every scenario against the model trained without it.
+
+`docs/method/beluga.md` 1.5 and 1.9.
 
     jobs of a plan ──► trainings.py ──► scores with intervals, pass rates ──► Measures
                        folds joined     tests against the iid row             (Table 3, Figure 1)
 
 The groups of a measure are `config`, `method` and `hold out`, with `model` where a plan has several. With `seed` it is
 of one run; without, the mean over seeds. `estimand` says "new functionalities" where the interval is for those;
-without, it is for these functionalities and new cases (07 section 7.2). What compares with the iid row (`difference`,
-`p value`, `adjusted p value`, `minimum detectable effect`) has the group `score`: "G" or "iid score".
+without, it is for these functionalities and new cases (`docs/method/beyond.md` 7.2). What compares with the iid row
+(`difference`, `p value`, `adjusted p value`, `minimum detectable effect`) has the group `score`: "G" or "iid score".
 
 Every interval and every test begins with the settings' seed. Pure: nothing here asks a model or reads a file.
 """
@@ -168,7 +170,7 @@ class _Table:
         return draw(both, self.settings.resamples, np.random.default_rng(self.settings.seed))
 
     def _about(self, scenario: Scenario, held_out: int, population: int) -> Iterator[str]:
-        """What a reader of a mean over seeds should know (07 section 7.3)."""
+        """What a reader of a mean over seeds should know (`docs/method/beyond.md` 7.3)."""
         if population:
             yield f"{held_out} of {population} functionalities, drawn at random"
         if self.settings.fold and scenario.hold_out in HOLD_OUTS[1:]:
@@ -211,7 +213,7 @@ class _Table:
             yield replace(whole, groups=own) if alone else cases.of_seed(at).rate(name, own)
 
     def _applicability(self, scenario: Scenario, cases: "_Slice") -> str:
-        """A warning where the row is asked much more, or less, than the baseline (07 section 7.7)."""
+        """A warning where the row is asked much more, or less, than the baseline (`docs/method/beyond.md` 7.7)."""
         if self.baseline is None or not self.baseline.seeds or not cases.groups:
             return ""
         own = self.trainings.functionalities[cases.groups["functionality"]]

@@ -1,6 +1,6 @@
 """A suite as something to train on: each functionality an environment, each case an item with its target.
 
-`protocols/01-beluga.md` 1.2 and 1.4:
+`docs/method/beluga.md` 1.2 and 1.4:
 
     MFT                     every example with its label; neutral and "anything but" are soft
     INV                     an original and its variants

@@ -1,6 +1,6 @@
 """Every expectation rule: from the predictions of a case's examples to pass, fail or not applicable.
 
-CheckList's semantics (`protocols/02-checklist-suites.md` 2.3 and 2.4). A rule looks at all cases of one
+CheckList's semantics (`docs/method/checklist.md` 2.3 and 2.4). A rule looks at all cases of one
 functionality at once and gives one value per example:
 
     above 0   pass

@@ -1,4 +1,4 @@
-"""Answers to outcomes and measures: pass rates and the suite score (`protocols/01-beluga.md` 1.5).
+"""Answers to outcomes and measures: pass rates and the suite score (`docs/method/beluga.md` 1.5).
 
 Pure: nothing here asks a model, reads a file or keeps state. All cases of one functionality are judged at once.
 """
@@ -255,7 +255,7 @@ def _substitutions(case: Case) -> Iterator[tuple[str, str] | None]:
         yield (str(swap[0]), str(swap[1])) if isinstance(swap, list | tuple) and len(swap) == 2 else None
 
 
-# The neutral band (01 section 1.5)
+# The neutral band (`docs/method/beluga.md` 1.5)
 
 
 def neutral_band(positive: Floats, edges: str = "inclusive") -> tuple[Floats, Integers]:
@@ -332,7 +332,7 @@ def with_facts(measure: Measure, facts: Mapping[str, Any]) -> Measure:
 def example_rates(
     cases: Sequence[Case], judged: Sequence[Judged], outcomes: Sequence[Outcome]
 ) -> list[Measure]:
-    """The share of examples that pass, beside the share of cases in which all do (01 section 1.11, row 3).
+    """The share of examples that pass, beside the share of cases in which all do (`docs/method/beluga.md` 1.11, row 3).
 
     For minimum functionality tests with several examples a case, as reading comprehension has them.
     """

@@ -1,4 +1,4 @@
-"""Settings to stages of training: on what, in which order, without what (`protocols/01-beluga.md` 1.3).
+"""Settings to stages of training: on what, in which order, without what (`docs/method/beluga.md` 1.3).
 
     iid            i.i.d. data
     iid>suite      i.i.d. data ──► suite

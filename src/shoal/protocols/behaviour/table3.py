@@ -1,4 +1,6 @@
-"""The measures of behavioural learning laid out as BELUGA's Table 3, and what its text quotes of it (01, 1.10, 1.15).
+"""The measures of behavioural learning laid out as BELUGA's Table 3, and what its text quotes of it.
+
+`docs/method/beluga.md` 1.10 and 1.15.
 
 rows_of_table3(measures) ──► a row per configuration and method, the iid row first
                              a cell per column: i.i.d., G_seen, G_func, G_class, G_type
@@ -159,7 +161,7 @@ def _with_best(rows: Sequence[TableRow], columns: Sequence[str]) -> list[TableRo
     ]
 
 
-# What the paper's text says of its table (01 section 1.15)
+# What the paper's text says of its table (`docs/method/beluga.md` 1.15)
 
 
 def baseline_of(rows: Sequence[TableRow]) -> TableRow:

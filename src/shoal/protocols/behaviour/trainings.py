@@ -1,4 +1,6 @@
-"""The jobs of a plan put back together: a row per configuration and method, its folds joined (01, 1.3 and 1.5).
+"""The jobs of a plan put back together: a row per configuration and method, its folds joined.
+
+`docs/method/beluga.md` 1.3 and 1.5.
 
     hold out        the pass rates of a functionality come from
     none            the model trained on i.i.d. data only: "standard"
@@ -299,7 +301,7 @@ def _progress(done: int, expected: int) -> str:
 
 
 def undefined(trainings: Trainings, scenarios: Sequence[Scenario]) -> Iterator[str]:
-    """The functionalities without a pass rate in some row: no case applies to some model (01 section 1.5, Φ)."""
+    """The functionalities without a pass rate in some row: no case applies (`docs/method/beluga.md` 1.5, Φ)."""
     for name, own in trainings.functionalities.items():
         for scenario in scenarios:
             if name in scenario.functionalities and np.isnan(scenario.suite[own]).all(axis=0).any():

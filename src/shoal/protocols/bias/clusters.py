@@ -1,4 +1,4 @@
-"""Do the vectors of two concepts fall into two clusters? (05 section 5.6, Figure 2 of the paper)
+"""Do the vectors of two concepts fall into two clusters? (`docs/method/bias.md` 5.6, Figure 2 of the paper)
 
 k-means with k = 2 on the raw vectors; accuracy under the better of the two ways to match clusters to concepts. Its
 chance level is above one half and stands beside it.

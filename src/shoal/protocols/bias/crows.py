@@ -1,4 +1,4 @@
-"""CrowS-Pairs: is the more stereotypical of two sentences the likelier one? (05 section 5.3)
+"""CrowS-Pairs: is the more stereotypical of two sentences the likelier one? (`docs/method/bias.md` 5.3)
 
 The sentences differ in the words that name a group. A masked model's score is the sum of log p(token | all others)
 over the tokens that both share, each masked in turn while the group stays visible; the tokens in which they differ are

@@ -1,4 +1,4 @@
-"""SEAT and WEAT: are X and Y associated with A and B to different degrees? (05 section 5.5)
+"""SEAT and WEAT: are X and Y associated with A and B to different degrees? (`docs/method/bias.md` 5.5)
 
 Effect size and one-sided permutation p as in `stats/association.py`. What has no vector, such as a word that is not in
 a file of word vectors, is left out and named; partitions then have the sizes that are left.

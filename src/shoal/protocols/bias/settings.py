@@ -1,4 +1,4 @@
-"""What an audit of bias can be told, and what each profile says where paper and code differ (05 section 5.8)."""
+"""What an audit of bias can be told, and each profile where paper and code differ (`docs/method/bias.md` 5.8)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""StereoSet: does a model prefer the stereotype, and does it know what makes sense at all? (05 section 5.4)
+"""StereoSet: does a model prefer the stereotype, and does it know what makes sense at all? (`docs/method/bias.md` 5.4)
 
     stereotype score           share of clusters with score(stereotype) > score(anti-stereotype)
     language modelling score   share of the two meaningful sentences that beat the unrelated one

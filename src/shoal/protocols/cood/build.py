@@ -1,4 +1,4 @@
-"""Texts to the biased training set and to the nine cells of the test set (`protocols/03-cood.md` 3.3).
+"""Texts to the biased training set and to the nine cells of the test set (`docs/method/cood.md` 3.3).
 
 training     fst/fst, sec/sec, neu/fst, neu/sec      K items each: the label of the text alone gives the target
 validation   the same cells, other texts             chooses the epoch
@@ -151,7 +151,7 @@ def _item(shape: Shape, text: Text, cell: str) -> Item:
 
 
 def _revealed(shape: Shape, texts: Mapping[str, Sequence[Text]], number: int) -> Iterator[Item]:
-    """The third word after all (07 section 7.14): so many neu/neu, and as many others, fst and sec by turns.
+    """The third word after all (`docs/method/beyond.md` 7.14): some neu/neu, as many others, fst and sec by turns.
 
     With texts that are trained on anyway, so that only the word is new; half of the items have each target.
     """

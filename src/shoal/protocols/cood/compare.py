@@ -1,6 +1,6 @@
 """Across the jobs of a plan: seeds together, and then K, controls, words, templates, revealed items side by side.
 
-Test texts are the same for every seed, so seeds and texts cross: both are drawn again together (07 section 7.3), and
+Test texts are the same for every seed: both are drawn again together (`docs/method/beyond.md` 7.3), and
 seeds can be asked whether they agree, text by text, where the training data do not say what is right (7.14).
 """
 
@@ -23,7 +23,7 @@ SETUP = ("model", "data", "K", "control", "template", "names", "unseen", "reveal
 ALWAYS = ("K", "control")
 """What every measure says about its jobs; the rest only where jobs differ in it."""
 ENOUGH_SEEDS = 5
-"""Fewer support no claim about the recipe (07 section 7.3)."""
+"""Fewer support no claim about the recipe (`docs/method/beyond.md` 7.3)."""
 
 Setup = Mapping[str, str]
 """What makes jobs differ beside the seed."""
@@ -83,7 +83,7 @@ def over_seeds(settings: Settings, results: Sequence[Result], groups: Setup) -> 
 
 
 def claim(results: Sequence[Result]) -> str:
-    """How far the numbers reach, in words (07 section 7.19)."""
+    """How far the numbers reach, in words (`docs/method/beyond.md` 7.19)."""
     seeds = sorted({int(result.job["settings"]["seed"]) for result in results})
     if len(results) == 1:
         return "this checkpoint only: one seed"
@@ -134,7 +134,7 @@ def _agreement(grid: Grid, cells: Sequence[str], groups: Setup, note: str) -> Me
 
 
 def seed_shares(grid: Grid, groups: Setup, note: str) -> list[Measure]:
-    """How much of the variance of a mean is due to seeds: whether to buy seeds or texts (07 section 7.3)."""
+    """How much of the variance of a mean is due to seeds: buy seeds, or texts? (`docs/method/beyond.md` 7.3)."""
     rows = []
     for name, weights in (*KIND_WEIGHTS.items(), ("gap", GAP)):
         found = components(grid, weights)

@@ -1,4 +1,4 @@
-"""Answers to outcomes and measures: nine accuracies, three means, and what tells a shortcut (03 sections 3.5, 3.7).
+"""Answers to outcomes and measures: nine accuracies, three means, signs of a shortcut (`docs/method/cood.md` 3.5, 3.7).
 
 Pure. The epoch is chosen by accuracy on *validation texts in trained combinations*; COOD and OOD cells choose nothing.
 Every other epoch is reported too, with its number among the groups.

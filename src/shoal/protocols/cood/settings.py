@@ -1,4 +1,4 @@
-"""What a COOD audit can be told; numbers are the paper's where it has one, else those of `protocols/03-cood.md`."""
+"""What a COOD audit can be told; numbers are the paper's where it has one, else those of `docs/method/cood.md`."""
 
 from dataclasses import asdict, dataclass, replace
 from itertools import product
