@@ -17,7 +17,7 @@ from typing import Any
 from ..errors import DataError, PlanError, StoreError, some
 from ..files import read_lines
 from ..models import SCHEMES
-from ..protocols import find_protocol
+from ..protocols import PROTOCOLS, find_protocol
 from ..protocols.base import only_part
 from ..records import Measure, Measures, Result
 from ..training.stage import Progress, silent
@@ -110,7 +110,16 @@ def read_result(path: Path) -> Result:
     jobs = found["jobs"]
     if not isinstance(jobs, list) or len(jobs) != 1 or not isinstance(jobs[0], dict):
         raise DataError(f"{path}: one job is expected", fix="a file per model")
-    return Result(jobs[0], (), (), Measures(_measures(found["measures"], path)))
+    return Result(
+        jobs[0], (), (), Measures(_measures(found["measures"], path)), settings=_settings(jobs[0], path)
+    )
+
+
+def _settings(job: Mapping[str, Any], path: Path) -> Any:
+    """The settings that a result file says it was made under; None where it does not say."""
+    if job.get("protocol") not in PROTOCOLS or not isinstance(job.get("settings"), Mapping):
+        return None
+    return make_settings(find_protocol(job["protocol"]).Settings, job["settings"], f"{path}: settings")
 
 
 def _measures(rows: Any, path: Path) -> list[Measure]:
