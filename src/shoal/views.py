@@ -223,7 +223,7 @@ class Section:
 def expected_words(case: Case) -> str:
     """What is expected of a case: its label by name, or its rule in words."""
     if case.labels:
-        return f"expected {label_words(case, case.labels[0])}"
+        return label_words(case, case.labels[0])
     return str(case.meta.get("expects", ""))
 
 
