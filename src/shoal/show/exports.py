@@ -3,13 +3,12 @@
 Markdown and LaTeX are for reading: per cent and points, one decimal. CSV is for computing: fractions, every digit.
 """
 
-import csv
-import io
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from ..protocols.behaviour.pairs import ADJUSTMENTS, Comparison, Row
+from .csv_tables import rows_as_csv
+from .escapes import escape_latex, escape_markdown, plain_line
 
 HEADER = ("", "type", "n", "A", "B", "B − A", "95 % interval", "p", "MDE", "better", "worse")
 
@@ -49,7 +48,7 @@ def as_latex(found: Comparison) -> str:
             *body,
             r"\bottomrule",
             r"\end{tabular}",
-            f"% {_plain(caption(found))}",
+            f"% {plain_line(caption(found))}",
             "",
         ]
     )
@@ -58,17 +57,6 @@ def as_latex(found: Comparison) -> str:
 def as_csv(found: Comparison) -> str:
     """Every row with every digit; empty where a number is undefined."""
     return rows_as_csv([_numbers(row) for row in found.rows])
-
-
-def rows_as_csv(rows: Sequence[Mapping[str, Any]]) -> str:
-    """A table with the columns of its first row; nothing at all without rows."""
-    if not rows:
-        return ""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue()
 
 
 def caption(found: Comparison) -> str:
@@ -130,48 +118,3 @@ def _numbers(row: Row) -> dict[str, Any]:
         "errors B": row.errors[1],
         "note": row.note,
     }
-
-
-def _plain(text: str) -> str:
-    """On one line, without control characters."""
-    return "".join(c for c in re.sub(r"\s+", " ", text) if c.isprintable())
-
-
-def escape_markdown(text: str) -> str:
-    """Text that Markdown shows as it is.
-
-    >>> print(escape_markdown("a|b *c*"))
-    a\\|b \\*c\\*
-    """
-    return re.sub(r"([\\`*_{}\[\]<>#|~&!])", r"\\\1", _plain(text))
-
-
-LATEX = {
-    "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "$": r"\$",
-    "&": r"\&",
-    "#": r"\#",
-    "%": r"\%",
-    "_": r"\_",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    '"': "''",
-    "−": "$-$",
-    "–": "--",
-    "[": "{[}",
-    "]": "{]}",
-}
-
-
-def escape_latex(text: str) -> str:
-    """Text that LaTeX prints as it is.
-
-    >>> print(escape_latex("50 % of $x_1$"))
-    50 \\% of \\$x\\_1\\$
-    """
-    return "".join(LATEX.get(character, character) for character in _plain(text))
