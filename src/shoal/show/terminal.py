@@ -404,7 +404,8 @@ def bars_lines(block: Bars, width: int) -> list[Line]:
 def scatter_lines(block: Scatter, width: int) -> list[Line]:
     """A plot by characters, and the points in words, if they are not too many."""
     known = [(x, y) for _, x, y in block.points if is_defined(x) and is_defined(y)]
-    lines = plot(known, (on_one_line(block.axes[0]), on_one_line(block.axes[1])), width)
+    axes = (on_one_line(block.axes[0]), on_one_line(block.axes[1]))
+    lines = [part for line in plot(known, axes, width) for part in fold(line, width)]
     rows = [Row([name, Number(x), Number(y)]) for name, x, y in block.points[:POINTS]]
     columns = [Column("", "left"), *(Column(axis) for axis in block.axes)]
     lines += [Line(""), *table_lines(Table(columns, rows), width)] if rows else []
