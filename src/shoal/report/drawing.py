@@ -200,7 +200,8 @@ def span(measures: Sequence[Measure]) -> Scale:
     if all(quantity(row).unit == "share" and not quantity(row).signed for row in measures):
         low, high = min(0.0, low), max(1.0, high)
     step = _step(high - low or abs(high) or 1.0)
-    return floor(low / step) * step, ceil(high / step) * step or step
+    start, end = floor(low / step) * step, ceil(high / step) * step
+    return start, end if end > start else start + step
 
 
 def ticks(scale: Scale) -> list[float]:

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ..errors import StoreError
 from ..files import writing
 from ..views import Section
 
@@ -21,6 +22,12 @@ def write_report(
     A part is a heading and what stands below it, such as a model and what its protocols show of it.
     """
     path = Path(path)
+    if path.suffix == ".json":
+        raise StoreError(
+            f"{path}: a page cannot end in .json",
+            why="the numbers are written beside it under that name",
+            fix=f"{path.with_suffix('.html')}",
+        )
     with writing(path) as stream:
         stream.write(page_of(sections_by_part, title=title))
     with writing(path.with_suffix(".json")) as stream:
