@@ -19,7 +19,7 @@ from ...records import Answer, Example, Finding, Measure, Result
 from ...views import Section
 from ..base import Built, Compared
 from .build import build
-from .folds import parts, planned_folds
+from .learning.folds import parts, planned_folds
 from .score import score
 from .settings import Settings
 
@@ -39,7 +39,7 @@ def recipe(settings: Settings, model: str) -> "Recipe | None":
     """The training before the model is asked, if any."""
     if settings.train is None:
         return None
-    from .stages import make_recipe
+    from .learning.stages import make_recipe
 
     return make_recipe(settings, model)
 

@@ -20,10 +20,10 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import DataError, some
-from ...records import Case, Result
-from .iid import is_iid
-from .settings import Config, Settings
+from ....errors import DataError, some
+from ....records import Case, Result
+from ..iid import is_iid
+from ..settings import Config, Settings
 
 Floats = NDArray[np.float64]
 Positions = NDArray[np.int64]

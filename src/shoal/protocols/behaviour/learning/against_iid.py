@@ -17,8 +17,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...records import Measure
-from ...stats.generalization import (
+from ....claims import POWER_AND_LEVEL, reach
+from ....records import Measure
+from ....stats.generalization import (
     DIFFERENCE,
     Draws,
     Estimate,
@@ -26,16 +27,16 @@ from ...stats.generalization import (
     estimate,
     exchange_test,
 )
-from ...stats.intervals import paired_difference_interval, t_quantile, wilson
-from ...stats.multiplicity import holm
-from ...stats.paired import generalization_score, sign_flip_test, sign_test
-from ...stats.power import mde_paired
-from ...stats.resampling import paired_table
-from .pairs import ONE_CHECKPOINT, ONE_INTERVAL, POWER_AND_LEVEL
-from .settings import Settings
+from ....stats.intervals import paired_difference_interval, t_quantile, wilson
+from ....stats.multiplicity import holm
+from ....stats.paired import generalization_score, sign_flip_test, sign_test
+from ....stats.power import mde_paired
+from ....stats.resampling import paired_table
+from ..settings import Settings
 from .trainings import HOLD_OUTS, Floats, Scenario
 
 NEW_FUNCTIONALITIES = "new functionalities"
+PAIRED = "paired t, two clusters added"
 FIXED, RANDOM = "cluster bootstrap", "functionalities and cases bootstrap"
 OVER_SEEDS = ", t over seeds"
 
@@ -83,7 +84,7 @@ def iid_test(settings: Settings, scenario: Scenario, base: Scenario) -> Iterator
         mde = _smallest(math.sqrt(float(flips @ flips)) / (n * seeds))
     difference = _iid_difference(new[known], old[known])
     groups = {"score": "iid score", **_groups(scenario)}
-    yield Contest(groups, n, difference, ONE_INTERVAL, None, seeds, p, how, mde, _unequal(scenario, ours))
+    yield Contest(groups, n, difference, PAIRED, None, seeds, p, how, mde, _unequal(scenario, ours))
 
 
 def _iid_difference(new: Floats, old: Floats) -> Estimate:
@@ -91,8 +92,8 @@ def _iid_difference(new: Floats, old: Floats) -> Estimate:
     by_seed = (new - old).mean(axis=0)
     value, seeds = math.fsum(by_seed) / len(by_seed), len(by_seed)
     low, high = paired_difference_interval(paired_table(new.mean(axis=1), old.mean(axis=1)))
-    reach = t_quantile(0.95, seeds - 1) * float(by_seed.std(ddof=1)) / math.sqrt(seeds) if seeds > 1 else 0.0
-    below, above = math.hypot(max(0.0, value - low), reach), math.hypot(max(0.0, high - value), reach)
+    spread = t_quantile(0.95, seeds - 1) * float(by_seed.std(ddof=1)) / math.sqrt(seeds) if seeds > 1 else 0.0
+    below, above = math.hypot(max(0.0, value - low), spread), math.hypot(max(0.0, high - value), spread)
     return Estimate(value, (max(-1.0, value - below), min(1.0, value + above)))
 
 
@@ -132,7 +133,7 @@ def contest_measures(tests: Sequence[Contest], shuffles: int) -> Iterator[Measur
     if len(tests) / (shuffles + 1) > 0.05:
         family += f"; {shuffles:,} shuffles are too few for so many"
     for test, adjusted in zip(tests, holm([test.p for test in tests]).tolist(), strict=True):
-        about = "; ".join(filter(None, [test.note, _reach(test.seeds)]))
+        about = "; ".join(filter(None, [test.note, reach(test.seeds)]))
         difference = Measure("difference", test.difference.value, test.n, test.groups, note=about)
         yield with_interval(difference, test.difference, test.method, test.seeds)
         if test.anew:
@@ -156,10 +157,6 @@ def with_interval(row: Measure, found: Estimate, method: str, seeds: int) -> Mea
         interval_method=named if found.interval else "",
         note="; ".join(filter(None, [row.note, share])),
     )
-
-
-def _reach(seeds: int) -> str:
-    return ONE_CHECKPOINT if seeds == 1 else f"{seeds} seeds"
 
 
 def _groups(scenario: Scenario) -> dict[str, str]:

@@ -20,8 +20,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ...records import Measure, Result
-from ...stats.generalization import (
+from ....claims import FLAGGED, reach_so_far
+from ....records import Measure, Result
+from ....stats.generalization import (
     METHOD,
     Draws,
     draw,
@@ -30,9 +31,10 @@ from ...stats.generalization import (
     pair,
     suite_score,
 )
-from ...stats.intervals import Interval, cluster_wilson, t_quantile
-from ...stats.paired import generalization_score
-from ...stats.resampling import cluster_table
+from ....stats.intervals import Interval, cluster_wilson, t_quantile
+from ....stats.paired import generalization_score
+from ....stats.resampling import cluster_table
+from ..settings import Settings
 from .against_iid import (
     FIXED,
     NEW_FUNCTIONALITIES,
@@ -45,8 +47,6 @@ from .against_iid import (
     iid_test,
     with_interval,
 )
-from .pairs import ENOUGH_SEEDS, FLAGGED, ONE_CHECKPOINT
-from .settings import Settings
 from .trainings import HOLD_OUTS, Floats, Scenario, Trainings, read_trainings, undefined
 
 Flags = NDArray[np.bool_]
@@ -175,15 +175,7 @@ class _Table:
             yield f"{held_out} of {population} functionalities, drawn at random"
         if self.settings.fold and scenario.hold_out in HOLD_OUTS[1:]:
             yield f"only without {self.settings.fold}"
-        seeds, known = len(scenario.seeds), len(self.trainings.seeds)
-        if seeds < known:
-            yield f"{seeds} of {known} seeds complete"
-        elif seeds > 1:
-            yield f"{seeds} seeds"
-        if seeds == 1:
-            yield ONE_CHECKPOINT
-        elif seeds < ENOUGH_SEEDS:
-            yield f"fewer than {ENOUGH_SEEDS} seeds: no claim about the recipe"
+        yield from reach_so_far(len(scenario.seeds), len(self.trainings.seeds))
         if self._has_own_iid(scenario):
             yield "i.i.d. score: mean over the held-out models"
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any
 
-from ...errors import DataError
-from ...records import Measure
+from ....claims import ALPHA
+from ....errors import DataError
+from ....records import Measure
 from .against_iid import NEW_FUNCTIONALITIES
-from .pairs import ALPHA
 from .trainings import HOLD_OUTS, STANDARD, Row
 
 IID_COLUMN = "iid score"
