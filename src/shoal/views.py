@@ -15,6 +15,8 @@ from .records import Case, Measure, Outcome
 
 Tone = Literal["", "strong", "quiet", "good", "bad", "doubt", "first", "second", "third"]
 """How a text is meant: strong and quiet; good, bad, in doubt; first to third to tell groups apart."""
+Tones = Tone | tuple[Tone, ...]
+"""One tone, or several together: ("strong", "good"). A piece's own goes before its column's, that before its row's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,16 +24,16 @@ class Words:
     """A piece of text."""
 
     text: str
-    tone: Tone = ""
+    tone: Tones = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A measure in a cell."""
+    """A measure in a cell or a sentence: the number alone, its unit stands in the words around it."""
 
     measure: Measure | None
     """None where there is none; shown as an empty cell."""
-    tone: Tone = ""
+    tone: Tones = ""
     mark: str = ""
     """A sign beside it, such as ▲; the block's legend says what it means."""
     part: Literal["value", "interval", "value and interval", "n", "na", "errors", "bar"] = "value"
@@ -48,7 +50,7 @@ class Dots:
     scale: tuple[float, float]
     middle: float | None = None
     """Where nothing would have been found; marked on the scale."""
-    tone: Tone = "first"
+    tone: Tones = "first"
 
 
 Piece = Words | Number | Dots | str
@@ -61,12 +63,14 @@ class Column:
     """A column of a table."""
 
     title: str
+    """A line end in it is kept where there is a choice."""
     align: Literal["left", "right"] = "right"
+    """Left: words, which may fold; right: numbers, which never do."""
     spare: bool = False
     """May be left out where the room is narrow; a renderer that does says so."""
     scale: tuple[float, float] | None = None
     """For a column of dots or bars: the ends that its heading shows."""
-    tone: Tone = ""
+    tone: Tones = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +78,7 @@ class Row:
     """A row of a table. A row without cells is a gap; one with a single cell is a heading inside the table."""
 
     cells: Sequence[Cell] = ()
-    tone: Tone = ""
+    tone: Tones = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +106,10 @@ class HeatMap:
     title: str = ""
     name: str = ""
     legend: Sequence[str] = ()
+    kinds: Sequence[str] = ()
+    """A word for each row, beside its name: the test type. None, or as many as there are rows."""
+    baselines: int = 0
+    """The first so many columns are what the others are compared with; repeated where the columns are torn apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +118,7 @@ class Line:
 
     name: str
     points: Sequence[tuple[float, Measure]]
-    tone: Tone = ""
+    tone: Tones = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +132,8 @@ class Curves:
     title: str = ""
     name: str = ""
     legend: Sequence[str] = ()
+    mark: str = "chosen"
+    """The word for the marked place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,9 +178,10 @@ class ShownCase:
     case: Case
     outcome: Outcome | None = None
     expected: str = ""
+    """In words, without the word "expected": "negative", "the same answer"."""
     answers: Sequence[str] = ()
     """What the model said of each example, such as "positive .98"; empty where it is not kept."""
-    tone: Tone = ""
+    tone: Tones = ""
     mark: str = ""
 
 
