@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from .records import Case, Measure, Outcome
+from .records import Case, Measure, Outcome, Result
 
 Tone = Literal["", "strong", "quiet", "good", "bad", "doubt", "first", "second", "third"]
 """How a text is meant: strong and quiet; good, bad, in doubt; first to third to tell groups apart."""
@@ -218,3 +218,32 @@ class Section:
     """Before the blocks: what makes the numbers less than they seem."""
     detail: Literal["short", "full"] = "short"
     """Full: only where everything is asked for, such as every functionality of every training."""
+
+
+def expected_words(case: Case) -> str:
+    """What is expected of a case: its label by name, or its rule in words."""
+    if case.labels:
+        return f"expected {label_words(case, case.labels[0])}"
+    return str(case.meta.get("expects", ""))
+
+
+def label_words(case: Case, label: int | str) -> str:
+    """A label's name, where the cases give names to numbers."""
+    names = case.meta.get("labels")
+    if str(label).startswith("not_") and label not in (names or ()):
+        return f"anything but {label_words(case, str(label).removeprefix('not_'))}"
+    if str(label).isdecimal():
+        label = int(label)
+    return str(names[label]) if names and isinstance(label, int) and label < len(names) else str(label)
+
+
+def shown_cases(result: Result, cases: Sequence[Case]) -> list[ShownCase]:
+    """Cases of a result with how they went and what the model said."""
+    place = {case.id: position for position, case in enumerate(result.cases)}
+    said = result.columns.get("said", ())
+    shown = []
+    for case in cases:
+        position = place[case.id]
+        answers = said[position] if said else ()
+        shown.append(ShownCase(case, result.outcomes[position], expected_words(case), answers))
+    return shown

@@ -1,9 +1,11 @@
-"""Gates for releases: a result, a file of rules, and whether every rule is met.
+"""Two results side by side, and a result against rules: the same for every protocol.
 
-    gate.toml ──► Rule ──┐
-    result ──────────────┼──► Verdict, one per rule and thing judged ──► exit code, table, JUnit XML
-    baseline, if any ────┘
+    results of A and B ──► pairs ──► Comparison: differences, intervals, tests, what changed
 
-`results` finds what a user names (a model, a job, a result file), `rules` reads the file, `judge` decides, `junit`
-writes what CI servers read. Modules are imported by name; nothing is loaded here.
+    gate.toml ──► rules ──► Rule ──┐
+    result ────────────────────────┼──► judge ──► Verdict, one per rule and thing judged ──► exit code, table, JUnit
+    baseline, if any ──────────────┘
+
+A protocol only says by which groups: with the facts of its measures. Modules are imported by name; nothing is loaded
+here.
 """

@@ -1,6 +1,6 @@
 """The rules of a gate, from a TOML file.
 
-    [[rule]]                             # the suite score
+    [[rule]]                             # the headline: the suite score of a suite
     at_least = 0.85
 
     [[rule]]                             # every functionality
@@ -8,18 +8,24 @@
     no_worse_than_baseline_by = 0.02
     judge = "upper bound"
 
+    [[rule]]                             # any measure of any protocol, by its name and groups
+    measure = "stereotype score"
+    category = "gender"
+    at_most = 0.6
+
 A rule says what it looks at, how good that must be, and which end of the 95 % interval is held against it:
 
     lower bound   (default) met when we are confident that the model is good enough
     upper bound   met unless we are confident that it is not: fails on evidence, not on doubt
-    point         the rate as measured, chance included
+    point         the number as measured, chance included
 
-What could not be measured does not pass: errors and undefined values fail a rule unless it allows them.
+For `at_most` the ends are the other way round: the bound that confidence needs is the upper one. What could not be
+measured does not pass: errors and undefined values fail a rule unless it allows them.
 """
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -28,22 +34,24 @@ from ..files import read_lines
 
 Judge = Literal["lower bound", "upper bound", "point"]
 EVERY = "*"
+LIMITS = ("at_least", "at_most", "no_worse_than_baseline_by")
+ALLOWANCES = ("allow_errors", "allow_undefined")
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
     """What must hold of a result."""
 
-    functionality: str | None = None
-    """A functionality's name, or "*" for each of them; `capability` and `test_type` then narrow them down."""
-    capability: str | None = None
-    """Without a functionality: the mean of this capability, or of each with "*"."""
-    test_type: str | None = None
-    """Without a functionality: the mean of MFT, INV or DIR, or of each with "*"."""
+    groups: Mapping[str, str] = field(default_factory=dict)
+    """What it looks at: values of groups, or "*" for each of them. None: the headline."""
+    measure: str = ""
+    """Which measure, where the groups do not tell."""
     at_least: float | None = None
-    """The pass rate that must be reached, a fraction."""
+    """What must be reached."""
+    at_most: float | None = None
+    """What must not be passed."""
     no_worse_than_baseline_by: float | None = None
-    """How much lower than the baseline's the pass rate may be, a fraction; 0 is not at all."""
+    """How much worse than the baseline it may be; 0 is not at all."""
     judge: Judge = "lower bound"
     """Which end of the interval must reach it."""
     allow_errors: bool = False
@@ -52,68 +60,53 @@ class Rule:
     """Pass over what has no applicable case."""
 
     def __post_init__(self) -> None:
-        for names, kind, word in ((SELECTORS, str, "a text"), (ALLOWANCES, bool, "true or false")):
-            for name in names:
-                value = getattr(self, name)
-                if not isinstance(value, kind) and not (value is None and kind is str):
-                    raise PlanError(f"{name} = {value!r}", why=f"{word} is expected")
+        for name in ALLOWANCES:
+            if not isinstance(getattr(self, name), bool):
+                raise PlanError(f"{name} = {getattr(self, name)!r}", why="true or false is expected")
+        for name, value in {"measure": self.measure, **self.groups}.items():
+            if not isinstance(value, str):
+                raise PlanError(f"{name} = {value!r}", why="a text is expected", fix=_near_option(name))
         known = get_args(Judge)
         if self.judge not in known:
             fix = nearest(str(self.judge), known)
             raise PlanError(f"judge = {self.judge!r}", why=f"known: {', '.join(known)}", fix=fix)
-        _check_limit(self)
-        if self.functionality is None and self.capability is not None and self.test_type is not None:
-            raise PlanError(
-                "capability and test_type in one rule: there is no rate for both together",
-                fix='two rules, or functionality = "*" for each functionality that is both',
-            )
+        self._check_limit()
+
+    def _check_limit(self) -> None:
+        """One limit, and a number that makes sense."""
+        limits = [name for name in LIMITS if getattr(self, name) is not None]
+        if len(limits) != 1:
+            problem = f"{' and '.join(limits)} in one rule" if limits else f"none of {', '.join(LIMITS)}"
+            raise PlanError(problem, fix="a rule has one limit; write two rules for two")
+        limit = getattr(self, limits[0])
+        is_number = isinstance(limit, int | float) and not isinstance(limit, bool) and limit == limit
+        if not is_number or (limits[0] == LIMITS[-1] and limit < 0):
+            raise PlanError(f"{limits[0]} = {limit!r}", why="a number is expected, such as 0.9")
+
+    @property
+    def kind(self) -> str:
+        """Which of the limits it has."""
+        return next(name for name in LIMITS if getattr(self, name) is not None)
 
     @property
     def limit(self) -> float:
-        """The number that must be reached: a rate, or a difference from the baseline."""
-        return (
-            float(self.at_least) if self.at_least is not None else -float(self.no_worse_than_baseline_by or 0)
-        )
+        """The number of the rule: a value, or how much is allowed."""
+        return float(getattr(self, self.kind))
 
     @property
     def is_relative(self) -> bool:
         """Whether it needs a baseline."""
-        return self.at_least is None
+        return self.kind == "no_worse_than_baseline_by"
 
     @property
-    def wanted(self) -> dict[str, str]:
-        """The groups that the rule names, as measures call them."""
-        named = {
-            "functionality": self.functionality,
-            "capability": self.capability,
-            "test type": self.test_type,
-        }
-        return {group: value for group, value in named.items() if value is not None}
+    def is_family(self) -> bool:
+        """Whether it looks at several things at once."""
+        return EVERY in self.groups.values()
 
     def __str__(self) -> str:
-        what = ", ".join(f"{group} {value!r}" for group, value in self.wanted.items()) or "suite score"
-        limit = "at_least" if not self.is_relative else "no_worse_than_baseline_by"
-        return f"{what}: {limit} {getattr(self, limit):g}"
-
-
-SELECTORS = ("functionality", "capability", "test_type")
-LIMITS = ("at_least", "no_worse_than_baseline_by")
-ALLOWANCES = ("allow_errors", "allow_undefined")
-
-
-def _check_limit(rule: Rule) -> None:
-    """One limit, and a fraction."""
-    limits = [name for name in LIMITS if getattr(rule, name) is not None]
-    if len(limits) != 1:
-        problem = "both at_least and" if limits else "neither at_least nor"
-        raise PlanError(
-            f"{problem} no_worse_than_baseline_by", fix="a rule has one of them; write two rules for both"
-        )
-    limit = getattr(rule, limits[0])
-    is_number = isinstance(limit, int | float) and not isinstance(limit, bool)
-    if not is_number or not 0 <= limit <= 1:
-        fix = f"{limits[0]} = {limit / 100:g}" if is_number and 1 < limit <= 100 else ""
-        raise PlanError(f"{limits[0]} = {limit!r}", why="a fraction between 0 and 1 is expected", fix=fix)
+        named = [self.measure] if self.measure else []
+        named += [f"{group} {value!r}" for group, value in self.groups.items()]
+        return f"{', '.join(named) or 'headline'}: {self.kind} {self.limit:g}"
 
 
 def read_rules(path: Path) -> list[Rule]:
@@ -137,13 +130,19 @@ def make_rules(table: Mapping[str, Any], where: str = "rules") -> list[Rule]:
     return [_rule(row, f"{where}: rule {number}") for number, row in enumerate(rows, start=1)]
 
 
+OPTIONS = tuple(option.name for option in fields(Rule) if option.name != "groups")
+
+
 def _rule(row: Mapping[str, Any], where: str) -> Rule:
-    known = [one.name for one in fields(Rule)]
-    for key in row:
-        if key not in known:
-            fix = nearest(key.replace(" ", "_").replace("-", "_"), known)
-            raise PlanError(f'{where}: unknown key "{key}"', why=f"known: {', '.join(known)}", fix=fix)
+    """The words of a rule that are none of its options are groups, such as functionality or test_type."""
+    options = {key: value for key, value in row.items() if key in OPTIONS}
+    groups = {key.replace("_", " "): value for key, value in row.items() if key not in OPTIONS}
     try:
-        return Rule(**row)
+        return Rule(groups, **options)
     except PlanError as problem:
         raise problem.at(where) from None
+
+
+def _near_option(name: str) -> str:
+    near = nearest(name.replace(" ", "_").replace("-", "_"), OPTIONS)
+    return near if near else "a group, such as functionality, is given by name"

@@ -17,11 +17,12 @@ from typing import Any
 from ..errors import DataError, PlanError, StoreError, some
 from ..files import read_lines
 from ..models import SCHEMES
-from ..protocols import find_protocol
+from ..protocols import PROTOCOLS, find_protocol
 from ..protocols.base import only_part
 from ..records import Measure, Measures, Result
 from ..training.stage import Progress, silent
-from .auditing import done, job_for_now
+from .auditing import job_for_now
+from .doing import do
 from .plan import make_job
 from .scoring import result_of, stored_job
 from .settings import make_settings
@@ -67,9 +68,9 @@ def audit_all(
     module = find_protocol(protocol)
     chosen = only_part(module, make_settings(module.Settings, settings, where))
     if store is not None:
-        return [done(make_job(protocol, model, chosen), store, progress) for model in models]
+        return [do(make_job(protocol, model, chosen), store, progress) for model in models]
     with ThrownAway() as store_for_now:
-        return [done(job_for_now(protocol, model, chosen), store_for_now, progress) for model in models]
+        return [do(job_for_now(protocol, model, chosen), store_for_now, progress) for model in models]
 
 
 def find_stored(name: str, into: Path) -> Result:
@@ -110,7 +111,16 @@ def read_result(path: Path) -> Result:
     jobs = found["jobs"]
     if not isinstance(jobs, list) or len(jobs) != 1 or not isinstance(jobs[0], dict):
         raise DataError(f"{path}: one job is expected", fix="a file per model")
-    return Result(jobs[0], (), (), Measures(_measures(found["measures"], path)))
+    return Result(
+        jobs[0], (), (), Measures(_measures(found["measures"], path)), settings=_settings(jobs[0], path)
+    )
+
+
+def _settings(job: Mapping[str, Any], path: Path) -> Any:
+    """The settings that a result file says it was made under; None where it does not say."""
+    if job.get("protocol") not in PROTOCOLS or not isinstance(job.get("settings"), Mapping):
+        return None
+    return make_settings(find_protocol(job["protocol"]).Settings, job["settings"], f"{path}: settings")
 
 
 def _measures(rows: Any, path: Path) -> list[Measure]:

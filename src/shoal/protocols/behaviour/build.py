@@ -82,7 +82,8 @@ def _plain(cases: Sequence[Case]) -> list[Case]:
 
 def plain_meta(meta: Mapping[str, Any]) -> dict[str, Any]:
     """What is known about a case, as JSON has it."""
-    plain = {**meta, "expect": meta["expect"].as_json()}
+    expect = meta["expect"]
+    plain = {**meta, "expect": expect.as_json(), "expects": expect.rule.replace("_", " ")}
     return plain | ({"labels": list(meta["labels"])} if "labels" in meta else {})
 
 
