@@ -216,14 +216,14 @@ class Section:
     """Below the blocks: how far the numbers reach, how intervals were made."""
     warnings: Sequence[str] = ()
     """Before the blocks: what makes the numbers less than they seem."""
-    detail: Literal["short", "full"] = "short"
-    """Full: only where everything is asked for, such as every functionality of every training."""
+    detail: Literal["short", "full", "file"] = "short"
+    """Full: only where everything is asked for, such as every functionality of every training. File: as files only."""
 
 
 def expected_words(case: Case) -> str:
     """What is expected of a case: its label by name, or its rule in words."""
     if case.labels:
-        return f"expected {label_words(case, case.labels[0])}"
+        return label_words(case, case.labels[0])
     return str(case.meta.get("expects", ""))
 
 

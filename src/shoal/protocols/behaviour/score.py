@@ -71,8 +71,8 @@ def about_answers(settings: Settings, cases: Sequence[Case], answers: Answers) -
         facts["no confidences"] = True
     if lacks_neutral(answers, cases):
         neutral = cases[0].meta["labels"][1]
-        has_band = answers.probabilities is not None
-        facts |= {"band": settings.resolved("band"), "neutral": neutral} if has_band else {"never": neutral}
+        banded = {"band": settings.resolved("band"), "band of": answers.labels[1], "neutral": neutral}
+        facts |= {"never": neutral} if answers.probabilities is None else banded
     renamed = {name: label for name, label in getattr(answers, "label_map", {}).items() if name != label}
     return facts | ({"label map": renamed} if renamed else {})
 
@@ -98,8 +98,8 @@ WORDS: dict[str, Callable[[Mapping[str, Any]], str]] = {
         f"the model has no label for {facts['never']} and gave no probabilities: it can never be {facts['never']}"
     ),
     "band": lambda facts: (
-        f"a model of two labels: {facts['neutral']} where its probability of the last lies between 1/3 and 2/3"
-        f" (band {facts['band']})"
+        f"two labels for three: read as {facts['neutral']} where the probability of {facts['band of']} lies between "
+        f"1/3 and 2/3 (band {facts['band']})"
     ),
     "label map": lambda facts: (
         "labels read as: " + ", ".join(f"{name} = {label}" for name, label in facts["label map"].items())
@@ -534,7 +534,8 @@ def _mean(name: str, tallies: Sequence[_Tally], groups: Mapping[str, str], setti
     na, errors = sum(tally.na for tally in tallies), sum(tally.errors for tally in tallies)
     facts = {"mean over": "functionality"} | ({"left out": left_out} if left_out else {})
     if not known:
-        return with_facts(Measure(name, None, 0, groups, None, "", na, errors), facts)
+        why = {"mean over": "functionality", "undefined": NO_CASE_APPLIES if na else NO_CASE_ANSWERED}
+        return with_facts(Measure(name, None, 0, groups, None, "", na, errors), why)
     interval, method = _mean_interval(known, settings)
     value, n = macro_mean([tally.table for tally in known]), sum(tally.n for tally in known)
     return with_facts(Measure(name, value, n, groups, interval, method, na, errors), facts)

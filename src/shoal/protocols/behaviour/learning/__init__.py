@@ -7,8 +7,8 @@ out is what it is then tested on.
     lessons   a suite as something to train on;  hyper: with which numbers;  stages: in which order
     trainings the jobs put back together
     compare   scores with intervals;  against_iid: tests against the model trained without the suite
-    table3    the measures laid out as the paper's table
-    view      what to show of it
+    table3    the measures laid out as the paper's table;  conclusions: what they come to
+    view      what to show of it;  files: the paper's tables of numbers
 """
 
 from .compare import compare_trainings

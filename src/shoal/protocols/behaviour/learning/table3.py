@@ -93,22 +93,26 @@ class TableRow:
 
 def rows_of_table3(measures: Iterable[Measure], model: str | None = None) -> list[TableRow]:
     """One model's rows as the paper prints them: the iid row first, with its one G in every column."""
-    means = [row for row in measures if row.groups.get("model") == model and "seed" not in row.groups]
     of_rows: dict[Row, list[Measure]] = {}
-    for row in means:
+    for row in means_of(measures, model):
         if "functionality" not in row.groups and "config" in row.groups:
             of_rows.setdefault((row.groups["config"], row.groups["method"]), []).append(row)
-    found = {name: _cells(rows) for name, rows in of_rows.items()}
-    columns = [column for column in COLUMNS if any(column in cells for cells in found.values())]
-    for (config, _), cells in found.items():
+    laid_out = {name: _cells(rows) for name, rows in of_rows.items()}
+    columns = [column for column in COLUMNS if any(column in cells for cells in laid_out.values())]
+    for (config, _), cells in laid_out.items():
         if config == "iid":
             standard = cells.pop(STANDARD, Cell())
             cells |= {column: standard for column in columns if column in HOLD_OUTS}
     rows = [
         TableRow(*name, {column: cells.get(column, Cell()) for column in columns})
-        for name, cells in found.items()
+        for name, cells in laid_out.items()
     ]
     return _with_best(rows, columns)
+
+
+def means_of(measures: Iterable[Measure], model: str | None) -> list[Measure]:
+    """What is said of one model over all its seeds."""
+    return [row for row in measures if row.groups.get("model") == model and "seed" not in row.groups]
 
 
 def models_of(measures: Iterable[Measure]) -> list[str | None]:
