@@ -115,7 +115,7 @@ def test_a_result_file_cannot_be_paired(shoal, pair, suite, tmp_path, make):
 
 
 def test_jobs_of_a_store_are_compared(shoal, pair, suite, tmp_path):
-    from shoal.runs.here import run_here
+    from shoal.runs.executors import run_here
     from shoal.runs.plan import make_plan
     from shoal.runs.store import RunStore
 

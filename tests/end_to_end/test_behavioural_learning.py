@@ -11,7 +11,7 @@ from itertools import product
 import pytest
 
 from shoal.protocols.behaviour.suite import Suite, case, write_suite
-from shoal.runs.here import run_here
+from shoal.runs.executors import run_here
 from shoal.runs.plan import check_plan, make_plan
 from shoal.runs.scoring import brief_result, compare_jobs
 from shoal.runs.store import RunStore
@@ -229,7 +229,7 @@ def test_the_number_of_workers_changes_nothing(unbroken, tmp_path):
 KILLED = """
 import sys
 from pathlib import Path
-from shoal.runs.here import run_here
+from shoal.runs.executors import run_here
 from shoal.runs.plan import check_plan, read_plan
 from shoal.runs.store import RunStore
 

@@ -10,7 +10,7 @@ pytest.importorskip("torch")
 from shoal import audit, load_model
 from shoal.data.grammar import make_rows
 from shoal.errors import ModelError
-from shoal.models.ask import ask_cases
+from asking import ask_cases
 from shoal.records import Case
 
 ROOT = Path(__file__).parents[2]

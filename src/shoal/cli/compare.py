@@ -135,7 +135,7 @@ def _show_comparison(comparison: Any, form: str, changed: bool) -> None:
             {"case_id": case.id, "change": "fail to pass" if up else "pass to fail"}
             for case, up in comparison.changed()
         ]
-        echo_object(jobs, comparison.measures, **({"changed": cases} if changed else {}))
+        echo_object(jobs, comparison.measures, (), **({"changed": cases} if changed else {}))
     elif form == "csv":
         from ..show.csv_tables import rows_as_csv
 
@@ -164,7 +164,7 @@ def _compare_runs(matrix: Path, form: str) -> None:
     found = read_matrix(matrix)
     measures = reliability(found)
     if form == "json":
-        echo_object([{"matrix": str(matrix), "runs": list(found.runs)}], measures)
+        echo_object([{"matrix": str(matrix), "runs": list(found.runs)}], measures, ())
     else:
         print_reliability(measures, len(found.runs))
 
@@ -273,7 +273,7 @@ def reproduce_command(name: str, data: Path, as_json: bool) -> None:
         mismatches = [cell.as_json() for cell in found.mismatches]
         matching = len(found.cells) - len(mismatches)
         echo_object(
-            found.jobs, found.measures, cells=len(found.cells), matching=matching, mismatches=mismatches
+            found.jobs, found.measures, (), cells=len(found.cells), matching=matching, mismatches=mismatches
         )
     else:
         from ..show.reproduce import print_reproduction

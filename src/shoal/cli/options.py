@@ -35,7 +35,7 @@ def one_form(forms: "Mapping[str, bool]") -> str:
 def echo_object(
     jobs: "Iterable[Mapping[str, Any]]",
     measures: "Iterable[Measure]",
-    findings: "Iterable[Finding]" = (),
+    findings: "Iterable[Finding]",
     **more: Any,
 ) -> None:
     """Print the public JSON object, with what else a verb has to say."""

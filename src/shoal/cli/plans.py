@@ -168,11 +168,11 @@ def report(plan: Path, into: Path, out: Path) -> None:
     Example:
       shoal report plan.toml --out report.html
     """
-    from ..report.html import write_report
+    from ..report.html import page_data, write_page
     from ..runs.plan import check_plan, read_plan
     from ..runs.scoring import compare_jobs
     from ..runs.store import RunStore
-    from ..runs.viewing import plan_findings, plan_measures, report_sections
+    from ..runs.viewing import plan_findings, plan_measures, report_parts
     from ..show.csv_tables import tables_of
 
     store, wanted = RunStore(into), read_plan(plan)
@@ -181,14 +181,14 @@ def report(plan: Path, into: Path, out: Path) -> None:
     if not done:
         raise ShoalError(f"{into}: no job of {plan} is done", fix=f"shoal run {plan}")
     compared = compare_jobs(wanted, jobs, store)
-    sections = report_sections(wanted, jobs, store, compared)
-    write_report(
-        sections,
-        out,
+    parts = report_parts(wanted, jobs, store, compared)
+    data = page_data(
         [job.as_json() for job in done],
         plan_measures(jobs, store, compared),
         plan_findings(jobs, store, compared),
     )
+    write_page(parts, out, data)
+    sections = [section for part in parts.values() for section in part]
     for name, text in tables_of(sections).items():
         out.with_name(f"{out.stem}-{name}.csv").write_text(text, encoding="utf-8")
     click.echo(f"{out}: {len(done)} of {len(jobs)} jobs")

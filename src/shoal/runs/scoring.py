@@ -1,7 +1,7 @@
 """From kept answers to results, scored anew or read back; and what a plan says across its jobs."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -61,7 +61,7 @@ def is_dead(result: Result) -> bool:
     return bool(result.outcomes) and all(outcome.error for outcome in result.outcomes)
 
 
-def failing_of(result: Result, positions: Sequence[int]) -> list[Case]:
+def failing_of(result: Result, positions: Iterable[int]) -> list[Case]:
     """Of the cases at these positions those that failed, worst first."""
     failed = [
         (result.outcomes[position].value or 0.0, position)

@@ -93,7 +93,10 @@ def _stage_tasks(
 def run_task(task: Task, store: RunStore, progress: Progress = silent) -> str | None:
     """Do one task; gives None, BUSY, or what it failed with."""
     try:
-        return _stage(task, store, progress) if task.stage is not None else _job(task, store, progress)
+        if task.stage is None:
+            return _job(task, store, progress)
+        _stage(task, store, progress)
+        return None
     except BusyError:
         return BUSY
     except ShoalError as problem:

@@ -32,16 +32,21 @@ def plan_sections(
     return sections
 
 
-def report_sections(
+def report_parts(
     plan: Plan, jobs: Sequence[Job], store: RunStore, compared: Mapping[str, Compared]
-) -> list[Section]:
-    """A plan as a page shows it: its jobs together, then each that nothing was said of together."""
-    sections = plan_sections(plan, jobs, store, compared)
-    for protocol in plan.tables:
+) -> dict[str, list[Section]]:
+    """A plan as a page shows it, heading by heading: its jobs together, then each that was not trained here."""
+    parts: dict[str, list[Section]] = {}
+    for protocol, settings in plan.tables.items():
         results = results_of(plan, jobs, store, protocol)
+        if protocol in compared:
+            together = compared[protocol]
+            view = find_protocol(protocol).view
+            parts[protocol] = view(settings, results, together.measures, together.findings)
         if protocol not in compared or not _trains(jobs, protocol):
-            sections += [section for result in results for section in result_sections(result)]
-    return sections
+            for result in results:
+                parts.setdefault(str(result.job["model"]), []).extend(result_sections(result))
+    return parts
 
 
 def _trains(jobs: Sequence[Job], protocol: str) -> bool:
