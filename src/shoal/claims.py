@@ -1,7 +1,9 @@
-"""How far numbers reach: at which level, for how many seeds, and the words that say so (`docs/method/beyond.md` 7.19)."""
+"""How far numbers reach: at which level, for how many seeds, and in which words (`docs/method/beyond.md` 7.19)."""
 
 ALPHA = 0.05
 """The level of every test, after adjustment."""
+POWER = 0.8
+"""How often a difference as large as the minimum detectable effect is found."""
 POWER_AND_LEVEL = 2.801585
 """z of 97.5 % plus z of 80 %: a normal statistic is found with power .8 at this many standard errors."""
 FLAGGED = 0.10

@@ -218,8 +218,8 @@ class Section:
     """Below the blocks: how far the numbers reach, how intervals were made."""
     warnings: Sequence[str] = ()
     """Before the blocks: what makes the numbers less than they seem."""
-    detail: Literal["short", "full"] = "short"
-    """Full: only where everything is asked for, such as every functionality of every training."""
+    detail: Literal["short", "full", "file"] = "short"
+    """Full: only where everything is asked for, such as every functionality of every training. File: as files only."""
 
 
 def expected_words(case: Case) -> str:

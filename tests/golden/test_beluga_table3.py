@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from shoal import Case, Measure, Measures, Outcome, Result
 from shoal.protocols.behaviour.learning import compare_trainings
 from shoal.protocols.behaviour.settings import Settings, Train
-from shoal.protocols.behaviour.table3 import (
+from shoal.protocols.behaviour.learning.table3 import (
     TableRow,
     average_g,
     baseline_of,

@@ -8,8 +8,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ..protocols.behaviour.pairs import ALPHA, ENOUGH_SEEDS
-from ..protocols.behaviour.table3 import (
+from ..claims import ALPHA, ENOUGH_SEEDS
+from ..protocols.behaviour.learning.table3 import (
     COLUMNS,
     IID_COLUMN,
     Cell,
@@ -18,7 +18,7 @@ from ..protocols.behaviour.table3 import (
     models_of,
     rows_of_table3,
 )
-from ..protocols.behaviour.trainings import HOLD_OUTS, STANDARD, Row
+from ..protocols.behaviour.learning.trainings import HOLD_OUTS, STANDARD, Row
 from ..records import Measure
 from .suites import printable
 

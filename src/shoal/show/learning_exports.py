@@ -9,8 +9,8 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from ..protocols.behaviour.table3 import COLUMNS, IID_COLUMN, TableRow, models_of, rows_of_table3
-from ..protocols.behaviour.trainings import HOLD_OUTS, STANDARD
+from ..protocols.behaviour.learning.table3 import COLUMNS, IID_COLUMN, TableRow, models_of, rows_of_table3
+from ..protocols.behaviour.learning.trainings import HOLD_OUTS, STANDARD
 from ..records import Measure, Result
 from .exports import rows_as_csv
 

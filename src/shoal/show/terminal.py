@@ -85,7 +85,7 @@ def section_lines(sections: Sequence[Section], width: int, *, full: bool = False
     """The same as lines of at most this width."""
     parts: list[list[Line]] = []
     for section in sections:
-        if full or section.detail == "short":
+        if section.detail == "short" or (full and section.detail == "full"):
             parts += _parts(section, width)
     lines: list[Line] = []
     for part in filter(None, parts):

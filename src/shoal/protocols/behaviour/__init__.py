@@ -8,7 +8,8 @@ Araujo and Roth 2023, "Cross-functional Analysis of Generalization in Behavioral
     DIR   an original and its variants: confidence may move one way only
 
 The pass rate of a functionality is passes over applicable cases; the suite score is their unweighted mean. Read
-`suite` for what a suite is, `build` for which cases are chosen, `rules` for every expectation, `score` for the numbers.
+`suite` for what a suite is, `build` for which cases are chosen, `rules` for every expectation, `score` for the numbers,
+`learning` for what training on a suite does.
 """
 
 from collections.abc import Sequence
@@ -19,7 +20,7 @@ from ...records import Answer, Example, Finding, Measure, Result
 from ...views import Section
 from ..base import Built, Compared
 from .build import build
-from .folds import parts, planned_folds
+from .learning.folds import parts, planned_folds
 from .score import score
 from .settings import Settings
 
@@ -39,7 +40,7 @@ def recipe(settings: Settings, model: str) -> "Recipe | None":
     """The training before the model is asked, if any."""
     if settings.train is None:
         return None
-    from .stages import make_recipe
+    from .learning.stages import make_recipe
 
     return make_recipe(settings, model)
 
@@ -50,12 +51,16 @@ def ask(settings: Settings, model: Any, built: Built, examples: Sequence[Example
 
 
 def compare(settings: Settings, results: Sequence[Result]) -> Compared:
-    """Across the trainings of a plan: the paper's Table 3 and what is behind it."""
+    """Across the trainings of a plan, the paper's Table 3 and what is behind it; else the models side by side."""
     if settings.train is None:
-        return Compared()
-    from .learning import compare_trainings
+        from .side_by_side import compare_models
 
-    return Compared(compare_trainings(settings, results, planned_folds(settings)))
+        return compare_models(results)
+    from .learning import compare_trainings
+    from .learning.conclusions import conclusions, of_trainings
+
+    measures = compare_trainings(settings, results, planned_folds(settings))
+    return Compared(measures, [*conclusions(measures), *of_trainings(results)])
 
 
 def view(

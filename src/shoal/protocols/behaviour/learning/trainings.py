@@ -20,10 +20,10 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import DataError, some
-from ...records import Case, Result
-from .iid import is_iid
-from .settings import Config, Settings
+from ....errors import DataError, some
+from ....records import Case, Result
+from ..iid import is_iid
+from ..settings import Config, Settings
 
 Floats = NDArray[np.float64]
 Positions = NDArray[np.int64]
@@ -33,7 +33,6 @@ Row = tuple[str, str]
 METHODS = ("vanilla", "l2", "dropout", "lp", "lp-ft", "irm", "group-dro", "fish")
 """In the order of the paper's Table 3."""
 STANDARD = "none"
-WAITS = "waits for the training on the whole suite"
 HOLD_OUTS = ("seen", "functionality", "capability", "test type")
 
 
@@ -93,6 +92,19 @@ def _refuse_another(earlier: Training | None, one: Training) -> None:
 
 
 @dataclass(frozen=True, slots=True)
+class Waiting:
+    """How far something is that is not complete: folds that are done, of all; with all done, the full model is not."""
+
+    done: int
+    folds: int
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """The same as facts of a measure without a value."""
+        return {"folds done": self.done, "folds": self.folds}
+
+
+@dataclass(frozen=True, slots=True)
 class Scenario:
     """The outcomes of one row with one thing held out, a column per complete seed."""
 
@@ -104,10 +116,10 @@ class Scenario:
     iid: Floats  # (i.i.d. cases, seeds); a mean over models where the settings say so
     functionalities: tuple[str, ...]
     """Those with outcomes: all, or those drawn to be held out."""
-    waiting: Mapping[int, str]
+    waiting: Mapping[int, Waiting]
     """Of seeds that are not complete: how far they are."""
-    waiting_note: str = ""
-    """The same for the scenario as a whole, where no seed is complete."""
+    whole: Waiting
+    """How far all seeds are together."""
 
 
 class Trainings:
@@ -162,9 +174,17 @@ class Trainings:
 
     @property
     def hold_outs(self) -> list[str]:
-        """The scenarios that were or are to be."""
-        named = {*self.settings.hold_out, *(job.hold_out for job in self.jobs), "seen"}
-        return [name for name in HOLD_OUTS if name in named]
+        """The scenarios that were or are to be; a plan of one fold trains on nothing else."""
+        named = {*self.settings.hold_out, *(job.hold_out for job in self.jobs)}
+        return [name for name in HOLD_OUTS if name in named or (name == "seen" and not self.settings.fold)]
+
+    @property
+    def iid_of_held_out(self) -> bool:
+        """Whether the i.i.d. score inside G is that of the models which left something out.
+
+        A plan of one fold has no other model.
+        """
+        return self.settings.s_iid_mode == "mean_over_heldout" or "seen" not in self.hold_outs
 
     @property
     def baseline(self) -> Scenario | None:
@@ -174,16 +194,15 @@ class Trainings:
 
     def scenario(self, row: Row, hold_out: str) -> Scenario:
         """One row with one thing held out, its folds put together."""
-        found = {seed: self._folds(row, hold_out, seed) for seed in self.seeds}
+        folds = {seed: self._folds(row, hold_out, seed) for seed in self.seeds}
         expected = 1 if hold_out in (STANDARD, "seen") else self._expected(hold_out)
-        done = sum(len(folds) for folds in found.values())
         waiting = {
-            seed: progress
-            for seed, folds in found.items()
-            if (progress := self._waits_for(row, hold_out, seed, len(folds), expected))
+            seed: Waiting(len(done), expected)
+            for seed, done in folds.items()
+            if len(done) < expected or self._lacks_full_model(row, hold_out, seed)
         }
         complete = [seed for seed in self.seeds if seed not in waiting]
-        parts = [self._joined(row, hold_out, seed, found[seed]) for seed in complete]
+        parts = [self._joined(row, hold_out, seed, folds[seed]) for seed in complete]
         names = [name for name in self.functionalities if parts and all(name in part.names for part in parts)]
 
         def columns(name: str, length: int) -> Any:
@@ -200,14 +219,13 @@ class Trainings:
             columns("iid", len(self.iid)),
             tuple(names),
             waiting,
-            "" if complete else _progress(done, expected * len(self.seeds)) or WAITS,
+            Waiting(sum(map(len, folds.values())), expected * len(self.seeds)),
         )
 
-    def _waits_for(self, row: Row, hold_out: str, seed: int, done: int, expected: int) -> str:
-        """What a seed of a scenario still lacks; empty if it is complete."""
-        needs_full = hold_out not in (STANDARD, "seen") and self.settings.s_iid_mode == "full"
-        lacks_full = needs_full and self._full_model(row, seed) is None
-        return _progress(done, expected) or (WAITS if lacks_full else "")
+    def _lacks_full_model(self, row: Row, hold_out: str, seed: int) -> bool:
+        """Whether the i.i.d. score inside G is to be that of a model that is not trained yet."""
+        needs_full = hold_out not in (STANDARD, "seen") and not self.iid_of_held_out
+        return needs_full and self._full_model(row, seed) is None
 
     def _folds(self, row: Row, hold_out: str, seed: int) -> dict[str, int]:
         """Fold to the job that left it out."""
@@ -238,7 +256,7 @@ class Trainings:
             if number is not None:
                 hits[own], failed[own] = self._outcomes(number, self.suite[own])
                 names.add(name)
-        by_folds = hold_out in (STANDARD, "seen") or self.settings.s_iid_mode == "mean_over_heldout"
+        by_folds = hold_out in (STANDARD, "seen") or self.iid_of_held_out
         full = self._full_model(row, seed)
         models = list(folds.values()) if by_folds else [full] if full is not None else []
         return _Joined(hits, failed, self._iid(models), names)
@@ -292,12 +310,6 @@ class _Joined:
     failed: NDArray[np.bool_]
     iid: Floats
     names: set[str]
-
-
-def _progress(done: int, expected: int) -> str:
-    if done >= expected:
-        return ""
-    return f"{done} of {expected} folds done" if expected > 1 else "not trained yet"
 
 
 def undefined(trainings: Trainings, scenarios: Sequence[Scenario]) -> Iterator[str]:

@@ -9,12 +9,11 @@ rows_of_table3(measures) ──► a row per configuration and method, the iid r
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
-from typing import Any
 
-from ...errors import DataError
-from ...records import Measure
+from ....claims import ALPHA
+from ....errors import DataError
+from ....records import Measure
 from .against_iid import NEW_FUNCTIONALITIES
-from .pairs import ALPHA
 from .trainings import HOLD_OUTS, STANDARD, Row
 
 IID_COLUMN = "iid score"
@@ -94,23 +93,26 @@ class TableRow:
 
 def rows_of_table3(measures: Iterable[Measure], model: str | None = None) -> list[TableRow]:
     """One model's rows as the paper prints them: the iid row first, with its one G in every column."""
-    own = [row for row in measures if row.groups.get("model") == model and "seed" not in row.groups]
-    found: dict[Row, dict[str, Cell]] = {}
-    for row in own:
-        if "functionality" in row.groups or "config" not in row.groups:
-            continue
-        cells = found.setdefault((row.groups["config"], row.groups["method"]), {})
-        _place(cells, row)
-    columns = [column for column in COLUMNS if any(column in cells for cells in found.values())]
-    for (config, _), cells in found.items():
+    of_rows: dict[Row, list[Measure]] = {}
+    for row in means_of(measures, model):
+        if "functionality" not in row.groups and "config" in row.groups:
+            of_rows.setdefault((row.groups["config"], row.groups["method"]), []).append(row)
+    laid_out = {name: _cells(rows) for name, rows in of_rows.items()}
+    columns = [column for column in COLUMNS if any(column in cells for cells in laid_out.values())]
+    for (config, _), cells in laid_out.items():
         if config == "iid":
             standard = cells.pop(STANDARD, Cell())
             cells |= {column: standard for column in columns if column in HOLD_OUTS}
     rows = [
         TableRow(*name, {column: cells.get(column, Cell()) for column in columns})
-        for name, cells in found.items()
+        for name, cells in laid_out.items()
     ]
     return _with_best(rows, columns)
+
+
+def means_of(measures: Iterable[Measure], model: str | None) -> list[Measure]:
+    """What is said of one model over all its seeds."""
+    return [row for row in measures if row.groups.get("model") == model and "seed" not in row.groups]
 
 
 def models_of(measures: Iterable[Measure]) -> list[str | None]:
@@ -129,19 +131,23 @@ FIELDS = {
 }
 
 
-def _place(cells: dict[str, Cell], row: Measure) -> None:
-    """Put a measure into the cell it belongs to."""
-    hold_out = row.groups["hold out"]
-    is_iid = "iid score" in (row.name, row.groups.get("score"))
-    if row.name not in FIELDS or (is_iid and hold_out not in (STANDARD, "seen")):
-        return
-    column, field = IID_COLUMN if is_iid else hold_out, FIELDS[row.name]
-    if row.groups.get("estimand") == NEW_FUNCTIONALITIES:
-        if row.name != "G":
-            return
-        field = "anew"
-    given: dict[str, Any] = {field: row}
-    cells[column] = replace(cells.get(column, Cell()), **given)
+def _cells(measures: Sequence[Measure]) -> dict[str, Cell]:
+    """The cells of one row; its i.i.d. score is that of the model trained on most."""
+    scored = {row.groups["hold out"] for row in measures if _is_iid(row)}
+    full = next((name for name in (STANDARD, *HOLD_OUTS) if name in scored), STANDARD)
+    cells: dict[str, Cell] = {}
+    for row in measures:
+        hold_out, name = row.groups["hold out"], FIELDS.get(row.name, "")
+        if row.groups.get("estimand") == NEW_FUNCTIONALITIES:
+            name = "anew" if row.name == "G" else ""
+        if name and not (_is_iid(row) and hold_out != full):
+            column, given = IID_COLUMN if _is_iid(row) else hold_out, {name: row}
+            cells[column] = replace(cells.get(column, Cell()), **given)  # type: ignore[arg-type]
+    return cells
+
+
+def _is_iid(row: Measure) -> bool:
+    return "iid score" in (row.name, row.groups.get("score"))
 
 
 def _with_best(rows: Sequence[TableRow], columns: Sequence[str]) -> list[TableRow]:

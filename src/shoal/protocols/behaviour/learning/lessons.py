@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from ...errors import DataError
-from ...records import Case, Label
-from ...training.environments import Directed, Environment, Invariant, Item, Labelled, Several
-from .build import REPAIRS, digest_of, load_suite, mend_cases, split_file, suite_cases, training_split
-from .iid import IID, IidData, stamp
-from .rules import label_index
-from .settings import Settings
+from ....errors import DataError
+from ....records import Case, Label
+from ....training.environments import Directed, Environment, Invariant, Item, Labelled, Several
+from ..build import REPAIRS, digest_of, load_suite, mend_cases, split_file, suite_cases, training_split
+from ..iid import IID, IidData, stamp
+from ..rules import label_index
+from ..settings import Settings
 
 NOT_NEGATIVE = (1 / 3, 2 / 3)
 """The target of "anything but negative" where the model has no neutral."""

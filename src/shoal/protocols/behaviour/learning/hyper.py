@@ -7,8 +7,8 @@ hardly move at such rates: theirs are TINY_FACTOR times as high, except where on
 from collections.abc import Mapping
 from typing import Any
 
-from ...training.how import How
-from .settings import Settings
+from ....training.how import How
+from ..settings import Settings
 
 TINY_FACTOR = 25
 FISH_NUMERATOR, FISH_INNER_STEPS = 5e-7, 5

@@ -16,12 +16,14 @@ Every interval and every test begins with the settings' seed. Pure: nothing here
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...records import Measure, Result
-from ...stats.generalization import (
+from ....claims import FLAGGED
+from ....records import Measure, Result
+from ....stats.generalization import (
     METHOD,
     Draws,
     draw,
@@ -30,9 +32,10 @@ from ...stats.generalization import (
     pair,
     suite_score,
 )
-from ...stats.intervals import Interval, cluster_wilson, t_quantile
-from ...stats.paired import generalization_score
-from ...stats.resampling import cluster_table
+from ....stats.intervals import Interval, cluster_wilson, t_quantile
+from ....stats.paired import generalization_score
+from ....stats.resampling import cluster_table
+from ..settings import Settings
 from .against_iid import (
     FIXED,
     NEW_FUNCTIONALITIES,
@@ -45,8 +48,7 @@ from .against_iid import (
     iid_test,
     with_interval,
 )
-from .pairs import ENOUGH_SEEDS, FLAGGED, ONE_CHECKPOINT
-from .settings import Settings
+from .notes import NO_ANSWER, NO_CASE, NO_FUNCTIONALITY, with_facts
 from .trainings import HOLD_OUTS, Floats, Scenario, Trainings, read_trainings, undefined
 
 Flags = NDArray[np.bool_]
@@ -89,14 +91,15 @@ class _Table:
 
     def measures(self) -> Iterator[Measure]:
         """Row by row, the baseline first; what compares with it last."""
-        note = f"left out, no case applies in some row: {', '.join(self.left_out)}" if self.left_out else ""
-        total = len(self.trainings.functionalities)
-        yield Measure("functionalities compared", float(len(self.compared)), total, note=note)
+        count = Measure(
+            "functionalities compared", float(len(self.compared)), len(self.trainings.functionalities)
+        )
+        yield with_facts(count, {"left out": self.left_out} if self.left_out else {})
         if self.baseline:
             yield from self._rates("iid score", self.baseline, _Slice(self.baseline.iid))
             yield from self._scenario(self.baseline)
         for row in self.trainings.rows:
-            full = self.scenarios[row, "seen"]
+            full = self.scenarios[row, self.trainings.hold_outs[0]]  # or what there is in its place
             yield from self._rates("iid score", full, _Slice(full.iid))
             if self.baseline:
                 self.contests += iid_test(self.settings, full, self.baseline)
@@ -107,16 +110,16 @@ class _Table:
     def _scenario(self, scenario: Scenario) -> Iterator[Measure]:
         """Scores and pass rates of a row with one thing held out, or how far they are."""
         groups = _groups(scenario)
-        for seed, progress in scenario.waiting.items():
+        for seed, waiting in scenario.waiting.items():
             for name in ("suite score", "G"):
-                yield Measure(name, None, 0, {**groups, "seed": str(seed)}, note=progress)
+                yield with_facts(Measure(name, None, 0, {**groups, "seed": str(seed)}), waiting.facts)
         names = [name for name in self.compared if name in scenario.functionalities]
         if not names:
-            why = scenario.waiting_note or "no functionality has a pass rate in every row"
+            why = {"undefined": NO_FUNCTIONALITY} if scenario.seeds else scenario.whole.facts
             for name in ("suite score", "G"):
-                yield Measure(name, None, 0, groups, note=why)
+                yield with_facts(Measure(name, None, 0, groups), why)
             return
-        if self._has_own_iid(scenario):
+        if self._has_own_iid(scenario) and scenario.hold_out != self.trainings.hold_outs[0]:
             yield from self._rates("iid score", scenario, _Slice(scenario.iid))
         yield from self._scores(scenario, names)
         for name in scenario.functionalities:
@@ -135,22 +138,23 @@ class _Table:
         anew = draw_functionalities(draws, np.random.default_rng([self.settings.seed, 1]))
         is_sampled = scenario.hold_out == "functionality" and self.settings.hold_out_sample > 0
         population = len(self.compared) if is_sampled and len(names) < len(self.compared) else 0
-        note = "; ".join(self._about(scenario, len(names), population))
+        drawn = {"drawn": len(names), "drawn from": population} if population else {}
+        about = {**drawn, **self._about(scenario)}
         places = np.concatenate([self.trainings.functionalities[name] for name in names])
         counts = _Slice(scenario.suite[places], scenario.failed[places])
         for name, score in (("suite score", suite_score), ("G", generalization_score)):
             n = counts.n + (_Slice(scenario.iid).n if name == "G" else 0)
-            found = estimate(draws, score, METHOD, population=population)
-            row = Measure(name, found.value, n, _groups(scenario), None, "", counts.na, counts.errors, note)
-            yield with_interval(row, found, FIXED, len(scenario.seeds))
-            for at, seed in enumerate(scenario.seeds):
+            mean = estimate(draws, score, METHOD, population=population)
+            row = Measure(name, mean.value, n, _groups(scenario), None, "", counts.na, counts.errors)
+            yield with_interval(with_facts(row, about), mean, FIXED, len(scenario.seeds))
+            for column, seed in enumerate(scenario.seeds):
                 alone = len(scenario.seeds) == 1
-                one = found if alone else estimate(draws, score, METHOD, seed=at, population=population)
+                single = mean if alone else estimate(draws, score, METHOD, seed=column, population=population)
                 groups = {**row.groups, "seed": str(seed)}
-                yield with_interval(replace(row, value=one.value, groups=groups, note=""), one, FIXED, 1)
+                yield with_interval(replace(row, value=single.value, groups=groups), single, FIXED, 1)
             groups = {**row.groups, "estimand": NEW_FUNCTIONALITIES}
-            found = estimate(anew, score, METHOD)
-            yield with_interval(replace(row, groups=groups), found, RANDOM, len(scenario.seeds))
+            new = with_facts(replace(row, groups=groups), about)
+            yield with_interval(new, estimate(anew, score, METHOD), RANDOM, len(scenario.seeds))
         if base and against:
             unit = "cases" if self.trainings.clusters is None else "clusters of cases"
             self.contests += g_test(self.settings, scenario, base, against, population, unit)
@@ -169,26 +173,17 @@ class _Table:
         )
         return draw(both, self.settings.resamples, np.random.default_rng(self.settings.seed))
 
-    def _about(self, scenario: Scenario, held_out: int, population: int) -> Iterator[str]:
+    def _about(self, scenario: Scenario) -> dict[str, Any]:
         """What a reader of a mean over seeds should know (`docs/method/beyond.md` 7.3)."""
-        if population:
-            yield f"{held_out} of {population} functionalities, drawn at random"
+        facts: dict[str, Any] = {"seeds": len(scenario.seeds), "seeds known": len(self.trainings.seeds)}
         if self.settings.fold and scenario.hold_out in HOLD_OUTS[1:]:
-            yield f"only without {self.settings.fold}"
-        seeds, known = len(scenario.seeds), len(self.trainings.seeds)
-        if seeds < known:
-            yield f"{seeds} of {known} seeds complete"
-        elif seeds > 1:
-            yield f"{seeds} seeds"
-        if seeds == 1:
-            yield ONE_CHECKPOINT
-        elif seeds < ENOUGH_SEEDS:
-            yield f"fewer than {ENOUGH_SEEDS} seeds: no claim about the recipe"
+            facts["fold"] = self.settings.fold
         if self._has_own_iid(scenario):
-            yield "i.i.d. score: mean over the held-out models"
+            facts["iid of held-out models"] = True
+        return facts
 
     def _has_own_iid(self, scenario: Scenario) -> bool:
-        return scenario.hold_out in HOLD_OUTS[1:] and self.settings.s_iid_mode == "mean_over_heldout"
+        return scenario.hold_out in HOLD_OUTS[1:] and self.trainings.iid_of_held_out
 
     # Rates
 
@@ -202,24 +197,22 @@ class _Table:
         """One rate: its mean over seeds, and that of each."""
         groups = {**_groups(scenario), **cases.groups}
         if not scenario.seeds:
-            yield Measure(name, None, 0, groups, note=scenario.waiting_note)
+            yield with_facts(Measure(name, None, 0, groups), scenario.whole.facts)
             return
         whole = cases.rate(name, groups)
-        notes = [whole.note, *self._about(scenario, 0, 0), self._applicability(scenario, cases)]
-        yield replace(whole, note="; ".join(filter(None, notes)))
-        for at, seed in enumerate(scenario.seeds):
-            own = {**groups, "seed": str(seed)}
+        yield with_facts(whole, {**self._about(scenario), **self._applicability(cases)})
+        for column, seed in enumerate(scenario.seeds):
+            of_seed = {**groups, "seed": str(seed)}
             alone = len(scenario.seeds) == 1
-            yield replace(whole, groups=own) if alone else cases.of_seed(at).rate(name, own)
+            yield replace(whole, groups=of_seed) if alone else cases.of_seed(column).rate(name, of_seed)
 
-    def _applicability(self, scenario: Scenario, cases: "_Slice") -> str:
+    def _applicability(self, cases: "_Slice") -> dict[str, Any]:
         """A warning where the row is asked much more, or less, than the baseline (`docs/method/beyond.md` 7.7)."""
         if self.baseline is None or not self.baseline.seeds or not cases.groups:
-            return ""
-        own = self.trainings.functionalities[cases.groups["functionality"]]
-        shares = [float((~np.isnan(side)).mean()) for side in (cases.hits, self.baseline.suite[own])]
-        differs = abs(shares[0] - shares[1]) > FLAGGED + 1e-9
-        return "applies to {:.0%} of the cases, for iid to {:.0%}".format(*shares) if differs else ""
+            return {}
+        places = self.trainings.functionalities[cases.groups["functionality"]]
+        shares = [float((~np.isnan(side)).mean()) for side in (cases.hits, self.baseline.suite[places])]
+        return {"applies": shares} if abs(shares[0] - shares[1]) > FLAGGED + 1e-9 else {}
 
 
 def _groups(scenario: Scenario) -> dict[str, str]:
@@ -259,16 +252,17 @@ class _Slice:
         """Cases that were answered and apply in no run."""
         return int((~self.applies & ~self.unanswered).sum())
 
-    def of_seed(self, at: int) -> "_Slice":
-        failed = None if self.failed is None else self.failed[:, [at]]
-        return _Slice(self.hits[:, [at]], failed, self.clusters, self.groups)
+    def of_seed(self, column: int) -> "_Slice":
+        """The outcomes of one seed."""
+        failed = None if self.failed is None else self.failed[:, [column]]
+        return _Slice(self.hits[:, [column]], failed, self.clusters, self.groups)
 
     def rate(self, name: str, groups: Mapping[str, str]) -> Measure:
         """The mean over seeds of passes over applicable cases."""
         applicable = (~np.isnan(self.hits)).sum(axis=0)
         if not applicable.all():
-            why = "no applicable case" if self.na else "the model answered no case"
-            return Measure(name, None, 0, groups, na=self.na, errors=self.errors, note=why)
+            undefined = Measure(name, None, 0, groups, na=self.na, errors=self.errors)
+            return with_facts(undefined, {"undefined": NO_CASE if self.na else NO_ANSWER})
         values = np.nansum(self.hits, axis=0) / applicable
         interval, method = self._interval(values)
         value = math.fsum(values) / len(values)

@@ -13,18 +13,18 @@ from dataclasses import asdict
 from functools import partial
 from typing import Any
 
-from ...errors import PlanError
-from ...models import load_model, parse_spec
-from ...records import Example
-from ...training.environments import Environment
-from ...training.loop import How, steps_of, train
-from ...training.methods import make_method
-from ...training.stage import Mark, Progress, Recipe, Stage
-from .build import load_suite
+from ....errors import PlanError
+from ....models import load_model, parse_spec
+from ....records import Example
+from ....training.environments import Environment
+from ....training.loop import How, steps_of, train
+from ....training.methods import make_method
+from ....training.stage import Mark, Progress, Recipe, Stage
+from ..build import load_suite
+from ..iid import IidData, load_iid
+from ..settings import Settings
 from .hyper import iid_how, losses, method_options, suite_how
-from .iid import IidData, load_iid
 from .lessons import iid_environment, suite_lessons
-from .settings import Settings
 
 
 def make_recipe(settings: Settings, model: str) -> Recipe:

@@ -6,14 +6,15 @@
 import pytest
 
 from shoal.errors import DataError, PlanError
-from shoal.protocols.behaviour import Settings, build, load, parts, save
+from shoal.protocols.behaviour import Settings, build, parts
 from shoal.protocols.behaviour.build import suite_cases, training_split
-from shoal.protocols.behaviour.folds import folds
-from shoal.protocols.behaviour.hyper import iid_how, losses, method_options, suite_how, tuned
 from shoal.protocols.behaviour.iid import is_iid, label_names, load_iid
-from shoal.protocols.behaviour.lessons import items_of, suite_lessons, target_of
+from shoal.protocols.behaviour.learning.folds import folds
+from shoal.protocols.behaviour.learning.hyper import iid_how, losses, method_options, suite_how, tuned
+from shoal.protocols.behaviour.learning.lessons import items_of, suite_lessons, target_of
 from shoal.protocols.behaviour.settings import Train
 from shoal.protocols.behaviour.suite import Suite, case, write_suite
+from shoal.runs.cases import load_built, save_built
 from shoal.runs.settings import make_settings
 from shoal.training.environments import Directed, Invariant, Labelled, Several
 
@@ -154,8 +155,10 @@ def test_iid_rows_come_last_and_are_scored_apart(tmp_path):
     assert [is_iid(made) for made in built.cases] == sorted(is_iid(made) for made in built.cases)
     assert sum(map(is_iid, built.cases)) == len(data.test) == 500
     assert data.labels == TWO and not set(data.train) & set(data.test)
-    save(built, tmp_path / "cases.jsonl")
-    assert [made.id for made in load(tmp_path / "cases.jsonl").cases] == [made.id for made in built.cases]
+    save_built(built, tmp_path / "cases.jsonl")
+    assert [made.id for made in load_built(tmp_path / "cases.jsonl").cases] == [
+        made.id for made in built.cases
+    ]
 
 
 @pytest.mark.parametrize(

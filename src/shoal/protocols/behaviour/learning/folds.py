@@ -9,11 +9,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...errors import PlanError, nearest
-from ...records import Case
-from .build import suite_cases, training_split
-from .iid import is_iid
-from .settings import Settings
+from ....errors import PlanError, nearest
+from ....records import Case
+from ..build import suite_cases, training_split
+from ..iid import is_iid
+from ..settings import Settings
 
 
 def parts(settings: Settings) -> list[Settings]:

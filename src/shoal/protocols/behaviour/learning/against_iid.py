@@ -13,12 +13,14 @@ how the runs differ: five pairs of runs exchanged as wholes could never give a p
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
-from ...records import Measure
-from ...stats.generalization import (
+from ....claims import ALPHA, POWER, POWER_AND_LEVEL
+from ....records import Measure
+from ....stats.generalization import (
     DIFFERENCE,
     Draws,
     Estimate,
@@ -26,16 +28,17 @@ from ...stats.generalization import (
     estimate,
     exchange_test,
 )
-from ...stats.intervals import paired_difference_interval, t_quantile, wilson
-from ...stats.multiplicity import holm
-from ...stats.paired import generalization_score, sign_flip_test, sign_test
-from ...stats.power import mde_paired
-from ...stats.resampling import paired_table
-from .pairs import ONE_CHECKPOINT, ONE_INTERVAL, POWER_AND_LEVEL
-from .settings import Settings
+from ....stats.intervals import paired_difference_interval, t_quantile, wilson
+from ....stats.multiplicity import holm
+from ....stats.paired import generalization_score, sign_flip_test, sign_test
+from ....stats.power import mde_paired
+from ....stats.resampling import paired_table
+from ..settings import Settings
+from .notes import NO_EFFECT, with_facts
 from .trainings import HOLD_OUTS, Floats, Scenario
 
 NEW_FUNCTIONALITIES = "new functionalities"
+PAIRED = "paired t, two clusters added"
 FIXED, RANDOM = "cluster bootstrap", "functionalities and cases bootstrap"
 OVER_SEEDS = ", t over seeds"
 
@@ -53,9 +56,11 @@ class Contest:
     """The difference for new functionalities."""
     seeds: int
     p: float
-    how: str
+    test: str
+    """What p is the p of."""
     mde: float | None
-    note: str = ""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    """What else a reader should know: seeds or functionalities that only one of the two has."""
 
 
 def common_seeds(scenario: Scenario, base: Scenario) -> tuple[list[int], list[int]]:
@@ -75,15 +80,15 @@ def iid_test(settings: Settings, scenario: Scenario, base: Scenario) -> Iterator
     flips = (new - old)[known].sum(axis=1)
     if seeds == 1:
         gained, lost = int((flips > 0).sum()), int((flips < 0).sum())
-        p, how = sign_test(gained, lost), "exact sign test"
+        p, test = sign_test(gained, lost), "exact sign test"
         mde = mde_paired(n, (gained + lost) / n or wilson(0, n)[1])
     else:
         p = sign_flip_test(flips, np.random.default_rng(settings.seed), settings.shuffles)
-        how = f"sign flips of each case's outcomes in {seeds} runs"
+        test = f"sign flips of each case's outcomes in {seeds} runs"
         mde = _smallest(math.sqrt(float(flips @ flips)) / (n * seeds))
     difference = _iid_difference(new[known], old[known])
     groups = {"score": "iid score", **_groups(scenario)}
-    yield Contest(groups, n, difference, ONE_INTERVAL, None, seeds, p, how, mde, _unequal(scenario, ours))
+    yield Contest(groups, n, difference, PAIRED, None, seeds, p, test, mde, _unequal(scenario, ours))
 
 
 def _iid_difference(new: Floats, old: Floats) -> Estimate:
@@ -91,8 +96,8 @@ def _iid_difference(new: Floats, old: Floats) -> Estimate:
     by_seed = (new - old).mean(axis=0)
     value, seeds = math.fsum(by_seed) / len(by_seed), len(by_seed)
     low, high = paired_difference_interval(paired_table(new.mean(axis=1), old.mean(axis=1)))
-    reach = t_quantile(0.95, seeds - 1) * float(by_seed.std(ddof=1)) / math.sqrt(seeds) if seeds > 1 else 0.0
-    below, above = math.hypot(max(0.0, value - low), reach), math.hypot(max(0.0, high - value), reach)
+    spread = t_quantile(0.95, seeds - 1) * float(by_seed.std(ddof=1)) / math.sqrt(seeds) if seeds > 1 else 0.0
+    below, above = math.hypot(max(0.0, value - low), spread), math.hypot(max(0.0, high - value), spread)
     return Estimate(value, (max(-1.0, value - below), min(1.0, value + above)))
 
 
@@ -108,7 +113,7 @@ def g_test(
         np.random.default_rng(settings.seed),  # the i.i.d. exchanges are shared by a row's scenarios
     )
     anew = draw_functionalities(draws, np.random.default_rng([settings.seed, 1]))
-    drawn = f"both on the {len(draws.suite)} functionalities drawn" if population else ""
+    drawn = {"both on": len(draws.suite)} if population else {}
     runs = f", each with its {len(ours)} runs" if len(ours) > 1 else ""
     yield Contest(
         {"score": "G", **_groups(scenario)},
@@ -120,7 +125,7 @@ def g_test(
         float(shuffled.p[0]),
         f"randomisation: {settings.shuffles:,} exchanges of {unit}{runs}",
         _smallest(float(np.nanstd(shuffled.shuffled))),
-        "; ".join(filter(None, [_unequal(scenario, ours), drawn])),
+        _unequal(scenario, ours) | drawn,
     )
 
 
@@ -128,46 +133,36 @@ def contest_measures(tests: Sequence[Contest], shuffles: int) -> Iterator[Measur
     """Each test as measures, p adjusted over all of them: the family is the table (`docs/method/beyond.md` 7.5)."""
     if not tests:
         return
-    family = f"Holm over {len(tests)} comparisons"
-    if len(tests) / (shuffles + 1) > 0.05:
-        family += f"; {shuffles:,} shuffles are too few for so many"
+    family: dict[str, Any] = {"adjustment": "Holm", "tests": len(tests)}
+    if len(tests) / (shuffles + 1) > ALPHA:
+        family["too few shuffles"] = shuffles
     for test, adjusted in zip(tests, holm([test.p for test in tests]).tolist(), strict=True):
-        about = "; ".join(filter(None, [test.note, _reach(test.seeds)]))
-        difference = Measure("difference", test.difference.value, test.n, test.groups, note=about)
+        of = {"of": test.groups["score"]}
+        difference = Measure("difference", test.difference.value, test.n, test.groups)
+        difference = with_facts(difference, {**of, **test.facts, "runs": test.seeds})
         yield with_interval(difference, test.difference, test.method, test.seeds)
         if test.anew:
             new = replace(difference, groups={**test.groups, "estimand": NEW_FUNCTIONALITIES})
             yield with_interval(new, test.anew, RANDOM, test.seeds)
-        yield Measure("p value", test.p, test.n, test.groups, note=test.how)
-        yield Measure("adjusted p value", adjusted, test.n, test.groups, note=family)
-        why = (
-            "80 % power in one test at 5 %" if test.mde is not None else "no difference could have been found"
-        )
-        yield Measure("minimum detectable effect", test.mde, test.n, test.groups, note=why)
+        yield with_facts(Measure("p value", test.p, test.n, test.groups), {"test": test.test})
+        yield with_facts(Measure("adjusted p value", adjusted, test.n, test.groups), family)
+        reach = {"power": POWER} if test.mde is not None else {"undefined": NO_EFFECT}
+        yield with_facts(Measure("minimum detectable effect", test.mde, test.n, test.groups), of | reach)
 
 
-def with_interval(row: Measure, found: Estimate, method: str, seeds: int) -> Measure:
+def with_interval(row: Measure, figure: Estimate, method: str, seeds: int) -> Measure:
     """A measure with an estimate's interval, and what part of its variance is due to seeds."""
-    share = "" if found.seed_share is None else f"seeds: {found.seed_share:.0%} of the variance"
     named = method + (OVER_SEEDS if seeds > 1 else "")
-    return replace(
-        row,
-        interval=found.interval,
-        interval_method=named if found.interval else "",
-        note="; ".join(filter(None, [row.note, share])),
-    )
-
-
-def _reach(seeds: int) -> str:
-    return ONE_CHECKPOINT if seeds == 1 else f"{seeds} seeds"
+    row = replace(row, interval=figure.interval, interval_method=named if figure.interval else "")
+    return with_facts(row, {} if figure.seed_share is None else {"seed share": figure.seed_share})
 
 
 def _groups(scenario: Scenario) -> dict[str, str]:
     return {"config": scenario.row[0], "method": scenario.row[1], "hold out": scenario.hold_out}
 
 
-def _unequal(scenario: Scenario, ours: Sequence[int]) -> str:
-    return "" if len(ours) == len(scenario.seeds) else f"on the {len(ours)} seeds that the iid row has too"
+def _unequal(scenario: Scenario, ours: Sequence[int]) -> dict[str, Any]:
+    return {} if len(ours) == len(scenario.seeds) else {"common seeds": len(ours)}
 
 
 def _smallest(spread: float) -> float | None:

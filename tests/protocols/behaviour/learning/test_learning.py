@@ -16,8 +16,8 @@ from shoal import Case, Measure, Measures, Outcome, Result
 from shoal.errors import DataError
 from shoal.protocols.behaviour.iid import IID
 from shoal.protocols.behaviour.learning import compare_trainings
+from shoal.protocols.behaviour.learning.table3 import baseline_of, best_gain, mean_gain, rows_of_table3
 from shoal.protocols.behaviour.settings import Settings, Train
-from shoal.protocols.behaviour.table3 import baseline_of, best_gain, mean_gain, rows_of_table3
 
 Hits = Sequence[int | str | None]
 """1, 0, None (not applicable) or an error's text."""
