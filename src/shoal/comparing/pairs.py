@@ -34,6 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import t as student_t
 
+from ..claims import ALPHA, FLAGGED, ONE_CHECKPOINT, POWER_AND_LEVEL
 from ..errors import DataError, PlanError, some
 from ..measures import FEW_CASES
 from ..protocols.base import identity
@@ -56,17 +57,9 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Adjust = Literal["holm", "bh", "max-t", "none"]
 
-ALPHA = 0.05
-POWER_AND_LEVEL = 2.801585
-"""z of 97.5 % plus z of 80 %: a normal statistic is found with power .8 at this many standard errors."""
-FLAGGED = 0.10
-"""Applicability that differs by more is flagged: a model can raise its rate by what it is not asked."""
-ENOUGH_SEEDS = 5
-"""Fewer a side and a claim about the recipe is not well supported."""
 ONE_INTERVAL = "paired t, two clusters added"
 MEAN_INTERVAL = "cluster bootstrap"
 SUM_INTERVAL = "t over clusters"
-ONE_CHECKPOINT = "this checkpoint only"
 CASES, RUNS = "cases", "runs"
 
 ADJUSTMENTS: dict[str, str] = {

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
 
+from ..claims import ENOUGH_SEEDS
 from ..errors import some
 from ..measures import quantity, shown, shown_interval, shown_p, unit_word
 from ..protocols.base import differing
@@ -26,7 +27,7 @@ from ..views import (
 from ..views import Row as TableRow
 from .judge import Status, Verdict
 from .junit import number, wanted
-from .pairs import ADJUSTMENTS, ENOUGH_SEEDS, RUNS, Comparison, Row, note_of
+from .pairs import ADJUSTMENTS, RUNS, Comparison, Row, note_of
 
 EXAMPLES = 2
 """How many newly failing cases are shown unless all are asked for."""

@@ -27,7 +27,6 @@ from ..errors import DataError, ModelError, nearest, some
 from ..files import first_bytes, read_json_lines, read_lines, read_table
 from ..records import Answers, Case
 from . import ModelSpec, digest_file
-from .ask import NO_CONFIDENCES
 
 Key = tuple[str | None, str, int]
 """Functionality (None where the file has none), case id, number of the example in its case."""
@@ -487,7 +486,7 @@ def _answers(
     predictions = _label_indices(columns, labels, own if width > 1 else None)[rows]
     errors = {at: columns.errors[row] for at, row in enumerate(rows.tolist()) if row in columns.errors}
     if not width:
-        return Answers(labels, predictions, errors=errors, note=NO_CONFIDENCES)
+        return Answers(labels, predictions, errors=errors)
     table = np.full((len(widths), width), np.nan)
     table[widths == width] = np.array(columns.numbers)[np.repeat(widths, widths) == width].reshape(-1, width)
     if width == 1:

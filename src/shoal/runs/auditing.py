@@ -9,7 +9,6 @@ from ..records import Result
 from ..training.stage import Progress, silent
 from .doing import do
 from .plan import Job, make_job
-from .scoring import result_of
 from .settings import make_settings
 from .store import RunStore, ThrownAway
 
@@ -34,9 +33,9 @@ def audit_with(
     module = find_protocol(protocol)
     chosen = only_part(module, make_settings(module.Settings, settings, where or protocol))
     if store is not None:
-        return done(make_job(protocol, model, chosen), store, progress)
+        return do(make_job(protocol, model, chosen), store, progress)
     with ThrownAway() as store_for_now:
-        return done(job_for_now(protocol, model, chosen), store_for_now, progress)
+        return do(job_for_now(protocol, model, chosen), store_for_now, progress)
 
 
 def job_for_now(protocol: str, model: Any, settings: Any) -> Job:
@@ -45,8 +44,3 @@ def job_for_now(protocol: str, model: Any, settings: Any) -> Job:
         return make_job(protocol, model, settings, {"spec": model})
     return make_job(protocol, "python:given:here", settings, {"object": repr(model)}, model)
 
-
-def done(job: Job, store: RunStore, progress: Progress = silent) -> Result:
-    """A job's result, once it is done."""
-    do(job, store, progress)
-    return result_of(job, store)

@@ -18,6 +18,7 @@ from ..models.ask import HasAnswered, Questions, ask_batches, batch_plan, distin
 from ..models.selfcheck import self_check
 from ..protocols import find_protocol
 from ..protocols.base import Built
+from ..records import Result
 from ..training.stage import Progress, silent
 from .plan import Job
 from .scoring import score_job
@@ -27,7 +28,7 @@ from .training import Training, threads, train_model, training_of
 
 def do(
     job: Job, store: RunStore, progress: Progress = silent, shared: frozenset[str] = frozenset()
-) -> None:
+) -> Result:
     """Build, train, ask and score: whatever of it is not kept yet.
 
     `shared` names the stages of training that other jobs go through too: their weights are kept.
@@ -40,7 +41,7 @@ def do(
             _ask(job, store, built, progress)
         else:
             _train_and_ask(job, store, built, training, progress, shared)
-    score_job(job, store)
+    return score_job(job, store, progress)
 
 
 def model_of(job: Job) -> Any:

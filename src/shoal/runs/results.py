@@ -21,7 +21,8 @@ from ..protocols import PROTOCOLS, find_protocol
 from ..protocols.base import only_part
 from ..records import Measure, Measures, Result
 from ..training.stage import Progress, silent
-from .auditing import done, job_for_now
+from .auditing import job_for_now
+from .doing import do
 from .plan import make_job
 from .scoring import result_of, stored_job
 from .settings import make_settings
@@ -67,9 +68,9 @@ def audit_all(
     module = find_protocol(protocol)
     chosen = only_part(module, make_settings(module.Settings, settings, where))
     if store is not None:
-        return [done(make_job(protocol, model, chosen), store, progress) for model in models]
+        return [do(make_job(protocol, model, chosen), store, progress) for model in models]
     with ThrownAway() as store_for_now:
-        return [done(job_for_now(protocol, model, chosen), store_for_now, progress) for model in models]
+        return [do(job_for_now(protocol, model, chosen), store_for_now, progress) for model in models]
 
 
 def find_stored(name: str, into: Path) -> Result:

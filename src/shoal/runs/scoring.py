@@ -11,7 +11,7 @@ from ..models.ask import HasAnswered, by_mark, questions_of
 from ..models.selfcheck import check_answers
 from ..protocols import find_protocol
 from ..protocols.base import Built, Compared, identity
-from ..records import Measures, Outcome, Result, as_json, finding_as_json, finding_from_json, from_json
+from ..records import Case, Measures, Outcome, Result, as_json, finding_as_json, finding_from_json, from_json
 from ..training.stage import Progress, silent
 from .plan import Job, Plan
 from .settings import make_settings
@@ -56,11 +56,27 @@ def _checks(model: object, answers: Mapping[str, Any], built: Built) -> list[dic
     return [asdict(check) for check in check_answers(last, built.cases, built.labels)]
 
 
-def score_job(job: Job, store: RunStore) -> None:
-    """Write the measures, unless they are there and were made under the same settings."""
-    if kept_score(job, store) is not None:
-        return
-    result = result_of(job, store)
+def is_dead(result: Result) -> bool:
+    """Whether the model answered nothing at all."""
+    return bool(result.outcomes) and all(outcome.error for outcome in result.outcomes)
+
+
+def failing_of(result: Result, positions: Sequence[int]) -> list[Case]:
+    """Of the cases at these positions those that failed, worst first."""
+    failed = [
+        (result.outcomes[position].value or 0.0, position)
+        for position in map(int, positions)
+        if result.outcomes[position].passed is False
+    ]
+    return [result.cases[position] for _, position in sorted(failed)]
+
+
+def score_job(job: Job, store: RunStore, progress: Progress = silent) -> Result:
+    """The result of a job, its measures kept; read back where they are there and were made under the same settings."""
+    kept = kept_score(job, store)
+    if kept is not None:
+        return _read_back(job, store, kept, progress)
+    result = result_of(job, store, progress)
     store.write_measures(
         job.id,
         {
@@ -72,6 +88,7 @@ def score_job(job: Job, store: RunStore) -> None:
             "findings": [finding_as_json(finding) for finding in result.findings],
         },
     )
+    return result
 
 
 def kept_score(job: Job, store: RunStore) -> dict[str, Any] | None:
@@ -95,10 +112,12 @@ def verdict(outcome: Outcome) -> str:
 
 
 def brief_result(job: Job, store: RunStore, progress: Progress = silent) -> Result:
-    """A result as comparing needs it, read in no time where it was scored before."""
+    """A result as comparing needs it, read in no time where it was scored before; nothing is written."""
     kept = kept_score(job, store)
-    if kept is None:
-        return result_of(job, store, progress)
+    return result_of(job, store, progress) if kept is None else _read_back(job, store, kept, progress)
+
+
+def _read_back(job: Job, store: RunStore, kept: Mapping[str, Any], progress: Progress) -> Result:
     built = store.built(job, progress)
     passed = {letter: value for value, letter in VERDICTS.items()}
     outcomes = [

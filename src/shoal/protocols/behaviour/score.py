@@ -167,8 +167,9 @@ def by_functionality(cases: Sequence[Case]) -> dict[str, Integers]:
 
 
 def expect_of(case: Case) -> Expect:
-    """A case's expectation, as it was built."""
-    return Expect.parse(case.meta["expect"], default=None)
+    """A case's expectation, as the suite has it or as it was built."""
+    expect = case.meta["expect"]
+    return expect if isinstance(expect, Expect) else Expect.parse(expect, default=None)
 
 
 def as_set(case: Case, settings: Settings) -> Expect:
