@@ -15,7 +15,8 @@ LAYERS = [
     "training",
     "protocols",
     "runs",
-    "show report",
+    "show",
+    "report",
     "cli",
 ]
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names.split()}

@@ -71,6 +71,8 @@ class Column:
     scale: tuple[float, float] | None = None
     """For a column of dots or bars: the ends that its heading shows."""
     tone: Tones = ""
+    once: bool = False
+    """A cell that says the same as the one above it is left empty where people read; CSV repeats it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,37 +1,42 @@
-"""Results as one HTML page with its data beside it as JSON. Plain for now: comparisons, then a table per job."""
+"""Sections as one HTML page with the data beside it as JSON: it opens from disk, and nothing in it is fetched."""
 
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from ..files import writing
-from ..records import Measures, Result, as_json
+from ..views import Section
 
 
 def write_report(
-    results: Sequence[Result],
+    sections_by_part: Mapping[str, Sequence[Section]],
     path: Path | str,
-    comparisons: Mapping[str, Measures] | None = None,
-    shown: str = "",
+    data: Any,
+    *,
+    title: str = "shoal report",
 ) -> None:
-    """Write the page, and beside it the same numbers as JSON. The same results give the same bytes.
+    """Write the page, and beside it the same numbers as JSON. The same sections give the same bytes.
 
-    `shown` is what the page says of the comparisons, as HTML whose text is escaped already.
+    A part is a heading and what stands below it, such as a model and what its protocols show of it.
     """
+    path = Path(path)
+    with writing(path) as stream:
+        stream.write(page_of(sections_by_part, title=title))
+    with writing(path.with_suffix(".json")) as stream:
+        json.dump(data, stream, indent=1, default=str)
+
+
+def page_of(sections_by_part: Mapping[str, Sequence[Section]], *, title: str = "shoal report") -> str:
+    """The page. Text of the data is never markup: everything is escaped where it is put in."""
     from jinja2 import Environment, PackageLoader
 
-    path = Path(path)
-    # Text of the data is never markup: everything is escaped.
+    from ..show.printable import printable
+    from .blocks import section_html
+
     environment = Environment(loader=PackageLoader("shoal.report"), autoescape=True, trim_blocks=True)
-    page = environment.get_template("page.html").render(results=results, shown=shown)
-    found = [
-        {"job": dict(result.job), "measures": [as_json(row) for row in result.measures]} for result in results
+    parts = [
+        (printable(name), [section_html(section) for section in sections])
+        for name, sections in sections_by_part.items()
     ]
-    found += [
-        {"comparison": protocol, "measures": [as_json(row) for row in rows]}
-        for protocol, rows in (comparisons or {}).items()
-    ]
-    with writing(path) as stream:
-        stream.write(page)
-    with writing(path.with_suffix(".json")) as stream:
-        json.dump(found, stream, indent=1, default=str)
+    return environment.get_template("page.html").render(title=printable(title), parts=parts)

@@ -4,6 +4,7 @@ Where the room is too narrow, in this order: headings break, words fold, interva
 are left out and named, and at last the columns come in blocks, one below the other.
 """
 
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
@@ -15,6 +16,8 @@ from rich.text import Text
 COMFORTABLE, LONG_WORD, LEAST = 24, 40, 16
 """Characters: words fold down to the first without another thought, are torn apart only from the second on, and a
 column of words is never narrower than the third."""
+HIGHEST = 4
+"""Lines of a heading, where it is not narrower than its words."""
 SEPARATORS = "_-/."
 """A name that is too long is torn after one of these, if it has any."""
 
@@ -45,8 +48,9 @@ class ShownColumn:
     def least(self, *, tear: bool) -> int:
         """The width down to which it may go; with `tear`, also through words."""
         heading = max(map(cell_len, self.title.split()), default=0)
+        heading = min(heading, LEAST if tear else COMFORTABLE)
         if not self.folds:
-            return max(_width(self.cells), heading)
+            return max(min(_width(self.cells), LONG_WORD) if tear else _width(self.cells), heading)
         word = max((cell_len(word) for cell in self.cells for word in cell.plain.split()), default=0)
         floor = LEAST if tear else max(COMFORTABLE, min(word, LONG_WORD))
         return min(self.natural, max(floor, heading))
@@ -66,6 +70,8 @@ class Grid:
 
 def lay_out(grid: Grid, width: int) -> list[Text]:
     """The lines, none wider than the terminal."""
+    if not any(column.cells for column in grid.columns):
+        return [Text("nothing to show", "dim")]
     kept, left_out = _fitting(grid, width)
     lines: list[Text] = []
     for block in _blocks(replace(grid, columns=kept), width):
@@ -147,15 +153,36 @@ def _with_groups(columns: Sequence[ShownColumn]) -> list[ShownColumn]:
 
 
 def _widths(columns: Sequence[ShownColumn], room: int) -> list[int]:
-    """Each as narrow as it may be; what is left over first mends headings, then words, from the left."""
+    """Headings on as few lines as the room allows; what is then left over mends words, from the left."""
     tear = sum(column.least(tear=False) for column in columns) > room
-    widths = [column.least(tear=tear) for column in columns]
+    least = [column.least(tear=tear) for column in columns]
+    widths = least
+    for height in range(1, HIGHEST + 1):
+        widths = [
+            width if column.folds else max(width, _heading_width(column.title, height))
+            for column, width in zip(columns, least, strict=True)
+        ]
+        if sum(widths) <= room:
+            break
+    else:
+        widths = least
+    widths = list(widths)
+    while sum(widths) > max(room, len(widths)):
+        widths[widths.index(max(widths))] -= 1
     spare = room - sum(widths)
-    for i in sorted(range(len(columns)), key=lambda i: columns[i].folds):
-        wanted = columns[i].natural - widths[i]
-        more = max(0, min(spare, wanted)) if columns[i].folds or wanted <= spare else 0
+    for i, column in enumerate(columns):
+        more = max(0, min(spare, column.natural - widths[i])) if column.folds else 0
         widths[i], spare = widths[i] + more, spare - more
     return widths
+
+
+def _heading_width(title: str, height: int) -> int:
+    """How wide a column must be for its heading to have at most so many lines, or as few as it can have."""
+    whole = max(map(cell_len, title.split("\n")))
+    word = max(map(cell_len, title.split()), default=0)
+    lines = max(height, 1 + title.count("\n"))
+    widths = range(word, whole)
+    return word + bisect_left(widths, True, key=lambda width: len(fold(Text(title), width)) <= lines)
 
 
 def _lines(grid: Grid, width: int) -> list[Text]:

@@ -32,7 +32,7 @@ from ..views import (
     Tone,
     Tones,
 )
-from .edits import marked_edits
+from .cases import error_of, how_it_went, marked_edits
 from .layout import Grid, ShownColumn, fold, lay_out
 from .marks import BAR, STRIP, bar, plot, stretch, strip
 from .pieces import (
@@ -51,6 +51,7 @@ from .pieces import (
     value_text,
 )
 from .printable import on_one_line, printable
+from .tabled import is_full, said_once
 
 STYLES: dict[Tone, str] = {
     "": "",
@@ -107,7 +108,7 @@ def _parts(section: Section, width: int) -> Iterator[list[Line]]:
 
 def _title(title: Cell, width: int) -> list[Line]:
     """Bold, unless its pieces have tones of their own."""
-    return _paragraph([*pieces_of(title)], width, "strong" if isinstance(title, str) else "")  # type: ignore[list-item]
+    return _paragraph(title, width, "strong" if isinstance(title, str) else "")
 
 
 def _paragraph(cell: Cell, width: int, tone: Tones = "") -> list[Line]:
@@ -145,11 +146,12 @@ def _in_cell(piece: Piece, *outer: Tones) -> Line:
 
 def table_lines(table: Table, width: int) -> list[Line]:
     """Rows of cells; headings inside the table reach over its whole width."""
-    rows = [row for row in table.rows if _is_full(row, table)]
+    table = said_once(table)
+    rows = [row for row in table.rows if is_full(row, table)]
     above: dict[int, list[Line]] = {}
     position = 0
     for row in table.rows:
-        if _is_full(row, table):
+        if is_full(row, table):
             position += 1
         else:
             pieces = [
@@ -159,10 +161,6 @@ def table_lines(table: Table, width: int) -> list[Line]:
     above[position] = above.get(position, []) if any(above.get(position, ())) else []  # no gap at the end
     columns = [_column(column, i, rows) for i, column in enumerate(table.columns)]
     return _framed(table, lay_out(Grid(columns, above), width), width)
-
-
-def _is_full(row: Row, table: Table) -> bool:
-    return len(row.cells) > 1 or len(row.cells) == len(table.columns) > 0
 
 
 def _column(column: Column, position: int, rows: Sequence[Row]) -> ShownColumn:
@@ -406,7 +404,8 @@ def bars_lines(block: Bars, width: int) -> list[Line]:
 def scatter_lines(block: Scatter, width: int) -> list[Line]:
     """A plot by characters, and the points in words, if they are not too many."""
     known = [(x, y) for _, x, y in block.points if is_defined(x) and is_defined(y)]
-    lines = plot(known, (on_one_line(block.axes[0]), on_one_line(block.axes[1])), width)
+    axes = (on_one_line(block.axes[0]), on_one_line(block.axes[1]))
+    lines = [part for line in plot(known, axes, width) for part in fold(line, width)]
     rows = [Row([name, Number(x), Number(y)]) for name, x, y in block.points[:POINTS]]
     columns = [Column("", "left"), *(Column(axis) for axis in block.axes)]
     lines += [Line(""), *table_lines(Table(columns, rows), width)] if rows else []
@@ -433,7 +432,7 @@ def case_lines(shown: ShownCase, width: int) -> list[Line]:
     answers = [on_one_line(answer) for answer in shown.answers[: len(shown.case.examples)]]
     beside = len(shown.case.examples) > 1
     lines: list[Line] = []
-    for number, texts in enumerate(marked_edits(examples) if examples else ()):
+    for number, texts in enumerate(marked_edits(examples)):
         line = Line("      → " if number else "  ")
         line.append(f"{on_one_line(shown.mark)} " if shown.mark and not number else "", style_of(shown.tone))
         for position, pieces in enumerate(texts):
@@ -444,18 +443,15 @@ def case_lines(shown: ShownCase, width: int) -> list[Line]:
         lines += fold(line, width, hang=8 if number else 4)
     more = len(shown.case.examples) - len(examples)
     lines += [Line(f"      … and {more} more")] if more else []
-    return [*lines, *fold(_how_it_went(shown, [] if beside else answers), width)]
+    below = _below(shown, () if beside else shown.answers[:1])
+    return [*lines, *(fold(below, width) if below.plain.strip() else [])]
 
 
-def _how_it_went(shown: ShownCase, answers: Sequence[str]) -> Line:
-    outcome = shown.outcome
-    parts = [f"expected {on_one_line(shown.expected)}" if shown.expected else ""]
-    parts += [f"said {answer}" for answer in answers]
-    if outcome is not None and outcome.passed is False and outcome.value is not None:
-        parts.append(f"off by {abs(outcome.value):.2f}")
-    line = Line(f"      {', '.join(filter(None, parts))}", "dim")
-    if outcome is not None and outcome.error:
-        line.append(f"{', ' if any(parts) else ''}{on_one_line(outcome.error)}", "not dim red")
+def _below(shown: ShownCase, answers: Sequence[str]) -> Line:
+    words = [on_one_line(part) for part in how_it_went(shown, answers)]
+    line = Line(f"      {', '.join(words)}", "dim")
+    if error := error_of(shown):
+        line.append(f"{', ' if words else ''}{on_one_line(error)}", "not dim red")
     return line
 
 

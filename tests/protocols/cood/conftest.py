@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +10,7 @@ import pytest
 
 from shoal.protocols import cood
 from shoal.records import Answers, Measures, Result
-from shoal.runs.auditing import done, job_for_now
-from shoal.runs.store import ThrownAway
+from shoal.runs.auditing import audit as run_audit
 
 LABELS = ("positive", "negative", "neutral")
 
@@ -60,8 +59,7 @@ def audited() -> Callable[..., Result]:
     """The result of a planted reader, or of stored predictions, on the one path of every job; nothing is trained."""
 
     def audit(settings: cood.Settings, spec: str) -> Result:
-        with ThrownAway() as store:
-            return done(job_for_now("cood", spec, replace(settings, trained=True)), store)
+        return run_audit("cood", spec, **{**asdict(settings), "trained": True})
 
     return audit
 

@@ -1,10 +1,11 @@
-"""What an edit changed: the words of a variant that are not in the original, and the other way round."""
+"""Cases in words: how they went, and what an edit changed between an original and its variants."""
 
 import re
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 
 from ..records import Example
+from ..views import ShownCase
 
 Marked = list[tuple[str, bool]]
 """A text in pieces, each with whether the edit touched it."""
@@ -13,8 +14,25 @@ SMALL = 1_000_000
 """Pairs of words; where there are more, the whole stretch between the first and the last change counts as changed."""
 
 
+def how_it_went(shown: ShownCase, answers: Sequence[str] = ()) -> list[str]:
+    """What was expected, what the model said instead, and how far off that is; an error is not among it."""
+    words = [f"expected {shown.expected}"] if shown.expected else []
+    words += [f"said {answer}" for answer in answers]
+    outcome = shown.outcome
+    if outcome is not None and outcome.passed is False and outcome.value is not None:
+        words.append(f"off by {abs(outcome.value):.2f}")
+    return words
+
+
+def error_of(shown: ShownCase) -> str:
+    """Why there is no answer; empty where there is one."""
+    return shown.outcome.error if shown.outcome is not None else ""
+
+
 def marked_edits(examples: Sequence[Example]) -> list[list[Marked]]:
     """Each example's texts in pieces: in the first, what any of the others changes; in the others, what they change."""
+    if not examples:
+        return []
     original, *variants = examples
     touched: list[set[int]] = [set() for _ in original]
     marked: list[list[Marked]] = []
