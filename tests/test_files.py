@@ -90,6 +90,7 @@ def test_the_longest_line_allowed_is_read(tmp_path):
         ('{"a": NaN}', "line 2: not JSON"),
         ("[1, 2]", "line 2: an object is expected, found list"),
         ("{" + '"a":[' * 100_000, "line 2: not JSON"),
+        ('{"a": ' + "[" * 101 + "]" * 101 + "}", "line 2: not a record\n  why: nested more than 100 deep"),
         ('{"a": ' + "9" * 5000 + "}", "line 2: not JSON\n  why: a whole number of thousands of digits"),
         (r'{"a": ["\ud83d"]}', r"line 2: \\ud83d is half of a character"),
         (r'{"\uDE00": 1}', r"line 2: \\ude00 is half of a character"),
@@ -106,6 +107,13 @@ def test_white_space_around_an_object_and_blank_lines_do_not_matter(tmp_path):
     path = tmp_path / "rows.jsonl"
     path.write_text('  {"a": 1}  \n\n   \n{"a": 2}\t\n')
     assert list(read_json_lines(path)) == [(1, {"a": 1}), (4, {"a": 2})]
+
+
+def test_many_lists_beside_each_other_are_not_deep(tmp_path):
+    path = tmp_path / "rows.jsonl"
+    row = {"a": [[]] * 500, "b": json.loads("[" * 99 + "]" * 99)}
+    path.write_text(json.dumps(row))
+    assert list(read_json_lines(path)) == [(1, row)]
 
 
 def test_a_character_written_as_two_halves_is_whole(tmp_path):

@@ -27,6 +27,8 @@ LARGEST_WHOLE = 256 * 2**20
 """Bytes of a file that cannot be read line by line, such as a JSON array."""
 MOST_BLANK_LINES = 100_000
 """In a row. More of them are no text."""
+DEEPEST = 100
+"""Lists and objects inside each other."""
 USUAL_SWELLING, SMALL = 200, 32 * 2**20
 """How many times its size a gzip file of text may become; a small one (bytes, unzipped) as many as it likes."""
 
@@ -272,6 +274,8 @@ def _object(row: Any, text: str, where: str) -> dict[str, Any]:
             f"{where}: an object is expected, found {type(row).__name__}",
             fix="one JSON object per line, or one array of objects",
         )
+    if text.count("{") + text.count("[") > DEEPEST and _is_deep(row):
+        raise DataError(f"{where}: not a record", why=f"nested more than {DEEPEST} deep")
     if "\\u" in text and _SURROGATE.search(text):
         try:
             json.dumps(row, ensure_ascii=False).encode()
@@ -283,6 +287,14 @@ def _object(row: Any, text: str, where: str) -> dict[str, Any]:
                 fix="write the file again, with whole characters",
             ) from None
     return row
+
+
+def _is_deep(row: Any) -> bool:
+    level = [row]
+    for _ in range(DEEPEST):
+        inside = [value.values() if isinstance(value, dict) else value for value in level]
+        level = [value for values in inside for value in values if isinstance(value, dict | list)]
+    return bool(level)
 
 
 def _parse(line: str) -> Any:
