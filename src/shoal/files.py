@@ -25,31 +25,35 @@ LONGEST_LINE = 8 * 2**20
 """Bytes. A longer line is a file of another kind, or a broken one; reading on would only fill the memory."""
 LARGEST_WHOLE = 256 * 2**20
 """Bytes of a file that cannot be read line by line, such as a JSON array."""
-MOST_BLANK_LINES = 100_000
-"""In a row. More of them are no text."""
+MOST_EMPTY_LINES = 1_000_000
+"""In a row. A small gzip can hold thousands of millions of them."""
 DEEPEST = 100
 """Lists and objects inside each other."""
 USUAL_SWELLING, SMALL = 200, 32 * 2**20
 """How many times its size a gzip file of text may become; a small one (bytes, unzipped) as many as it likes."""
 
+csv.field_size_limit(
+    LONGEST_LINE
+)  # a text may be longer than the 131,072 letters that Python takes by default
+
 BROKEN_GZIP = (EOFError, gzip.BadGzipFile, zlib.error)
 GZIP_MAGIC = b"\x1f\x8b"
 BOM = b"\xef\xbb\xbf"
+UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 def read_lines(path: Path) -> Iterator[tuple[int, str]]:
     """Each line with its number from 1, without its line end; gzip is recognised by its first bytes."""
-    number = blank = 0
+    number = empty = 0
     with _open(path) as stream:
         while raw := _next_line(stream, path, number):
             number += 1
             line = _decode(raw, path, number)
-            blank = 0 if line else blank + 1
-            if blank > MOST_BLANK_LINES:
+            empty = 0 if line else empty + 1
+            if empty > MOST_EMPTY_LINES:
                 raise DataError(
-                    f"{path}, line {number}: {MOST_BLANK_LINES:,} blank lines in a row",
-                    why="text is expected",
-                    fix="check that this is the file you meant",
+                    f"{path}, line {number}: over {MOST_EMPTY_LINES:,} empty lines in a row",
+                    fix="check that this is the file you meant, and that it was written to the end",
                 )
             yield number, line
 
@@ -190,7 +194,7 @@ def _text(raw: bytes, path: Path, first: int) -> str:
         column = problem.start - raw.rfind(b"\n", 0, problem.start)
         raise DataError(
             f"{path}, line {number}: not UTF-8 (byte 0x{raw[problem.start]:02x} at column {column})",
-            fix="save the file as UTF-8, for example: iconv -f latin1 -t utf-8",
+            fix=f"save the file as UTF-8, for example: iconv -f {_likely_encoding(raw)} -t utf-8",
         ) from None
     if "\0" in text:
         raise DataError(
@@ -201,7 +205,13 @@ def _text(raw: bytes, path: Path, first: int) -> str:
     return text
 
 
+def _likely_encoding(raw: bytes) -> str:
+    return "utf-16" if raw[:2] in UTF_16 else "latin1"
+
+
 # JSON
+
+ROWS = "one JSON object on each line, or one array of objects"
 
 
 def read_json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -213,7 +223,7 @@ def read_json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         try:
             row = _parse(line)
         except (ValueError, RecursionError) as problem:
-            raise DataError(f"{where}: not JSON", why=_why_not_json(problem)) from None
+            raise DataError(f"{where}: not JSON", why=why_not_json(problem), fix=ROWS) from None
         yield number, _object(row, line, where)
 
 
@@ -234,14 +244,16 @@ def read_json_array(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         try:
             row, end = _DECODER.raw_decode(text, position)
         except (ValueError, RecursionError) as problem:
-            raise DataError(f"{where}: not JSON", why=_why_not_json(problem)) from None
+            raise DataError(f"{where}: not JSON", why=why_not_json(problem), fix=ROWS) from None
         yield number, _object(row, text[position:end], where)
         end = _after_space(text, end)
         if text[end : end + 1] == "]" and _after_space(text, end + 1) == len(text):
             return
         if text[end : end + 1] != ",":
             raise DataError(
-                f"{where}: not JSON", why="behind it a comma, or the end of the array, is expected"
+                f"{where}: not JSON",
+                why="behind it a comma, or the end of the array, is expected",
+                fix=ROWS,
             )
         position = _after_space(text, end + 1)
 
@@ -272,10 +284,10 @@ def _object(row: Any, text: str, where: str) -> dict[str, Any]:
     if not isinstance(row, dict):
         raise DataError(
             f"{where}: an object is expected, found {type(row).__name__}",
-            fix="one JSON object per line, or one array of objects",
+            fix=ROWS,
         )
     if text.count("{") + text.count("[") > DEEPEST and _is_deep(row):
-        raise DataError(f"{where}: not a record", why=f"nested more than {DEEPEST} deep")
+        raise DataError(f"{where}: not a record", why=f"nested more than {DEEPEST} deep", fix=ROWS)
     if "\\u" in text and _SURROGATE.search(text):
         try:
             json.dumps(row, ensure_ascii=False).encode()
@@ -306,19 +318,19 @@ def _parse(line: str) -> Any:
     return _DECODER.decode(line)
 
 
-def _why_not_json(problem: Exception) -> str:
+def why_not_json(problem: ValueError | RecursionError) -> str:
+    """What a JSON reader stumbled over, in words that do not speak of Python."""
     if isinstance(problem, RecursionError):
         return "nested too deeply"
-    if isinstance(problem, json.JSONDecodeError):
-        return str(problem)
-    return "a whole number of thousands of digits" if "digits" in str(problem) else str(problem)
+    return "a number of more than 4,300 digits" if "integer string" in str(problem) else str(problem)
 
 
-def _no_constant(text: str) -> NoReturn:
+def refuse_constant(text: str) -> NoReturn:
+    """For a JSON reader: NaN and Infinity are Python's, not JSON's."""
     raise ValueError(f"{text} is not a JSON number")
 
 
-_DECODER = json.JSONDecoder(parse_constant=_no_constant)
+_DECODER = json.JSONDecoder(parse_constant=refuse_constant)
 _SPACE = re.compile(r"[ \t\r\n]*")
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
@@ -331,17 +343,27 @@ def read_table(path: Path) -> tuple[list[str], Iterator[tuple[int, dict[str, str
     lines = read_lines(path)
     first = next(lines, (1, ""))
     if not first[1].strip():
-        raise DataError(f"{path}, line 1: no column names", why="the first line must name the columns")
-    rows = _fields(path, chain([first], lines), _delimiter(first[1]))
+        raise DataError(
+            f"{path}, line 1: no column names",
+            why="the first line must name the columns",
+            fix="a first line such as: id,label",
+        )
+    rows = _fields(path, chain([first], lines), delimiter_of(first[1]))
     columns = next(rows)[1]
     twice = [name for name, count in Counter(columns).items() if count > 1]
     if twice:
-        raise DataError(f"{path}, line 1: column {min(twice)!r} is there twice")
+        raise DataError(
+            f"{path}, line 1: column {min(twice)!r} is there twice", fix="give each column a name of its own"
+        )
     return columns, _table_rows(path, columns, rows)
 
 
-def _delimiter(first: str) -> str:
-    """What stands between the column names: a tab, or whichever of comma and semicolon is more often there."""
+def delimiter_of(first: str) -> str:
+    """What stands between the columns, told from the line that names them.
+
+    >>> [delimiter_of(line) for line in ("id\\tlabel", "id;label", '"a;b;c",label')]
+    ['\\t', ';', ',']
+    """
     if "\t" in first:
         return "\t"
     bare = re.sub(r'"[^"]*"?', "", first)
@@ -379,23 +401,21 @@ def _fields(path: Path, lines: Iterator[tuple[int, str]], delimiter: str) -> Ite
             return
         except csv.Error as problem:
             why, fix = next(
-                (words for sign, words in CROOKED.items() if sign in str(problem)), (str(problem), "")
+                (words for sign, words in CROOKED.items() if sign in str(problem)), (str(problem), QUOTING)
             )
             raise DataError(f"{path}, line {start}: not a table row", why=why, fix=fix) from None
         if row:
             yield start, row
 
 
+QUOTING = "quote fields that hold the separator, a quote or a line end; double the quotes inside"
 CROOKED = {
-    "unexpected end of data": ("a quote that opens here is never closed", 'close it, or double it: ""'),
-    "field larger than": (
-        f"a field is longer than {csv.field_size_limit():,} letters; most often a quote was never closed",
-        "close the quote; give longer texts as JSON Lines",
+    "unexpected end of data": ("a quote is never closed", "close the quote that is opened in this row"),
+    "larger than field limit": (
+        f"a field is longer than {LONGEST_LINE // 2**20} MB",
+        "close the quote that is opened in this row, or cut the text",
     ),
-    "new-line character": (
-        "a carriage return stands outside quotes",
-        "save the file with line ends of one kind, and quote fields that hold one",
-    ),
+    "new-line character": ("a carriage return stands outside quotes", QUOTING),
 }
 """What the csv module finds wrong: why, and what to do."""
 

@@ -9,12 +9,13 @@ import io
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
+from unicodedata import category
 
-STEERING = re.compile(
-    r"[\x00-\x08\x0b-\x1f\x7f-\x9f"  # control characters, but for tab and line end
-    r"\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # bidirectional controls: they reorder what is read
-    r"\u2028\u2029\ud800-\udfff]"  # line ends of another kind; halves of characters, which cannot be printed
-)
+STEERING = {"Cc", "Cf", "Cs", "Zl", "Zp"}
+"""Control and format characters (escape sequences, right-to-left overrides, invisible tags), halves of characters, and
+separators of lines: none of them is seen, all of them change what is."""
+JOINERS = "\N{ZERO WIDTH NON-JOINER}\N{ZERO WIDTH JOINER}"
+"""Emoji and several scripts are written with them."""
 
 FORMULA = re.compile(r"[=+\-@\t\r\n＝＋－＠]")
 """How a cell begins that a spreadsheet may take for a formula, or read on from another cell."""
@@ -22,12 +23,27 @@ NUMBER = re.compile(r"[+-]?\d+(\.\d*)?([eE][+-]?\d+)?%?")
 
 
 def printable(text: str) -> str:
-    """Text as a terminal may show it: what would steer the terminal, or turn the reading order, spelt out.
+    """The text with every character that would steer spelt out; line ends stay.
 
-    >>> print(printable("a\\x1b[2Jb \\u202egnp.exe"))
-    a\\x1b[2Jb \\u202egnp.exe
+    >>> print(printable("a\\x1b[2Jb\\u202ec"))
+    a\\x1b[2Jb\\u202ec
     """
-    return STEERING.sub(lambda found: ascii(found[0])[1:-1], text)
+    if text.isprintable():
+        return text
+    return "".join(letter if _is_seen(letter) or letter == "\n" else ascii(letter)[1:-1] for letter in text)
+
+
+def on_one_line(text: str) -> str:
+    """The same, line ends too: for names and texts that stand in a line of their own.
+
+    >>> print(on_one_line("two\\nlines"))
+    two\\nlines
+    """
+    return printable(text).replace("\n", r"\n")
+
+
+def _is_seen(letter: str) -> bool:
+    return letter.isprintable() or letter in JOINERS or category(letter) not in STEERING
 
 
 def is_formula(text: str) -> bool:
