@@ -66,7 +66,9 @@ def score(settings: Settings, built: Built, answers: Mapping[str, Answers]) -> S
         right = said.labels[said.predictions[row]] == case.labels[0]
         passed = None if row in said.errors else right
         outcomes.append(Outcome(case.id, passed, 1.0 if right else -1.0, said.errors.get(row, "")))
-    return Scored(outcomes, [_share(built.cases, outcomes, groups) for groups in ({}, *_lengths(built.cases))])
+    return Scored(
+        outcomes, [_share(built.cases, outcomes, groups) for groups in ({}, *_lengths(built.cases))]
+    )
 
 
 def _lengths(cases: Sequence[Case]) -> list[dict[str, str]]:
