@@ -9,13 +9,13 @@ import time
 from itertools import product
 
 import pytest
+from shoal.runs.workers import run_jobs
 
 from shoal.protocols.behaviour.suite import Suite, case, write_suite
 from shoal.runs.executors import run_here
 from shoal.runs.plan import check_plan, make_plan
 from shoal.runs.scoring import brief_result, compare_jobs
 from shoal.runs.store import RunStore
-from shoal.runs.workers import run_jobs
 
 THINGS = ["film", "meal", "flight", "hotel", "novel", "concert", "course", "garden"]
 PRAISE = [

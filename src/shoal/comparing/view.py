@@ -87,13 +87,13 @@ def _sentence(comparison: Comparison) -> list[Words | Number | str]:
         more = row.difference > 0
         tone: Tone = "" if direction not in ("higher", "lower") else "good" if _is_better(row) else "bad"
         pieces.append(
-            Words(f"{_of(row)} is {size} {'higher' if more else 'lower'} in B than in A", tone or "strong")
+            Words(f"The {_of(row)} is {size} {'higher' if more else 'lower'} in B than in A", tone or "strong")
         )
         pieces.append(f" ({_interval(row)}), p {_p(row.p)}")
     elif not row.gained and not row.lost and row.facts.get("over") != RUNS:
         pieces.append(Words("A and B pass the same cases", "strong"))
     else:
-        pieces.append(Words(f"No difference shown in {_of(row)}", "strong"))
+        pieces.append(Words(f"No difference shown in the {_of(row)}", "strong"))
         p = f", p {_p(row.p)}" if row.p is not None else ""
         pieces.append(f": {_signed(row)}{_unit(row)} ({_interval(row) or 'no interval'}){p}")
         pieces.append(
@@ -112,7 +112,7 @@ def _sentence(comparison: Comparison) -> list[Words | Number | str]:
 
 
 def _of(row: Row) -> str:
-    return f"the {row.measure}" + (f" of {row.name}" if row.level else "")
+    return row.measure + (f" of {row.name}" if row.level else "")
 
 
 def _unit(row: Row) -> str:

@@ -72,6 +72,10 @@ POINTS = 20
 """How many points of a scatter are also listed."""
 
 
+UNFOLDED = 10_000
+"""A width that nothing is folded at."""
+
+
 def print_sections(
     sections: Sequence[Section], console: Console | None = None, *, full: bool = False
 ) -> None:
@@ -95,7 +99,8 @@ def section_lines(sections: Sequence[Section], width: int, *, full: bool = False
 
 def _parts(section: Section, width: int) -> Iterator[list[Line]]:
     """What stands together; an empty line goes between."""
-    yield [*_title(section.title, width), *_paragraph(section.text, width)]
+    # Names of models and files are whole, to be copied; a terminal wraps them by itself.
+    yield [*_title(section.title, UNFOLDED), *_paragraph(section.text, width)]
     yield [
         line
         for words in section.warnings
