@@ -50,7 +50,7 @@ def test_compare_as_json_is_the_public_object(shoal, pair, suite):
     found = json.loads(done.stdout)
     assert found.keys() == {"jobs", "measures", "findings"}
     assert [job["side"] for job in found["jobs"]] == ["A", "B"]
-    keys = {"name", "value", "n", "groups", "interval", "interval_method", "na", "errors", "note"}
+    keys = {"name", "value", "n", "groups", "interval", "interval_method", "na", "errors", "note", "facts"}
     assert all(row.keys() == keys for row in found["measures"])
     bad = {"functionality": "[bold]bad[/bold]", "capability": "c", "test type": "MFT"}
     values = {row["name"]: row["value"] for row in found["measures"] if row["groups"] == bad}
