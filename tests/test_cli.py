@@ -105,7 +105,7 @@ def test_a_limit_is_a_sample(suite, predictions):
         (["try", "behaviour", "nonsense:bert"], 1, "model 'nonsense:bert'"),
         (["try", "behaviour"], 2, "Missing argument 'MODEL'"),
         (["check", "absent.jsonl"], 1, "neither a file nor one that ships"),
-        (["import", __file__, "--out", "x.jsonl"], 1, "not a suite in a format that is known"),
+        (["import", ROOT / "README.md", "--out", "x.jsonl"], 1, "not a suite in a format that is known"),
         (["sing"], 2, "No such command"),
     ],
 )

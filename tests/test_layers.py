@@ -10,7 +10,7 @@ import pytest
 PACKAGE = Path(__file__).parent.parent / "src" / "shoal"
 LAYERS = [
     "errors",
-    "records files",
+    "records files text",
     "data models stats",
     "training",
     "protocols",

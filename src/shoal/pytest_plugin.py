@@ -73,7 +73,9 @@ def assert_behaves_fixture() -> Callable[..., Any]:
     return assert_behaves
 
 
-def _audit(model: Any, protocol: str, suite: "str | Path | Suite | None", settings: dict[str, Any]) -> "Result":
+def _audit(
+    model: Any, protocol: str, suite: "str | Path | Suite | None", settings: dict[str, Any]
+) -> "Result":
     from .protocols.behaviour.suite import Suite, write_suite
     from .runs.auditing import audit_with
 

@@ -10,7 +10,7 @@ from shoal.errors import StoreError
 from shoal.records import Case, Measure, Outcome
 from shoal.report.blocks import section_html
 from shoal.report.drawing import span, ticks
-from shoal.report.html import page_of, write_report
+from shoal.report.html import page_of, write_page
 from shoal.views import (
     Bars,
     Block,
@@ -133,7 +133,7 @@ def sections(text: str = "words") -> list[Section]:
 
 
 def test_the_page_and_its_data_lie_beside_each_other(tmp_path):
-    write_report({"model a": sections()}, tmp_path / "report.html", {"measures": [{"value": 0.25}]})
+    write_page({"model a": sections()}, tmp_path / "report.html", {"measures": [{"value": 0.25}]})
     assert sorted(path.name for path in tmp_path.iterdir()) == ["report.html", "report.json"]
     assert json.loads((tmp_path / "report.json").read_text()) == {"measures": [{"value": 0.25}]}
     page = Page((tmp_path / "report.html").read_text())
@@ -142,7 +142,7 @@ def test_the_page_and_its_data_lie_beside_each_other(tmp_path):
 
 def test_a_page_cannot_take_the_place_of_its_data(tmp_path):
     with pytest.raises(StoreError, match="a page cannot end in .json"):
-        write_report({}, tmp_path / "report.json", {})
+        write_page({}, tmp_path / "report.json", {})
     assert not list(tmp_path.iterdir())
 
 

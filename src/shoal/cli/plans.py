@@ -76,7 +76,9 @@ def run(plan: Path, into: Path, retry_errors: bool, workers: int, on: str, as_js
 @click.command()
 @click.argument("plan", type=EXISTING)
 @INTO
-@click.option("--full", "--matrix", "full", is_flag=True, help="Everything there is to show, fine tables too.")
+@click.option(
+    "--full", "--matrix", "full", is_flag=True, help="Everything there is to show, fine tables too."
+)
 @AS_JSON
 def status(plan: Path, into: Path, full: bool, as_json: bool) -> None:
     """Show how far PLAN is: done, failed, begun, to do; and what the jobs that are done say together.
@@ -119,7 +121,9 @@ def echo_plan(jobs: "Sequence[Job]", compared: "Mapping[str, Compared]", store: 
 @click.argument("job")
 @INTO
 @click.option("--failing", is_flag=True, help="The cases that failed, worst first.")
-@click.option("--only", metavar="NAME", help="With --failing: only of this functionality, cell or other group.")
+@click.option(
+    "--only", metavar="NAME", help="With --failing: only of this functionality, cell or other group."
+)
 @click.option("--csv", "as_csv", is_flag=True, help="Every case as a row of CSV, passes included.")
 @click.option("--jsonl", "as_jsonl", is_flag=True, help="Every case as a line of JSON, passes included.")
 @click.option("--json", "as_json", is_flag=True, help="The measures as one JSON object.")

@@ -116,7 +116,9 @@ def _looked_at(rule: Rule, number: int, measures: Measures) -> list[Measure]:
         raise _nothing(rule, number, rows, candidates)
     names = list(dict.fromkeys(row.name for row in chosen))
     if len(names) > 1:
-        raise PlanError(f"rule {number} could mean {' or '.join(names)}: {rule}", fix=f'measure = "{names[0]}"')
+        raise PlanError(
+            f"rule {number} could mean {' or '.join(names)}: {rule}", fix=f'measure = "{names[0]}"'
+        )
     return chosen
 
 
@@ -165,7 +167,9 @@ def _verdict(rule: Rule, measure: Measure, differences: "dict[Key, Measure] | No
     judged_measure = measure
     if rule.is_relative:
         _refuse_no_direction(rule, measure)
-        absent = Measure("difference", None, 0, measure.groups, facts={"why": "the baseline does not have it"})
+        absent = Measure(
+            "difference", None, 0, measure.groups, facts={"why": "the baseline does not have it"}
+        )
         judged_measure = (differences or {}).get(_key(measure), absent)
     if measure.errors and not rule.allow_errors:
         asked = measure.n + measure.na + measure.errors
@@ -258,7 +262,9 @@ def _differences(result: Result, baseline: Result) -> dict[Key, Measure]:
 def _comparable(result: Result, baseline: Result) -> None:
     """Refuse a baseline that was made from other cases or under other rules."""
     new, old = _made_under(result), _made_under(baseline)
-    differing = [f"{key}: {new.get(key)!r}, baseline {old.get(key)!r}" for key in new if new[key] != old.get(key)]
+    differing = [
+        f"{key}: {new.get(key)!r}, baseline {old.get(key)!r}" for key in new if new[key] != old.get(key)
+    ]
     if differing:
         raise DataError(
             "the baseline was made from other cases or under other settings",
@@ -277,7 +283,9 @@ def _independent(new: Measure, old: Measure) -> Measure:
     """A difference of two rates that nothing pairs, from their intervals (Newcombe 1998, method 10)."""
     facts: dict[str, Any] = {"of": new.name, "unpaired": True}
     if new.value is None or old.value is None:
-        why = _why_undefined(new) if new.value is None else f"the baseline is undefined: {_why_undefined(old)}"
+        why = (
+            _why_undefined(new) if new.value is None else f"the baseline is undefined: {_why_undefined(old)}"
+        )
         return Measure(
             "difference", None, 0, new.groups, None, "", new.na, new.errors, why, facts={**facts, "why": why}
         )

@@ -87,7 +87,11 @@ def _case(
     elif failures:
         _say(case, "failure", failures)
     elif not judged:
-        why = "no rule" if not verdicts and rate is not None and rate.value is not None else "no applicable case"
+        why = (
+            "no rule"
+            if not verdicts and rate is not None and rate.value is not None
+            else "no applicable case"
+        )
         message = verdicts[0].reason if verdicts else why
         Xml.SubElement(case, "skipped", {"message": clean(message)})
     if not errors and not failures:

@@ -204,7 +204,8 @@ def compare(a: Sequence[Result], b: Sequence[Result], choices: Choices | None = 
     wanted = comparable(a[0], sides.cases)
     if not wanted:
         raise DataError(
-            "there is nothing to compare", why="no measure of these results says how it rests on cases or runs"
+            "there is nothing to compare",
+            why="no measure of these results says how it rests on cases or runs",
         )
     rows = [_row_over_runs(quantity, a, b) if quantity.over_runs else _row(quantity, sides, choices)
             for quantity in wanted]  # fmt: skip
@@ -236,7 +237,9 @@ class Quantity:
 
 def comparable(result: Result, cases: Sequence[Case]) -> list[Quantity]:
     """The measures of a result that say how they can be compared, the whole first, then level by level."""
-    measures = [row for row in result.measures if "mean over" in row.facts or row.facts.get("compare") == RUNS]
+    measures = [
+        row for row in result.measures if "mean over" in row.facts or row.facts.get("compare") == RUNS
+    ]
     known = {key: {case.groups[key] for case in cases if key in case.groups} for key in _keys(measures)}
     choosing = [
         {key: value for key, value in row.groups.items() if value != "all" and len(known[key] | {value}) > 1}
@@ -806,11 +809,14 @@ def _adjusted(
     ]
 
 
-def _max_t(
-    rows: Sequence[Row], quantities: Sequence[Quantity], sides: _Sides, choices: Choices
-) -> Floats:
+def _max_t(rows: Sequence[Row], quantities: Sequence[Quantity], sides: _Sides, choices: Choices) -> Floats:
     """Westfall and Young's, from sign flips that all rows share: every row is a mean over the same groups."""
-    finest = {name: members for quantity in quantities if len(quantity.parts) == 1 for name, members in quantity.parts}
+    finest = {
+        name: members
+        for quantity in quantities
+        if len(quantity.parts) == 1
+        for name, members in quantity.parts
+    }
     means = [quantity for quantity in quantities if len(quantity.parts) > 1]
     if any(q.weights or q.over_runs for q in quantities) or any(
         part not in finest for quantity in means for part, _ in quantity.parts
@@ -923,9 +929,7 @@ def _row_measures(row: Row, comparison: Comparison) -> Iterator[Measure]:
     for number, side in enumerate("AB"):
         groups = {**row.groups, "model": side}
         name = f"{row.measure} on common cases"
-        yield Measure(
-            name, row.rates[number], row.n, groups, na=row.na, errors=row.errors[number], note=note
-        )
+        yield Measure(name, row.rates[number], row.n, groups, na=row.na, errors=row.errors[number], note=note)
         if row.facts.get("over") == RUNS:
             continue
         applies = row.applicability[number]

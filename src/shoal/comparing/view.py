@@ -86,7 +86,9 @@ def _sentence(comparison: Comparison) -> list[Words | Number | str]:
     if row.significant:
         more = row.difference > 0
         tone: Tone = "" if direction not in ("higher", "lower") else "good" if _is_better(row) else "bad"
-        pieces.append(Words(f"{_of(row)} is {size} {'higher' if more else 'lower'} in B than in A", tone or "strong"))
+        pieces.append(
+            Words(f"{_of(row)} is {size} {'higher' if more else 'lower'} in B than in A", tone or "strong")
+        )
         pieces.append(f" ({_interval(row)}), p {_p(row.p)}")
     elif not row.gained and not row.lost and row.facts.get("over") != RUNS:
         pieces.append(Words("A and B pass the same cases", "strong"))
@@ -94,12 +96,17 @@ def _sentence(comparison: Comparison) -> list[Words | Number | str]:
         pieces.append(Words(f"No difference shown in {_of(row)}", "strong"))
         p = f", p {_p(row.p)}" if row.p is not None else ""
         pieces.append(f": {_signed(row)}{_unit(row)} ({_interval(row) or 'no interval'}){p}")
-        pieces.append(f"; one of {_detectable(row)} would mostly have been found" if row.mde is not None else "")
+        pieces.append(
+            f"; one of {_detectable(row)} would mostly have been found" if row.mde is not None else ""
+        )
     worse, better, undecided = _sorted(comparison)
     if comparison.finest:
         pieces += [f". By {comparison.finest}: "]
         pieces += [Words(f"{_word(comparison, 'worse')} in {len(worse)}", "bad" if worse else "quiet"), ", "]
-        pieces += [Words(f"{_word(comparison, 'better')} in {len(better)}", "good" if better else "quiet"), ", "]
+        pieces += [
+            Words(f"{_word(comparison, 'better')} in {len(better)}", "good" if better else "quiet"),
+            ", ",
+        ]
         pieces += [Words(f"no difference shown in {len(undecided)}", "quiet")]
     return [*pieces, ".\n"]
 
@@ -265,7 +272,12 @@ def _examples(comparison: Comparison) -> list[Block]:
         return [Text([Words("No case that A passes fails in B.", "good")])]
     row = rows[0]
     lost = [case for case, better in comparison.changed(row) if not better]
-    title: Cell = [Words("Newly failing", "strong"), ", most in ", Words(row.name, "bad"), f": {row.lost:,} cases"]
+    title: Cell = [
+        Words("Newly failing", "strong"),
+        ", most in ",
+        Words(row.name, "bad"),
+        f": {row.lost:,} cases",
+    ]
     total = sum(other.gained + other.lost for other in rows)
     shown_cases = [_shown(comparison, case) for case in lost[:EXAMPLES]]
     return [CaseList(shown_cases, title, [f"all {total:,} changed cases: --changed"])]
@@ -292,7 +304,9 @@ def _every_change(comparison: Comparison) -> Iterator[Block]:
         changes = comparison.changed(row)
         if changes:
             count = f"   {row.lost:,} newly failing, {row.gained:,} newly passing"
-            cases = [_shown(comparison, case, *(("▲", "good") if up else ("▼", "bad"))) for case, up in changes]
+            cases = [
+                _shown(comparison, case, *(("▲", "good") if up else ("▼", "bad"))) for case, up in changes
+            ]
             yield CaseList(cases, [Words(row.name, "strong"), Words(count, "quiet")])
     lost, gained = (sum(getattr(row, name) for row in rows) for name in ("lost", "gained"))
     yield Text([Words(f"{lost:,} cases newly fail in B, {gained:,} newly pass", "quiet")])
@@ -316,7 +330,11 @@ def claim(a: Sequence[Result], b: Sequence[Result]) -> str:
 def _footnotes(comparison: Comparison) -> list[str]:
     tests = [row.test for row in comparison.rows if row.p is not None]
     adjust = comparison.choices.adjust
-    adjusted = f"adjusted for {len(tests)} comparisons ({ADJUSTMENTS[adjust]})" if adjust != "none" else "not adjusted"
+    adjusted = (
+        f"adjusted for {len(tests)} comparisons ({ADJUSTMENTS[adjust]})"
+        if adjust != "none"
+        else "not adjusted"
+    )
     rows = comparison.by(comparison.finest) if comparison.finest else []
     same = [
         f"{row.name} ({_detectable(row)})"
@@ -339,7 +357,13 @@ def _footnotes(comparison: Comparison) -> list[str]:
         *([f"applies to part of the cases, A / B in %: {some(applies)}"] if applies else []),
         *([f"no case that applies to both: {', '.join(absent)}"] if absent else []),
         *([f"few cases, read with care: {', '.join(few)}"] if few else []),
-        *([f"not paired by case: {note_of(row)}" for row in comparison.rows if row.facts.get("over") == RUNS][:1]),
+        *(
+            [
+                f"not paired by case: {note_of(row)}"
+                for row in comparison.rows
+                if row.facts.get("over") == RUNS
+            ][:1]
+        ),
     ]
 
 
@@ -431,7 +455,13 @@ def rows_for_csv(comparison: Comparison) -> list[dict[str, Any]]:
 # Verdicts
 
 
-TONES: dict[Status, Tone] = {"met": "good", "failed": "bad", "error": "bad", "undefined": "bad", "passed over": "quiet"}
+TONES: dict[Status, Tone] = {
+    "met": "good",
+    "failed": "bad",
+    "error": "bad",
+    "undefined": "bad",
+    "passed over": "quiet",
+}
 MARKS: dict[Status, str] = {"met": "✓", "failed": "✗", "error": "✗", "undefined": "✗", "passed over": "·"}
 TIGHTEST = 3
 
@@ -442,7 +472,9 @@ def verdict_sections(verdicts: Sequence[Verdict], result: Result) -> list[Sectio
     over = sum(verdict.status == "passed over" for verdict in verdicts)
     aside = f", {over} passed over: no applicable case" if over else ""
     warnings = [
-        f"{check['name']}: {check['detail']}" for check in result.job.get("checks", ()) if check["ok"] is False
+        f"{check['name']}: {check['detail']}"
+        for check in result.job.get("checks", ())
+        if check["ok"] is False
     ]
     if failed:
         words = Words(f"Gate not met: {len(failed)} of {len(verdicts)} checks failed{aside}.", "bad")

@@ -104,13 +104,13 @@ def read_pickle(path: Path) -> SuiteRows:
     released = read_suite_pickle(path)
     tests = {test.name for test in released.tests}
     name = next((name for name, test in TELLING.items() if test in tests), path.name.split(".")[0])
-    found = as_suite(name, enumerate(rows(released, name), start=1))
-    unknown = [
-        test.name for test in released.tests if test.test_type == "DIR" and test.name not in EXPECTATIONS
+    suite = as_suite(name, enumerate(rows(released, name), start=1))
+    lost = [
+        f"the rule of {test.name!r}: it was compiled code"
+        for test in released.tests
+        if test.test_type == "DIR" and test.name not in EXPECTATIONS
     ]
-    return SuiteRows(
-        found.header, found.rows, [f"the rule of {test!r}: it was compiled code" for test in unknown]
-    )
+    return SuiteRows(suite.header, suite.rows, lost)
 
 
 def as_suite(name: str, lines: Iterator[tuple[int, Row]]) -> SuiteRows:

@@ -19,7 +19,10 @@ from urllib.parse import parse_qsl
 from ..errors import ModelError, nearest
 
 SCHEMES: dict[str, tuple[str, str]] = {
-    "hf": ("hf", "a Transformers model: a folder, a .gguf file or a name on the hub; the scheme may be left out"),
+    "hf": (
+        "hf",
+        "a Transformers model: a folder, a .gguf file or a name on the hub; the scheme may be left out",
+    ),
     "predictions": ("stored", "answers already computed, from a file"),
     "python": ("imported", "package.module:name, anything callable that you can import"),
     "tiny": ("shipped", "a small model that ships with shoal"),

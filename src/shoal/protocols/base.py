@@ -84,7 +84,9 @@ def identity(settings: Any, *steps: Step) -> dict[str, Any]:
 def step_of(settings: Any, setting: "Field[Any]") -> Step:
     """The first step that a field of given settings bears on."""
     if "changes" not in setting.metadata:
-        raise AssertionError(f"{type(settings).__module__}.Settings.{setting.name} does not say what it changes")
+        raise AssertionError(
+            f"{type(settings).__module__}.Settings.{setting.name} does not say what it changes"
+        )
     step: Step = setting.metadata["changes"]
     when = setting.metadata["when"]
     return step if when is None or when(settings) else "scoring"
@@ -211,7 +213,9 @@ class ProtocolModule(Protocol):
 def is_random(settings: Any, recipe: "Recipe | None") -> bool:
     """Whether the seed can change the answers: only then do a plan's seeds multiply its jobs."""
     seed = next((setting for setting in fields(settings) if setting.name == "seed"), None)
-    samples = seed is not None and seed.metadata.get("when") is not None and step_of(settings, seed) != "scoring"
+    samples = (
+        seed is not None and seed.metadata.get("when") is not None and step_of(settings, seed) != "scoring"
+    )
     return samples or bool(recipe and recipe.stages)
 
 

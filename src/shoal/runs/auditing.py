@@ -43,4 +43,3 @@ def job_for_now(protocol: str, model: Any, settings: Any) -> Job:
     if isinstance(model, str):
         return make_job(protocol, model, settings, {"spec": model})
     return make_job(protocol, "python:given:here", settings, {"object": repr(model)}, model)
-

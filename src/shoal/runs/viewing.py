@@ -61,7 +61,9 @@ def failing_sections(result: Result, name: str | None = None) -> list[Section]:
         cases = [case for case in failing if _first_group(case) == group]
         blocks[group] = replace(blocks[group], cases=shown_cases(result, cases))
     errors = [outcome for outcome in result.outcomes if outcome.error]
-    lines = [Text([Words(f"{outcome.case_id}: ", "strong"), Words(outcome.error, "bad")]) for outcome in errors]
+    lines = [
+        Text([Words(f"{outcome.case_id}: ", "strong"), Words(outcome.error, "bad")]) for outcome in errors
+    ]
     summary = Text([Words(f"{len(failing):,} cases fail, {len(errors):,} are errors", "quiet")])
     return [Section(blocks=[*blocks.values(), *lines, summary])]
 

@@ -9,7 +9,7 @@ from ..runs.executors import EXECUTORS
 def catalogue(what: str | None) -> str:
     """One table, or all of them with their names."""
     tables = {
-        "protocols": PROTOCOLS,
+        "protocols": {name: about for name, (_, about) in PROTOCOLS.items()},
         "models": {f"{scheme}:": about for scheme, (_, about) in SCHEMES.items()},
         "suites": _suites(),
         "rules": _rules(),

@@ -116,8 +116,8 @@ def exchange_test(
 ) -> Randomisation:
     """ΔG, method minus baseline and averaged over seeds, as observed and with cases exchanged at random.
 
-    For one seed this is `paired.randomise_generalization` of one scenario. A case changes sides with the outcomes of
-    all its seeds. Scenarios that begin with i.i.d. generators in the same state share the i.i.d. exchanges.
+    A case changes sides with the outcomes of all its seeds. Scenarios that begin with i.i.d. generators in the same
+    state share the i.i.d. exchanges.
     """
     iid = _shuffled(_unordered(both.iid), both.seeds, shuffles, iid_rng or rng)
     # By what is exchanged, not by who has it: the two sides can change names without changing a draw.

@@ -4,9 +4,9 @@ Every matrix here has a row per item and a column per run, NaN where a run has n
 Items may also be categories or models: whatever is to be told apart.
 
     do runs agree, item by item?            fleiss_kappa, krippendorff_alpha, disagreement
-    would one more run agree?               icc, spearman_brown, runs_needed
+    would one more run agree?               icc, runs_needed
     does a score move more than its items?  run_spread (SD, its interval, the floor, the ratio)
-    buy seeds or items?                     variance_components, grand_mean_interval
+    buy seeds or items?                     variance_components
     are two things the same?                tost, disattenuated_correlation
     all runs together, against 0            sign_flip_over_runs
 """
@@ -171,23 +171,6 @@ def run_spread(outcomes: ArrayLike, level: float = 0.95) -> RunSpread:
     return _spread(scores, _item_floor(matrix, seen), level)
 
 
-def score_spread(scores: ArrayLike, items: int, level: float = 0.95) -> RunSpread:
-    """As `run_spread` when only each run's rate over `items` items is known.
-
-    The floor is then the binomial sqrt(p(1-p)/N), which takes every item for as uncertain as the
-    average one. It is at or above the floor from items, so the ratio here is the cautious one.
-
-    >>> spread = score_spread([0.1, 0.2, 0.3], items=1000)
-    >>> round(spread.sd, 4), round(spread.floor_sd, 4), round(spread.ratio, 1)
-    (0.1, 0.0126, 7.9)
-    """
-    rates = np.asarray(scores, dtype=np.float64)
-    if rates.ndim != 1 or ((rates < 0) | (rates > 1)).any() or items < 1:
-        raise ValueError("a spread needs one rate between 0 and 1 per run, over at least one item")
-    mean = float(rates.mean())
-    return _spread(rates, math.sqrt(mean * (1 - mean) / items), level)
-
-
 @dataclass(frozen=True, slots=True)
 class IntraclassCorrelations:
     """Mean squares of items × runs, and the five coefficients of Shrout & Fleiss (1979) made of them."""
@@ -289,19 +272,6 @@ class VarianceComponents:
         return _share(run, total), _share(item, total), _share(residual, total)
 
     @property
-    def degrees(self) -> float:
-        """Degrees of freedom of the grand mean's variance, for t quantiles; NaN if all is 0.
-
-        Satterthwaite's, but runs - 1 when runs weigh most: it would trust a handful of runs too much.
-        """
-        rest = self.residual / (self.runs * self.items)
-        between_runs, between_items = self.run / self.runs + rest, self.item / self.items + rest
-        if between_runs > between_items:
-            return float(self.runs - 1)
-        known = between_runs**2 / (self.runs - 1) + between_items**2 / (self.items - 1)
-        return _share((between_runs + between_items) ** 2, known)
-
-    @property
     def shares(self) -> tuple[float, float, float]:
         """Shares of a single outcome's variance due to runs, items and the rest; NaN if all is 0."""
         total = self.run + self.item + self.residual
@@ -323,32 +293,6 @@ def variance_components(values: ArrayLike) -> VarianceComponents:
         item=max(0.0, (squares.between_items - squares.residual) / squares.runs),
         residual=squares.residual,
     )
-
-
-def grand_mean_interval(values: ArrayLike, level: float = 0.95) -> Interval:
-    """An interval for the mean over new runs and new items, from a complete items × runs matrix.
-
-    A t interval on σ²_run/R + σ²_item/N + σ²_residual/(RN) (`docs/method/beyond.md` 7.3), for a claim about a
-    training recipe. For two recipes with paired runs give the matrix of differences.
-
-    >>> [round(end, 2) for end in grand_mean_interval([[1, 1, 0], [1, 0, 0], [1, 1, 1], [0, 0, 0]])]
-    [-0.11, 1.11]
-    """
-    found = variance_components(values)
-    middle = float(np.mean(np.asarray(values, dtype=np.float64)))
-    error = math.sqrt(sum(found.of_mean))
-    reach = t_quantile(level, found.degrees) * error if error > 0 else 0.0
-    return middle - reach, middle + reach
-
-
-def spearman_brown(reliability: float, runs: float) -> float:
-    """Reliability of the mean of several runs, from that of one: k r / (1 + (k-1) r).
-
-    >>> [round(spearman_brown(0.479, k), 3) for k in (2, 5)]
-    [0.648, 0.821]
-    """
-    below = 1 + (runs - 1) * reliability
-    return runs * reliability / below if below > 0 else float("nan")
 
 
 def runs_needed(reliability: float, target: float) -> int | None:

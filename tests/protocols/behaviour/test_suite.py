@@ -240,12 +240,14 @@ def test_adatest_topics_become_cases_and_the_rest_is_counted(tmp_path):
         "topic,input,output,label,labeler,description\n"
         "/Price,Cheap and good,positive,pass,ann,\n"
         "/Price/High%20end,Dear but bad,positive,fail,ann,\n"
+        "/Price,Dear, negative,pass,ann,\n"
         "/Price,,,topic_marker,ann,\n"
     )
     suite, lost = import_suite(table, tmp_path / "out.jsonl", Named(()))
     assert [(made.groups["functionality"], made.labels) for made in suite.cases] == [
         ("Price", ("positive",)),
         ("Price/High end", ("not_positive",)),
+        ("Price", ("negative",)),
     ]
     assert lost[-1] == "1 rows that are topic markers or were never judged"
 

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import DataError, PlanError, nearest
-from ...files import read_table
+from ...errors import DataError, PlanError, nearest, some
+from ...files import is_file, read_table
 from ...records import Case, Label
 from ...training.stage import Progress, silent
 from ..base import Asks, Built
@@ -32,9 +32,9 @@ def load_suite(name: str) -> Suite:
         suite: Suite = import_module(f"{__package__}.suites.{SUITES[name]}").suite
         return suite
     path = Path(name)
-    if not path.exists():
+    if not is_file(path):
         raise DataError(
-            f"suite {name!r} is neither a file nor one that ships with shoal",
+            f"suite {name[:200]!r} is neither a file nor one that ships with shoal",
             why=f"shipped: {', '.join(SUITES)}",
             fix=nearest(name, SUITES) or "shoal list suites",
         )
@@ -63,13 +63,23 @@ def build(settings: Settings, progress: Progress = silent) -> Built:
         raise DataError(f"suite {suite.name!r} has no case in split {settings.split!r}")
     if settings.iid:
         cases = cases + iid_cases(load_iid(settings, suite.labels))
-    return built_suite(suite, cases)
+    return built_suite(suite, cases, repeated(settings))
 
 
-def built_suite(suite: Suite, cases: Sequence[Case] | None = None) -> Built:
+def repeated(settings: Settings) -> dict[str, int]:
+    """How many cases of the suite say what an earlier one says, and what becomes of them; empty if there are none."""
+    cases = mended(settings)
+    copies = len(cases) - len(without_duplicates(cases))
+    word = {"keep": "kept", "drop": "dropped"}[settings.resolved("duplicates")]
+    return {f"repeated cases {word}": copies} if copies else {}
+
+
+def built_suite(
+    suite: Suite, cases: Sequence[Case] | None = None, facts: Mapping[str, Any] | None = None
+) -> Built:
     """Some cases of a suite as they are asked; all of them unless they are given."""
     chosen = suite.cases if cases is None else cases
-    about = {"suite": suite.name, "task": suite.task, "version": suite.version}
+    about = {"suite": suite.name, "task": suite.task, "version": suite.version, **(facts or {})}
     asks: Asks = "spans" if any(case.meta.get("reading") for case in chosen[:1]) else "labels"
     return Built(_plain(chosen), suite.labels, asks, about=about, chosen_from=_plain(suite.cases))
 
@@ -100,10 +110,28 @@ def training_split(settings: Settings) -> str:
 
 def suite_cases(settings: Settings, split: str) -> list[Case]:
     """The suite's cases, mended, of one split; all of them where it is empty."""
-    cases = EDITS[settings.resolved("edits")](load_suite(settings.suite).cases)
+    cases = mended(settings)
+    if settings.train or settings.iid:
+        _refuse_reading(settings.suite, cases)
+    if settings.resolved("duplicates") == "drop":
+        cases = without_duplicates(cases)
     return (
         choose_split(cases, split, by_content=settings.resolved("split_by") == "content") if split else cases
     )
+
+
+def mended(settings: Settings) -> list[Case]:
+    """Every case of the suite, with the known defects mended that the settings name."""
+    return EDITS[settings.resolved("edits")](load_suite(settings.suite).cases)
+
+
+def _refuse_reading(suite: str, cases: Sequence[Case]) -> None:
+    if any(case.meta.get("reading") for case in cases):
+        raise PlanError(
+            f"suite {suite!r} asks for answers in words: nothing can be trained on it",
+            why="behavioural learning, and i.i.d. data, are for suites with labels",
+            fix="leave out train and iid: the model is asked as it is",
+        )
 
 
 def split_identity(settings: Settings) -> dict[str, Any]:
@@ -112,7 +140,7 @@ def split_identity(settings: Settings) -> dict[str, Any]:
     if split in SPLITS or not split:
         return {"split": split, "by": settings.resolved("split_by") if split else ""}
     path, part = split_file(split)
-    return {"split": part, "file": digest_of(path.read_bytes()) if path.is_file() else ""}
+    return {"split": part, "file": digest_of(path.read_bytes()) if is_file(path) else ""}
 
 
 def iid_digest(settings: Settings) -> str:
@@ -122,13 +150,13 @@ def iid_digest(settings: Settings) -> str:
 
 @lru_cache(maxsize=8)
 def suite_digest(name: str, _stamp: tuple[int, int]) -> str:
-    """A suite's content as a hash: of the file, or of the cases that a suite of ours makes."""
-    if name in SUITES:
+    """A suite's content as a hash: of the file, or of the cases that a suite in Python makes."""
+    if name in SUITES or (name.endswith(".py") and is_file(Path(name))):
         suite = load_suite(name)
         return digest_of(
             repr([(case.id, case.examples, case.labels, case.meta) for case in suite.cases]).encode()
         )
-    if not Path(name).is_file():
+    if not is_file(Path(name)):
         load_suite(name)  # says what is wrong
     return digest_of(Path(name).read_bytes())
 
@@ -192,14 +220,12 @@ def mend_cases(cases: Iterable[Case], mends: dict[str, list[Mend]]) -> list[Case
 
 
 def repaired(cases: Iterable[Case]) -> list[Case]:
-    """The repairs of decision D5: labels, rules, and every case only once."""
-    mended = mend_cases(cases, REPAIRS)
+    """The repairs of labels and rules of the released suites."""
     normalise = with_rule("squad_normalise")
-    mended = [
+    return [
         normalise(case) if case.meta["expect"].rule == "string_equal_after_edge_strip" else case
-        for case in mended
+        for case in mend_cases(cases, REPAIRS)
     ]
-    return without_duplicates(mended)
 
 
 def without_duplicates(cases: Iterable[Case]) -> list[Case]:
@@ -226,15 +252,18 @@ def choose_split(cases: Sequence[Case], split: str, *, by_content: bool) -> list
         part = split_cases(cases, by_content=by_content)
         return [case for case in cases if part[case.id] == split]
     path, wanted = split_file(split)
-    if not path.exists():
+    if not is_file(path):
         raise PlanError(
-            f"split {split!r} is neither {', '.join(SPLITS)} nor a file",
+            f"split {split[:200]!r} is neither {', '.join(SPLITS)} nor a file",
             fix=nearest(split, SPLITS) or "split=test, split=FILE, or split=FILE:train",
         )
     part = read_split(path)
     missing = [case.id for case in cases if case.id not in part]
     if missing:
-        raise DataError(f"{path}: {len(missing):,} cases have no split, the first is {missing[0]!r}")
+        raise DataError(
+            f"{path}: {len(missing):,} cases have no split, the first is {missing[0]!r}",
+            fix="a row for each: functionality, case_id, split",
+        )
     return [case for case in cases if part[case.id] == wanted]
 
 
@@ -250,13 +279,15 @@ def read_split(path: Path) -> dict[str, str]:
     if not {"functionality", "case_id", "split"} <= set(columns):
         raise DataError(
             f"{path}, line 1: columns functionality, case_id and split are needed",
-            why=f"found: {columns}",
+            why=f"found: {some(columns, 12)}",
+            fix="a first line: functionality,case_id,split",
         )
     part = {}
     for number, row in rows:
         if row["split"] not in SPLITS:
             raise DataError(
-                f"{path}, line {number}: split {row['split']!r} is not one of {', '.join(SPLITS)}"
+                f"{path}, line {number}: split {row['split']!r} is not one of {', '.join(SPLITS)}",
+                fix=nearest(row["split"], SPLITS),
             )
         part[f"{row['functionality']}/{row['case_id']}"] = row["split"]
     return part
@@ -300,7 +331,8 @@ def _functionality(case: Case) -> str:
 
 def _id_order(case: Case) -> tuple[int, int, str]:
     number = case.id.removeprefix(_functionality(case) + "/")
-    return (0, int(number), "") if number.isdecimal() else (1, 0, number)
+    # A number of hundreds of digits is a name: nobody counts so far, and Python would not.
+    return (0, int(number), "") if number.isdecimal() and len(number) < 300 else (1, 0, number)
 
 
 def content(case: Case) -> object:

@@ -22,7 +22,8 @@ from ...records import Answers, Case, Example, Label
 from ...stats.intervals import wilson
 from .build import content, half_half, split_cases
 from .rules import RIGHT_ANSWERS, Expect, label_index, labels_named, squad_normalise
-from .score import FEW_CASES, judge
+from ...measures import FEW_CASES
+from .score import judge
 from .settings import SPLITS, Settings
 from .suite import Suite
 

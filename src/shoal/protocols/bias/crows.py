@@ -52,9 +52,7 @@ def ask(settings: Settings, model: Any, built: Built, examples: Sequence[Example
     return answers("tokens", say, examples)
 
 
-def _that_count(
-    settings: Settings, model: Any, built: Built, texts: Sequence[str]
-) -> list[set[int]] | None:
+def _that_count(settings: Settings, model: Any, built: Built, texts: Sequence[str]) -> list[set[int]] | None:
     """At which tokens of each text the score looks; None for all."""
     if getattr(model, "language_model", "causal") == "causal" or not hasattr(model, "tokenizer"):
         return None

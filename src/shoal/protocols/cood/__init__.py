@@ -10,7 +10,7 @@ template agree. Train on four of the nine combinations, chosen so that the label
 
 A large gap between ID and COOD means that the model took the shortcut. OOD is never averaged with COOD. Read `cells`
 for the table, `texts` for what is drawn, `build` for the nine cells, `recipe` for the training, `score` for the
-numbers of one model, `compare` for those over seeds, K, words and controls.
+numbers of one model, `compare` for those over seeds, K, words and controls, `view` for what is shown of them.
 """
 
 from collections.abc import Sequence
@@ -18,15 +18,16 @@ from dataclasses import replace
 from pathlib import PurePath
 
 from ...models.ask import answer_batch
-from ...records import Answer, Example, Finding, Measure, Result
-from ...views import Section
+from ...records import Answer, Example
 from ..base import Built
 from .build import build, export, training_items
+from .cells import ROLES
 from .compare import compare
 from .recipe import check_room, recipe
 from .score import score
 from .settings import SLOT, Settings, combinations
 from .texts import roles_of
+from .view import sections as view
 
 __all__ = [
     "Settings",
@@ -49,13 +50,8 @@ def parts(settings: Settings) -> list[Settings]:
         return combinations(settings)
     fst, sec, neu = roles_of(settings).values()
     turns = ((fst, sec, neu), (sec, neu, fst), (neu, fst, sec))
-    return [
-        part
-        for one, two, unseen in turns
-        for part in combinations(
-            replace(settings, roles={"fst": one, "sec": two, "neu": unseen}, rotate=False)
-        )
-    ]
+    by_role = [dict(zip(ROLES, classes, strict=True)) for classes in turns]
+    return [part for roles in by_role for part in combinations(replace(settings, roles=roles, rotate=False))]
 
 
 def title(settings: Settings) -> str:
@@ -76,12 +72,3 @@ def ask(settings: Settings, model: object, built: Built, examples: Sequence[Exam
     """Whether each text and its template agree, as far as the model can tell; nothing that it is shown is cut."""
     check_room(model, examples)
     return answer_batch(model, built, examples)
-
-
-def view(
-    settings: Settings, results: Sequence[Result], measures: Sequence[Measure], findings: Sequence[Finding]
-) -> list[Section]:
-    """The nine cells of one model; a line per setup and the epochs of several."""
-    from .view import sections
-
-    return sections(settings, results, measures, findings)

@@ -31,6 +31,11 @@ KIND_WEIGHTS: dict[Kind, Weights] = {
 }
 GAP: Weights = {**KIND_WEIGHTS["ID"], **{cell: -weight for cell, weight in KIND_WEIGHTS["COOD"].items()}}
 """ID less COOD."""
+BEYOND: Weights = {**KIND_WEIGHTS["COOD"], "fst/fst": 0.5, "sec/sec": 0.5}
+"""With -1 beside it: COOD less what the shortcut alone gets there, which is what it gets wrong of fst/fst and sec/sec.
+
+Whoever never looks at the template gives a text one answer, right with one of the two words and wrong with the other.
+"""
 SENSITIVITY: dict[str, Weights] = {
     "all": dict.fromkeys(FLIPS.values(), 1 / 3),
     "fst, sec": {FLIPS["fst"]: 0.5, FLIPS["sec"]: 0.5},

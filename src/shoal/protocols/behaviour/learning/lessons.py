@@ -48,6 +48,7 @@ def suite_lessons(settings: Settings, labels: tuple[str, ...]) -> SuiteLessons:
             suite=settings.suite,
             split=split,
             edits=settings.resolved("edits"),
+            duplicates=settings.resolved("duplicates"),
             split_by=settings.resolved("split_by"),
         ),
         labels,
