@@ -222,6 +222,11 @@ class Section:
     """Full: only where everything is asked for, such as every functionality of every training. File: as files only."""
 
 
+def to_read(sections: Sequence[Section]) -> list[Section]:
+    """What is shown to people: without what is only for files."""
+    return [section for section in sections if section.detail != "file"]
+
+
 def expected_words(case: Case) -> str:
     """What is expected of a case: its label by name, or its rule in words."""
     if case.labels:

@@ -9,7 +9,7 @@ from ..errors import StoreError
 from ..files import writing
 from ..records import Finding, Measure, Result, as_json, finding_as_json
 from ..runs.viewing import result_sections
-from ..views import Section
+from ..views import Section, to_read
 
 
 def write_page(
@@ -66,7 +66,7 @@ def page_of(sections_by_part: Mapping[str, Sequence[Section]], *, title: str = "
 
     environment = Environment(loader=PackageLoader("shoal.report"), autoescape=True, trim_blocks=True)
     parts = [
-        (printable(name), [section_html(section) for section in sections])
+        (printable(name), [section_html(section) for section in to_read(sections)])
         for name, sections in sections_by_part.items()
     ]
     return environment.get_template("page.html").render(title=printable(title), parts=parts)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ..views import Block, CaseList, Cell, Row, Section, ShownCase, Table, Text
+from ..views import Block, CaseList, Cell, Row, Section, ShownCase, Table, Text, to_read
 from .cases import error_of, how_it_went, marked_edits
 from .escapes import escape_latex, plain_line
 from .pieces import piece_text, pieces_of, plain, tone_of, tones_of
@@ -26,7 +26,7 @@ SIGNS = str.maketrans({
 
 def as_latex(sections: Sequence[Section]) -> str:
     """Every table, in its order."""
-    parts = [NEEDS, *(part for section in sections for part in _parts(section))]
+    parts = [NEEDS, *(part for section in to_read(sections) for part in _parts(section))]
     return "\n\n".join(filter(None, parts)) + "\n"
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ..views import Block, CaseList, Cell, Row, Section, ShownCase, Table, Text
+from ..views import Block, CaseList, Cell, Row, Section, ShownCase, Table, Text, to_read
 from .cases import error_of, how_it_went, marked_edits
 from .escapes import escape_markdown
 from .pieces import piece_text, pieces_of, plain, tone_of, tones_of
@@ -13,7 +13,7 @@ from .tabled import TABLED, as_table, is_full, without_pictures
 
 def as_markdown(sections: Sequence[Section]) -> str:
     """A document; every part of every section, in its order."""
-    parts = [part for section in sections for part in _parts(section)]
+    parts = [part for section in to_read(sections) for part in _parts(section)]
     return "\n\n".join(filter(None, parts)) + "\n"
 
 

@@ -31,6 +31,7 @@ from ..views import (
     Text,
     Tone,
     Tones,
+    to_read,
 )
 from .cases import error_of, how_it_went, marked_edits
 from .layout import Grid, ShownColumn, fold, lay_out
@@ -88,8 +89,8 @@ def print_sections(
 def section_lines(sections: Sequence[Section], width: int, *, full: bool = False) -> list[Line]:
     """The same as lines of at most this width."""
     parts: list[list[Line]] = []
-    for section in sections:
-        if section.detail == "short" or (full and section.detail == "full"):
+    for section in to_read(sections):
+        if full or section.detail == "short":
             parts += _parts(section, width)
     lines: list[Line] = []
     for part in filter(None, parts):

@@ -66,14 +66,17 @@ def _about(settings: Settings | None, result: Result) -> str:
 
 
 def _about_plan(settings: Settings) -> str:
+    """The same of trainings, whose table says what was trained how and held out."""
     split = f", {settings.split} split" if settings.split else ""
-    return f"suite {settings.suite}{split}, profile {settings.profile}{_unusual(settings)}"
+    unusual = _unusual(settings, ("hold_out", "train.on", "train.method"))
+    return f"suite {settings.suite}{split}, profile {settings.profile}{unusual}"
 
 
-def _unusual(settings: Settings | None) -> str:
-    """The settings that differ from the profile's, in words; those that the heading says anyway are left out."""
+def _unusual(settings: Settings | None, said_elsewhere: Sequence[str] = ()) -> str:
+    """The settings that differ from the profile's, in words."""
     chosen = {} if settings is None else differing(settings)
-    words = [f"{name} {_plain(value)}" for name, value in _flat(chosen) if name not in ("suite", "split")]
+    told = ("suite", "split", *said_elsewhere)
+    words = [f"{name} {_plain(value)}" for name, value in _flat(chosen) if name not in told]
     return f", with {', '.join(words)}" if words else ""
 
 
@@ -287,7 +290,7 @@ def _capabilities(by_name: Mapping[str, Measures]) -> HeatMap:
     cells = {}
     names = list(dict.fromkeys(row.groups["capability"] for row in _by_capability(by_name)))
     for i, measures in enumerate(by_name.values()):
-        cells |= {(i, 0): row for row in measures.where("suite score")}
+        (cells[i, 0],) = measures.where("suite score")
         rates = {row.groups["capability"]: row for row in _by_capability({"": measures})}
         cells |= {(i, j): rates[name] for j, name in enumerate(names, start=1) if name in rates}
     columns = [("suite score", ""), *((name, "") for name in names)]

@@ -20,9 +20,9 @@ def conclusions(measures: Sequence[Measure]) -> list[Finding]:
         rows = rows_of_table3(measures, model)
         if rows:
             text = "".join(words.text for words in sentence(rows))
-            differences = [cell.difference for row in rows if (cell := row.cells[asked_column(rows)])]
+            cells = [row.cells.get(asked_column(rows)) for row in rows]
+            rests_on = tuple(cell.difference for cell in cells if cell and cell.difference)
             groups = {} if model is None else {"model": model}
-            rests_on = tuple(measure for measure in differences if measure)
             findings.append(Finding(CONCLUSION, text, rests_on, WEIGHT, groups))
     return findings
 

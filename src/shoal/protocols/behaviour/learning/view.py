@@ -74,14 +74,14 @@ def _table(rows: Sequence[TableRow], *, anew: bool = False) -> Table:
     last = ""
     for row in rows:
         shown_rows += [ShownRow()] if last and row.config != last else []
-        name = Words("" if row.config == last else row.config, "strong")
-        shown_rows.append(ShownRow([name, row.method, *(_cell(row.cells[name], anew) for name in columns)]))
+        scores = [_cell(row.cells[name], anew) for name in columns]
+        shown_rows.append(ShownRow([Words(row.config, "strong"), row.method, *scores]))
         last = row.config
     unseen = [_could_see(rows, column) for column in columns]
     if any(unseen):
         shown_rows += [ShownRow(), ShownRow([Words("could see", "quiet"), "", *unseen], "quiet")]
     heads = [
-        Column("trained on", "left"),
+        Column("trained on", "left", once=True),
         Column("method", "left"),
         *(Column(COLUMNS[name]) for name in columns),
     ]

@@ -3,26 +3,33 @@
 import csv
 import io
 import json
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
 import pytest
 from rich.console import Console
 
 from shoal import Measure
-from shoal.show.learning import print_learning, print_matrix
-from shoal.show.learning_exports import pvalues_csv, results_csv, results_fine_csv
+from shoal.protocols.behaviour import view
+from shoal.protocols.behaviour.learning.conclusions import conclusions
+from shoal.protocols.behaviour.learning.notes import with_facts
+from shoal.protocols.behaviour.settings import Settings, Train
+from shoal.records import Finding, Measures, Result
+from shoal.show.csv_tables import tables_of
+from shoal.show.terminal import print_sections
+from shoal.views import HeatMap, Section
 
 IID = {"config": "iid", "method": "vanilla", "hold out": "none"}
 SEEN = {"config": "iid>suite", "method": "vanilla", "hold out": "seen"}
 FUNC = {**SEEN, "hold out": "functionality"}
 
 
-def scores(
-    groups: dict[str, str], suite: float, g: float, note: str = "this checkpoint only"
-) -> list[Measure]:
+def scores(groups: dict[str, str], suite: float, g: float, **facts: Any) -> list[Measure]:
     interval = (g - 0.02, g + 0.02)
     return [
         Measure("suite score", suite, 100, groups, (suite - 0.02, suite + 0.02), "cluster bootstrap"),
-        Measure("G", g, 150, groups, interval, "cluster bootstrap", note=note),
+        Measure("G", g, 150, groups, interval, "cluster bootstrap", facts=facts),
         Measure("G", g, 150, {**groups, "seed": "1"}, interval, "cluster bootstrap"),
         Measure("G", g, 150, {**groups, "estimand": "new functionalities"}, (g - 0.1, g + 0.1), "both"),
     ]
@@ -31,13 +38,14 @@ def scores(
 def against(
     groups: dict[str, str], score: str, change: float, p: float, reach: float = 0.01
 ) -> list[Measure]:
-    own = {"score": score, **groups}
-    how = "exact sign test" if score == "iid score" else "randomisation: 10,000 exchanges of cases"
+    which = {"score": score, **groups}
+    test = "exact sign test" if score == "iid score" else "randomisation: 10,000 exchanges of cases"
+    family = {"adjustment": "Holm", "tests": 3}
     return [
-        Measure("difference", change, 150, own, (change - reach, change + reach), "cluster bootstrap"),
-        Measure("p value", p, 150, own, note=how),
-        Measure("adjusted p value", min(1.0, 3 * p), 150, own, note="Holm over 3 comparisons"),
-        Measure("minimum detectable effect", 0.031, 150, own),
+        Measure("difference", change, 150, which, (change - reach, change + reach), "cluster bootstrap"),
+        Measure("p value", p, 150, which, facts={"test": test}),
+        Measure("adjusted p value", min(1.0, 3 * p), 150, which, facts=family),
+        Measure("minimum detectable effect", 0.031, 150, which),
     ]
 
 
@@ -56,8 +64,8 @@ def rates(groups: dict[str, str], values: dict[str, float | None]) -> list[Measu
 
 def example() -> list[Measure]:
     return [
-        Measure("functionalities compared", 2.0, 3, note="left out, no case applies in some row: reducers"),
-        Measure("iid score", 0.917, 50, IID, (0.8, 0.96), "wilson", note="this checkpoint only"),
+        Measure("functionalities compared", 2.0, 3, facts={"left out": ["reducers"]}),
+        Measure("iid score", 0.917, 50, IID, (0.8, 0.96), "wilson"),
         *scores(IID, 0.6, 0.725),
         *rates(IID, {"not good": 0.3, "not bad": 0.9, "reducers": None}),
         Measure("iid score", 0.823, 50, SEEN, (0.7, 0.9), "wilson"),
@@ -71,9 +79,14 @@ def example() -> list[Measure]:
     ]
 
 
-def printed(measures: list[Measure], width: int = 110, **options: bool) -> str:
+def shown(measures: Sequence[Measure], findings: Sequence[Finding] = (), **settings: Any) -> list[Section]:
+    results = [Result({"about": {"task": "SENT"}}, (), (), Measures(()))]
+    return view(Settings(train=Train(), **settings), results, measures, [*conclusions(measures), *findings])
+
+
+def printed(measures: Sequence[Measure], width: int = 110, full: bool = False, **more: Any) -> str:
     console = Console(width=width, record=True, highlight=False, file=io.StringIO())
-    print_learning(measures, console, **options)
+    print_sections(shown(measures, **more), console, full=full)
     return console.export_text()
 
 
@@ -82,7 +95,7 @@ def lines_with(text: str, word: str) -> list[str]:
 
 
 def test_values_marks_and_intervals():
-    text = printed(example())
+    text = printed(example(), width=60)
     (header,) = lines_with(text, "G_func")
     assert header.split() == ["trained", "on", "method", "i.i.d.", "G_seen", "G_func"]
     (row,) = lines_with(text, "82.3")
@@ -117,7 +130,7 @@ def test_the_legend_says_on_what_the_numbers_rest():
 
 
 def test_intervals_can_be_for_new_functionalities():
-    text = printed(example(), anew=True)
+    text = printed(example(), full=True)
     assert "80.3–100.3" in text and "functionalities and cases drawn again" in text
 
 
@@ -139,7 +152,8 @@ def test_several_seeds_are_told_and_doubtful_marks_are_hollow():
 
 def test_what_is_not_done_says_how_far_it_is():
     waiting = [row for row in example() if row.groups.get("hold out") != "functionality"]
-    waiting.append(Measure("G", None, 0, FUNC, note="23 of 38 folds done"))
+    waiting.append(with_facts(Measure("G", None, 0, FUNC), {"folds done": 23, "folds": 38}))
+    assert waiting[-1].note == "23 of 38 folds done"
     text = printed(waiting)
     assert "23 of 38" in text and "No row is complete yet." in text
     assert "nothing to compare with" in printed(
@@ -150,32 +164,48 @@ def test_what_is_not_done_says_how_far_it_is():
 
 def test_a_sample_of_functionalities_is_told():
     sampled = [row for row in example() if row.groups.get("hold out") != "functionality"]
-    sampled += scores(
-        FUNC, 0.62, 0.707, note="5 of 38 functionalities, drawn at random; this checkpoint only"
-    )
+    sampled += scores(FUNC, 0.62, 0.707, **{"drawn": 5, "drawn from": 38})
     assert "G_func: 5 of 38 functionalities, drawn at random" in printed(sampled)
 
 
 def test_several_models_are_printed_one_after_the_other():
     both = [
-        Measure(row.name, row.value, row.n, {"model": model, **row.groups}, row.interval, note=row.note)
+        replace(row, groups={"model": model, **row.groups})
         for model in ("tiny:a", "tiny:b")
         for row in example()
     ]
     text = printed(both)
     assert text.index("behavioural learning of tiny:a") < text.index("behavioural learning of tiny:b")
-    assert results_csv(both).splitlines()[0].startswith("task,model,config")
+    assert tables_of(shown(both))["results"].splitlines()[0].startswith("task,model,config")
+
+
+def matrix(measures: Sequence[Measure], title: str) -> HeatMap:
+    (block,) = [
+        block
+        for section in shown(measures)
+        for block in section.blocks
+        if isinstance(block, HeatMap) and block.title.startswith(title)
+    ]
+    return block
 
 
 def test_the_matrix_of_pass_rates_by_scenario():
-    console = Console(width=100, record=True, highlight=False, file=io.StringIO())
-    print_matrix(example(), console, hold_outs=["functionality"])
-    text = console.export_text()
-    assert "func: the functionality itself was held out" in text and "seen:" not in text
-    rows = {line.split("MFT")[0].strip(): line.split()[-2:] for line in text.splitlines() if "MFT" in line}
-    assert rows == {"not good": ["30", "40"], "not bad": ["90", "84"], "reducers": ["–", "25"]}
-    (mean,) = lines_with(text, "suite score")
-    assert mean.split() == ["suite", "score", "60", "62"]
+    block = matrix(example(), "func: the functionality itself was held out")
+    assert block.columns == [("vanilla", "iid"), ("vanilla", "iid>suite")] and block.baselines == 1
+    names = [name for name, _ in block.rows]
+    values = {
+        name: [measure and measure.value for measure in (block.cells.get((i, j)) for j in (0, 1))]
+        for i, name in enumerate(names)
+    }
+    assert values == {
+        "suite score": [0.6, 0.62],
+        "not good": [0.3, 0.4],
+        "not bad": [0.9, 0.84],
+        "reducers": [None, 0.25],
+    }
+    text = printed(example(), full=True)
+    assert "func: the functionality itself was held out" in text and "class: its whole" not in text
+    assert "not bad" in text and "not bad" not in printed(example())
 
 
 def test_a_matrix_wider_than_the_terminal_is_printed_in_blocks():
@@ -184,39 +214,63 @@ def test_a_matrix_wider_than_the_terminal_is_printed_in_blocks():
     for config in ("iid>suite", "iid+suite"):
         for method in methods:
             many += rates({"config": config, "method": method, "hold out": "seen"}, {"not good": 0.9})
-    console = Console(width=80, record=True, highlight=False, file=io.StringIO())
-    print_matrix(many, console)
-    text = console.export_text()
+    many += scores(IID, 0.6, 0.7)
+    text = printed(many, width=80, full=True)
     assert max(map(len, text.splitlines())) <= 80
     assert len(lines_with(text, "not good")) == 2 and text.count("group-dro") == 2
 
 
-def read(text: str) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(text)))
+def test_settings_that_differ_from_the_profile_stand_below_the_table():
+    text = printed(example(), width=200, s_iid_mode="mean_over_heldout", hold_out=("functionality",))
+    assert "suite sentiment, profile recommended, with s_iid_mode mean_over_heldout\n" in text
+
+
+def test_what_is_wrong_with_single_trainings_stands_above_the_table():
+    wrong = [
+        Finding("degenerate", "always positive", groups={**FUNC, "fold": name, "seed": "1"})
+        for name in ("a", "b", "c", "d", "e")
+    ]
+    text = printed(example(), findings=wrong)
+    assert "▲ iid>suite vanilla without a seed 1: always positive" in text
+    assert text.count("always positive") == 3 and "in 2 more trainings" in text
+    assert text.index("always positive") < text.index("trained on  ")
+
+
+def test_a_number_that_changed_its_sign_is_worded_with_it():
+    (told,) = conclusions(example())
+    assert told.kind == "conclusion" and "G −1.8 points" in told.text
+    assert [measure.value for measure in told.measures] == [-0.018]
+
+
+def read(name: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(tables_of(shown(example()))[name])))
+
+
+def named(row: dict[str, str]) -> list[str]:
+    """The columns that are not the ends and the n of another."""
+    return [name for name in row if not name.endswith((" low", " high", " n"))]
 
 
 def test_results_as_csv():
-    base, row = read(results_csv(example(), "SENT"))
-    assert ",".join(row) == (
+    base, row = read("results")
+    assert ",".join(named(row)) == (
         "task,config,method,s_iid,s_seen,s_func,s_class,s_type,G_seen,G_func,G_class,G_type,n_func_used,na_rates"
     )
     assert (row["task"], row["config"], row["method"]) == ("SENT", "iid>suite", "vanilla")
     assert (row["s_iid"], row["s_func"], row["G_func"], row["G_class"]) == ("0.823", "0.62", "0.707", "")
-    assert (base["s_seen"], base["s_func"], base["n_func_used"]) == ("0.6", "0.6", "2")
+    assert (base["s_seen"], base["s_func"], base["n_func_used"]) == ("0.6", "0.6", "2.0")
+    assert (row["s_iid low"], row["s_iid high"], row["s_iid n"]) == ("0.7", "0.9", "50")
     assert json.loads(base["na_rates"]) == {"reducers": 1.0}
 
 
 def test_pass_rates_as_csv():
-    rows = read(results_fine_csv(example(), "SENT"))
+    rows = read("results_fine")
+    assert named(rows[0])[:4] == ["task", "config", "method", "scenario"]
     assert [row["scenario"] for row in rows] == ["standard", "seen", "func"]
     assert rows[2]["not good"] == "0.4" and rows[0]["reducers"] == ""
 
 
 def test_p_values_as_csv():
-    (row,) = read(pvalues_csv(example(), "SENT"))
+    (row,) = read("pvalues")
     assert (row["i.i.d."], row["G_seen"], row["G_func"]) == ("0.001", "0.0001", "0.3")
     assert float(row["G_func adjusted"]) == pytest.approx(0.9) and row["G_type"] == ""
-
-
-def test_nothing_to_export_is_an_empty_file():
-    assert results_csv([]) == results_fine_csv([]) == pvalues_csv([]) == ""
