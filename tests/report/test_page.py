@@ -266,8 +266,8 @@ def test_an_interval_stands_quietly_behind_its_value():
 def test_a_heat_map_is_coloured_by_how_far_a_rate_is_from_a_half():
     cells = {(0, 0): rate(0.9), (0, 1): rate(0.25), (0, 2): rate(None)}
     text = html(HeatMap([("f", "")], [("a", ""), ("b", ""), ("c", ""), ("d", "")], cells))
-    found = re.findall(r'<td class="cell ([a-z -]+)"(?: style="([^"]+)")?[^>]*>([^<]*)<', text)
-    assert found == [
+    cells_shown = re.findall(r'<td class="cell ([a-z -]+)"(?: style="([^"]+)")?[^>]*>([^<]*)<', text)
+    assert cells_shown == [
         ("high", "--depth:0.80", "90"),
         ("low", "--depth:0.50", "25"),
         ("t-quiet", "", "–"),

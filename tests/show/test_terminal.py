@@ -164,6 +164,27 @@ def test_a_gap_at_the_end_of_a_table_is_no_gap():
     assert lines(table, 80) == "\na  b\nx  y\nz\n"
 
 
+def test_numbers_at_the_same_place_of_their_cells_stand_below_each_other():
+    def cell(value: float, kind: str) -> list[Number | Words]:
+        measure = rate(value, low=value / 2, high=value)
+        return [
+            Number(measure, ("strong", "first")),
+            Words(f" {kind}  ", "first"),
+            Number(measure, part="interval"),
+        ]
+
+    columns = [Column("text", "left"), Column("a word", "left")]
+    rows = [Row(["first", cell(1.0, "ID")]), Row(["second", cell(0.05, "OOD")])]
+    assert (
+        lines(Table(columns, rows), 80)
+        == """
+text    a word
+first   100.0 ID  50.0 – 100.0
+second    5.0 OOD     2.5 – 5.0
+"""
+    )
+
+
 def differences() -> Table:
     columns = [
         Column("B minus A, in points", "left"),
