@@ -9,7 +9,9 @@ import gzip
 import io
 import json
 import os
+import re
 import zlib
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,18 +22,40 @@ from .errors import DataError, StoreError
 LONGEST_LINE = 8 * 2**20
 """Bytes. A longer line is a file of another kind, or a broken one; reading on would only fill the memory."""
 
+MOST_EMPTY_LINES = 1_000_000
+"""In a row. A small gzip can hold thousands of millions of them."""
+
+csv.field_size_limit(
+    LONGEST_LINE
+)  # a text may be longer than the 131,072 letters that Python takes by default
+
 BROKEN_GZIP = (EOFError, gzip.BadGzipFile, zlib.error)
 GZIP_MAGIC = b"\x1f\x8b"
 BOM = b"\xef\xbb\xbf"
+UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 def read_lines(path: Path) -> Iterator[tuple[int, str]]:
     """Each line with its number from 1, without its line end; gzip is recognised by its first bytes."""
-    number = 0
+    number = empty = 0
     with _open(path) as stream:
         while raw := _next_line(stream, path, number):
-            number += 1
-            yield number, _decode(raw, path, number)
+            for part in _old_mac_lines(raw) if number == 0 else (raw,):
+                number += 1
+                yield number, _decode(part, path, number)
+            empty = 0 if raw.strip() else empty + 1
+            if empty > MOST_EMPTY_LINES:
+                raise DataError(
+                    f"{path}, line {number}: over {MOST_EMPTY_LINES:,} empty lines in a row",
+                    fix="check that this is the file you meant, and that it was written to the end",
+                )
+
+
+def _old_mac_lines(raw: bytes) -> list[bytes]:
+    """The lines of a file without a single line feed, if carriage returns end them."""
+    if raw.endswith(b"\n") or len(raw) > LONGEST_LINE or b"\r" not in raw:
+        return [raw]
+    return raw.removesuffix(b"\r").split(b"\r")
 
 
 def _next_line(stream: BinaryIO, path: Path, number: int) -> bytes:
@@ -81,7 +105,7 @@ def _decode(raw: bytes, path: Path, number: int) -> str:
     except UnicodeDecodeError as problem:
         raise DataError(
             f"{path}, line {number}: not UTF-8 (byte 0x{raw[problem.start]:02x} at column {problem.start + 1})",
-            fix="save the file as UTF-8, for example: iconv -f latin1 -t utf-8",
+            fix=f"save the file as UTF-8, for example: iconv -f {_likely_encoding(raw)} -t utf-8",
         ) from None
     if len(raw) > LONGEST_LINE:
         raise DataError(
@@ -98,6 +122,10 @@ def _decode(raw: bytes, path: Path, number: int) -> str:
     return text.rstrip("\r\n")
 
 
+def _likely_encoding(raw: bytes) -> str:
+    return "utf-16" if raw[:2] in UTF_16 else "latin1"
+
+
 def read_json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """Each JSON object of a JSON Lines file with its line number; blank lines are passed over."""
     for number, line in read_lines(path):
@@ -106,11 +134,21 @@ def read_json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         try:
             row = _parse(line)
         except (ValueError, RecursionError) as problem:
-            why = "nested too deeply" if isinstance(problem, RecursionError) else str(problem)
-            raise DataError(f"{path}, line {number}: not JSON", why=why) from None
+            raise DataError(f"{path}, line {number}: not JSON", why=why_not_json(problem), fix=ROWS) from None
         if not isinstance(row, dict):
-            raise DataError(f"{path}, line {number}: an object is expected, found {type(row).__name__}")
+            kind = type(row).__name__
+            raise DataError(f"{path}, line {number}: an object is expected, found {kind}", fix=ROWS)
         yield number, row
+
+
+ROWS = "one JSON object on each line"
+
+
+def why_not_json(problem: ValueError | RecursionError) -> str:
+    """What a JSON reader stumbled over, in words that do not speak of Python."""
+    if isinstance(problem, RecursionError):
+        return "nested too deeply"
+    return "a number of more than 4,300 digits" if "integer string" in str(problem) else str(problem)
 
 
 def _parse(line: str) -> Any:
@@ -133,14 +171,46 @@ def read_table(path: Path) -> tuple[list[str], Iterator[tuple[int, dict[str, str
     """The column names of a CSV or TSV file, and its rows with the line each starts on."""
     lines = read_lines(path)
     first = next(lines, (1, ""))[1]
-    delimiter = "\t" if "\t" in first else ","
+    delimiter = delimiter_of(first)
     if not first.strip():
-        raise DataError(f"{path}, line 1: no column names", why="the first line must name the columns")
-    columns = next(_split([first + "\n"], delimiter))
-    twice = sorted({name for name in columns if columns.count(name) > 1})
+        raise DataError(
+            f"{path}, line 1: no column names",
+            why="the first line must name the columns",
+            fix="a first line such as: id,label",
+        )
+    try:
+        columns = next(_split([first + "\n"], delimiter))
+    except csv.Error as problem:
+        raise _not_a_row(path, 1, problem) from None
+    twice = [name for name, times in Counter(columns).items() if times > 1]
     if twice:
-        raise DataError(f"{path}, line 1: column {twice[0]!r} is there twice")
+        raise DataError(
+            f"{path}, line 1: column {min(twice)!r} is there twice", fix="give each column a name of its own"
+        )
     return columns, _table_rows(path, columns, delimiter, lines)
+
+
+def delimiter_of(first: str) -> str:
+    """What stands between the columns, told from the line that names them.
+
+    >>> [delimiter_of(line) for line in ("id\\tlabel", "id;label", "id,label")]
+    ['\\t', ';', ',']
+    """
+    bare = re.sub(r'"[^"]*"', "", first)
+    return "\t" if "\t" in first else max(",;", key=bare.count)
+
+
+def _not_a_row(path: Path, line: int, problem: csv.Error) -> DataError:
+    fixes = {
+        "unexpected end of data": "close the quote that is opened in this row",
+        "larger than field limit": "close the quote that is opened in this row, or cut the text",
+    }
+    fix = next((fix for words, fix in fixes.items() if words in str(problem)), "")
+    return DataError(
+        f"{path}, line {line}: not a table row",
+        why=str(problem),
+        fix=fix or "quote fields that hold the separator, a quote or a line end; double the quotes inside",
+    )
 
 
 def _table_rows(
@@ -162,7 +232,7 @@ def _table_rows(
         except StopIteration:
             return
         except csv.Error as problem:
-            raise DataError(f"{path}, line {start}: not a table row", why=str(problem)) from None
+            raise _not_a_row(path, start, problem) from None
         if not row:
             continue
         if len(row) != len(columns):
@@ -175,8 +245,8 @@ def _table_rows(
 
 def _split(lines: Iterable[str], delimiter: str) -> Iterator[list[str]]:
     """The fields of each row. In TSV a quote is a plain character, unless it wraps the whole field."""
-    if delimiter == ",":
-        return csv.reader(lines, strict=True)
+    if delimiter != "\t":
+        return csv.reader(lines, delimiter=delimiter, strict=True)
     return ([_unwrap(field) for field in line.rstrip("\n").split("\t")] for line in lines if line != "\n")
 
 
