@@ -160,11 +160,11 @@ def _parse(line: str) -> Any:
     return _DECODER.decode(line)
 
 
-def _no_constant(text: str) -> NoReturn:
+def refuse_constant(text: str) -> NoReturn:
     raise ValueError(f"{text} is not a JSON number")
 
 
-_DECODER = json.JSONDecoder(parse_constant=_no_constant)
+_DECODER = json.JSONDecoder(parse_constant=refuse_constant)
 
 
 def read_table(path: Path) -> tuple[list[str], Iterator[tuple[int, dict[str, str]]]]:
