@@ -40,10 +40,14 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
     number = empty = 0
     with _open(path) as stream:
         while raw := _next_line(stream, path, number):
-            for part in _old_mac_lines(raw) if number == 0 else (raw,):
-                number += 1
-                yield number, _decode(part, path, number)
-            empty = 0 if raw.strip() else empty + 1
+            if number == 0 and b"\r" in raw:
+                for part in _old_mac_lines(raw):
+                    number += 1
+                    yield number, _decode(part, path, number)
+                continue
+            number += 1
+            yield number, _decode(raw, path, number)
+            empty = empty + 1 if raw.isspace() else 0
             if empty > MOST_EMPTY_LINES:
                 raise DataError(
                     f"{path}, line {number}: over {MOST_EMPTY_LINES:,} empty lines in a row",
@@ -53,7 +57,7 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
 
 def _old_mac_lines(raw: bytes) -> list[bytes]:
     """The lines of a file without a single line feed, if carriage returns end them."""
-    if raw.endswith(b"\n") or len(raw) > LONGEST_LINE or b"\r" not in raw:
+    if raw.endswith(b"\n") or len(raw) > LONGEST_LINE:
         return [raw]
     return raw.removesuffix(b"\r").split(b"\r")
 

@@ -37,7 +37,9 @@ SAME: tuple[tuple[str, ...], ...] = (
 NAMELESS = re.compile(r"(label[ _-]?)?\d+", re.IGNORECASE)
 
 BETWEEN_LETTERS = re.compile(r"(?<=[^\W\d_])[\W_]+(?=[^\W_])|(?<=\d)[\W_]+(?=[^\W\d_])")
-"""Spaces and punctuation inside a name; not between digits, and not at the ends: A- is not A, 1.5 is not 15."""
+"""Spaces and punctuation inside a name; not between digits: 1.5 is not 15."""
+AROUND = " .,;:!?\"'`()[]{}*_"
+"""What may stand at its ends and says nothing; a sign does: A- is not A, C++ is not C."""
 
 
 # What ?labels= says
@@ -124,7 +126,9 @@ def spelled(name: str) -> str:
     >>> spelled("Non_Hateful ") == spelled("non-hateful"), spelled("A-") == spelled("A"), spelled("-1")
     (True, False, '-1')
     """
-    return BETWEEN_LETTERS.sub("", unicodedata.normalize("NFKC", name).casefold().strip())
+    word = unicodedata.normalize("NFKC", name).casefold().strip()
+    bare = word if any(map(str.isdigit, word)) else word.strip(AROUND)
+    return BETWEEN_LETTERS.sub("", bare or word)
 
 
 class Spellings:

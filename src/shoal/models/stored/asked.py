@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ...errors import ModelError, nearest
+from ...errors import ModelError, nearest, some
 from ...records import Case
 from ..labels import LabelNames, parse_labels, spelled, split_names
 
@@ -22,6 +22,8 @@ OPTIONS = (
 )
 YES_OR_NO = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
 NO_PROBABILITIES = "no"
+MOST_NUMBERS = 10_000
+"""Labels that are bare numbers, at the most: a larger one is a name that happens to consist of digits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +99,8 @@ class SuiteLabels:
     names: tuple[str, ...] = ()
     numbers: tuple[int, ...] = ()
     """Those that its cases have, where they have no names: ascending, perhaps not all there are."""
+    in_order: bool = True
+    """Whether the suite says which of its names is the first."""
 
     @property
     def known(self) -> tuple[str, ...]:
@@ -104,7 +108,7 @@ class SuiteLabels:
         return self.names or tuple(map(str, self.numbers))
 
     def __str__(self) -> str:
-        return ", ".join(self.known)
+        return some(self.known, 12)
 
 
 def suite_labels(
@@ -113,7 +117,7 @@ def suite_labels(
     """The labels of a suite: as its header names them, as its cases have them, or as the user says.
 
     >>> suite_labels(None, [Case("a/1", (("good",),), (2,)), Case("a/2", (("bad",),), ("not_0",))])
-    SuiteLabels(names=(), numbers=(0, 2))
+    SuiteLabels(names=(), numbers=(0, 2), in_order=True)
     """
     if names:
         return SuiteLabels(tuple(names))
@@ -121,9 +125,9 @@ def suite_labels(
     words = {str(label).removeprefix("not_") for label in labels}
     if not words and given is not None:
         return SuiteLabels(given.order or tuple(dict.fromkeys(given.names.values())))
-    if all(word.isdecimal() and len(word) < 10 for word in words):
+    if all(word.isdecimal() and len(word) < len(str(MOST_NUMBERS)) for word in words):
         return SuiteLabels(numbers=tuple(sorted(set(map(int, words)))))
-    return SuiteLabels(tuple(sorted(words)))
+    return SuiteLabels(tuple(sorted(words)), in_order=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,6 @@
 """A predictions file as columns, before it meets the cases."""
 
 import math
-import re
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -16,7 +15,6 @@ from ...errors import DataError
 Prediction = int | str | None
 ROUNDED = 0.1
 """How far from 1 a sum can be and still be called rounded, where the user says that it is."""
-PLAIN_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
 class Key(NamedTuple):
@@ -122,12 +120,12 @@ def shown(value: object) -> str:
 
 def is_text(value: str) -> bool:
     """Whether a text can be written: half of a surrogate pair, as JSON may hold it, cannot."""
-    return value.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in value)
+    return not any("\ud800" <= letter <= "\udfff" for letter in value)
 
 
 def whole_text(value: str, what: str) -> str:
     """The text itself, if it is one."""
-    if is_text(value):
+    if value.isascii() or is_text(value):
         return value
     raise DataError(
         f"{what} holds half of a character: {shown(value)}",
@@ -139,16 +137,14 @@ def whole_text(value: str, what: str) -> str:
 def number_from(value: Any, *, decimal_comma: bool = False) -> float:
     """A probability, as a number or in digits."""
     if isinstance(value, str):
-        word = value.strip().replace(",", ".") if decimal_comma else value.strip()
-        if not PLAIN_NUMBER.fullmatch(word):
-            raise not_a_probability(value)
-        value = float(word)
-    elif isinstance(value, bool) or not hasattr(value, "__float__"):
-        raise not_a_probability(value)
+        digits: Any = value.replace(",", ".") if decimal_comma else value
+        is_number = "_" not in value  # 1_000 is a number to Python alone
+    else:
+        digits, is_number = value, hasattr(value, "__float__") and not isinstance(value, bool)
     try:
-        number = float(value)
+        number = float(digits) if is_number else math.nan
     except (OverflowError, ValueError):
-        raise not_a_probability(value) from None
+        number = math.nan
     if not math.isfinite(number):
         raise not_a_probability(value)
     return number

@@ -14,11 +14,9 @@ from dataclasses import dataclass
 
 from ...errors import DataError, nearest, some
 from ..labels import Spellings, ends_of, labels_option, plain
-from .asked import Request, SuiteLabels
+from .asked import MOST_NUMBERS, Request, SuiteLabels
 from .columns import Columns, Prediction, shown
 
-MOST_NUMBERS = 10_000
-"""Labels that are numbers, at the most: a larger one is no label."""
 NAME = "NAME"
 
 
@@ -115,7 +113,7 @@ class _Reader:
 
     def _may_be(self, number: int) -> bool:
         """Whether a suite without names can mean it; of one number that it has, little can be told."""
-        return number in self.suite.numbers or (len(self.suite.numbers) < 2 and number < MOST_NUMBERS)
+        return number in self.suite.numbers or len(self.suite.numbers) < 2
 
     # Columns of probabilities
 
@@ -139,7 +137,7 @@ class _Reader:
             chosen = [self._ours(name) for name in order]
         elif names:
             chosen = self._all(names, by_name)
-        elif not self.file.ordered and self.suite.known:
+        elif self.suite.known and not (self.file.ordered and self.suite.in_order):
             raise self._refused([f"{width} probabilities without names"], _list_line(width, self.suite))
         else:
             chosen = self._by_place(width)
@@ -153,13 +151,17 @@ class _Reader:
     def _by_place(self, width: int) -> list[str]:
         """By the convention of the format: the first is the suite's first label, and so on."""
         if not self.suite.names:
-            top = self.suite.numbers[-1] + 1 if self.suite.numbers else width
-            if width < top or (width > top and len(self.suite.numbers) > 1):
+            there = all(map(self._may_be, range(width))) and all(
+                number < width for number in self.suite.numbers
+            )
+            if not there:
                 raise self._refused([f"{width} probabilities without names"], _list_line(width, self.suite))
             return [str(place) for place in range(width)]
         if width != len(self.suite.names):
             ends = ends_of(self.suite.names) if width == 2 else ()
-            line = "?labels=" + labels_option(ends) if ends else _list_line(width, self.suite)
+            line = _list_line(width, self.suite)
+            if ends:
+                line = f"?labels={labels_option(ends)} or {labels_option(ends[::-1])}, as the file's columns come"
             why = f"the suite has {len(self.suite.names)} labels: which of them these are cannot be told"
             raise self._refused([f"{width} probabilities without names"], line, why)
         return list(self.suite.names)
@@ -211,8 +213,9 @@ class _Reader:
 
     def _counted(self, number: int | None) -> str | None:
         """The label that a number counts, where the format has that convention."""
-        counts = self.file.numbered and number is not None and number < len(self.suite.names)
-        return self.suite.names[number] if counts and number is not None else None
+        if number is None or not self.file.numbered or not self.suite.in_order:
+            return None
+        return self.suite.names[number] if number < len(self.suite.names) else None
 
     # What is refused
 
@@ -242,8 +245,8 @@ class _Reader:
             row = self.file.predictions.index(unknown[0])
             return DataError(
                 f"{self.file.where(row)}: label {shown(unknown[0])} is not one of {self.suite}",
-                fix=nearest(str(unknown[0]), self.suite.known)
-                or _map_line([_cut(str(unknown[0]))], self.suite),
+                fix=nearest(_cut(str(unknown[0])), self.suite.known)
+                or _map_line(texts if numbers else [str(unknown[0])], self.suite),
             )
         if len(numbers) == len(words):
             return self._refused(
@@ -267,14 +270,8 @@ def _refuse_two_of_three(request: Request, columns: Columns, words: Sequence[Pre
     """Two numbers for three labels: those of a two-class model would be read as one end and the middle."""
     given, known = request.options.labels, request.labels.known
     numbers = {_number(word) for word in words}
-    if (
-        given.order
-        or given.names
-        or columns.number_names
-        or len(known) != 3
-        or len(numbers) != 2
-        or None in numbers
-    ):
+    meant = given.order or given.names or columns.number_names
+    if meant or len(known) != 3 or len(numbers) != 2 or None in numbers:
         return
     ends = {0, 2} if request.labels.names else {request.labels.numbers[0], request.labels.numbers[2]}
     if numbers != ends:
@@ -293,7 +290,7 @@ def _refuse_two_of_three(request: Request, columns: Columns, words: Sequence[Pre
 def _map_line(theirs: Sequence[str], suite: SuiteLabels) -> str:
     """`?labels=` with pairs; a name of ours only where it is beyond doubt, and never a number."""
     by_meaning = {plain(name): name for name in suite.names}
-    pairs = {name: by_meaning.get(plain(name), NAME) for name in theirs[:8]}
+    pairs = {_cut(name): by_meaning.get(plain(name), NAME) for name in theirs[:8]}
     places = "" if NAME not in pairs.values() else f", with {suite} in the places of {NAME}"
     return f"?labels={labels_option(pairs)}{places}"
 

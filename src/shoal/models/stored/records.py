@@ -96,8 +96,9 @@ def _choose(request: Request, records: Records, first: Row) -> Fields:
     else:
         fields = _choose_columns(request, names, identity, first)
     named = [request.options.id, request.options.label, *(request.options.probabilities or ())]
+    is_error = records.columns is None and first.get("error")
     for name in filter(None, named):
-        if name not in names and value_at(first, name) is MISSING and not first.get("error"):
+        if name not in names and value_at(first, name) is MISSING and not is_error:
             raise DataError(
                 f"{request.path}, {records.unit} 1: no column {name!r}",
                 why=f"found: {some(names, 12)}",
@@ -125,7 +126,7 @@ def _choose_columns(request: Request, names: Sequence[str], identity: str, first
     if not answer and not fields.probabilities and not fields.vector:
         raise DataError(
             f"{request.path}, line 1: neither a column 'label' nor one probability column per label",
-            why=f"found: {some(names, 12)}; the suite's labels: {request.labels or 'without names'}",
+            why=f"found: {some(names, 12)}; the suite's labels: {str(request.labels) or 'without names'}",
             fix="?label=COLUMN, or ?probabilities=COLUMN,COLUMN&labels=NAME,NAME in the same order",
         )
     if request.options.probabilities is None and answer and not chosen:
@@ -179,7 +180,7 @@ def _refuse_overlooked(request: Request, names: Sequence[str], first: Row) -> No
         listed = ",".join(shares)
         raise DataError(
             f"{request.path}: columns {', '.join(shares)} look like probabilities; of which labels cannot be told",
-            why=f"the suite's labels are {request.labels or 'without names'}",
+            why=f"the suite's labels are {str(request.labels) or 'without names'}",
             fix=f"?probabilities={listed}&labels=NAME,NAME in the same order, or ?probabilities=no",
         )
 
@@ -193,7 +194,7 @@ def _adder(columns: Columns, records: Records, fields: Fields) -> Callable[[int,
     is_table = records.columns is not None
 
     def add(number: int, row: Row) -> None:
-        key = _key(row, identity(row))
+        key = _key(row, identity(row), fields.identity)
         if not is_table and row.get("error"):
             return columns.add_error(number, whole_text(str(row["error"]), "'error'"), key)
         prediction = _prediction(answer(row), fields.answer) if fields.answer else None
@@ -212,28 +213,30 @@ def _adder(columns: Columns, records: Records, fields: Fields) -> Callable[[int,
     return add
 
 
-def _key(row: Row, identity: Any) -> Key:
+def _key(row: Row, identity: Any, name: str) -> Key:
     group, example = row.get("functionality"), row.get("example_idx")
     return Key(
-        None if group in (None, "") else whole_text(str(group), "'functionality'"),
-        _identity(identity),
+        whole_text(str(group), "'functionality'") if group or group == 0 else None,
+        _identity(identity, name),
         _example_number(example),
     )
 
 
-def _identity(value: Any) -> str:
+def _identity(value: Any, name: str) -> str:
+    if isinstance(value, str) and value:
+        return whole_text(value, name)
     if isinstance(value, float) and value.is_integer():
         value = int(value)
-    if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
+    if type(value) is not int:
         raise DataError(
-            f"'case_id' must be a text or a whole number, found {shown(value)}",
+            f"{name!r} must be a text or a whole number, found {shown(value)}",
             fix="the id of a case; ?id=COLUMN names the column that holds it",
         )
-    return whole_text(str(value), "'case_id'")
+    return str(value)
 
 
 def _example_number(value: Any) -> int:
-    if value is None or value == "":
+    if not value:
         return 0
     if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) < 10:
         return int(value)
