@@ -5,7 +5,6 @@ from numpy.typing import NDArray
 
 from ...errors import DataError
 from ...records import Answers
-from ..ask import NO_CONFIDENCES
 from ..labels import ends_of
 from .asked import Request
 from .columns import Columns, Prediction
@@ -29,7 +28,6 @@ def answers_of(request: Request, columns: Columns, rows: NDArray[np.int64]) -> A
         probabilities=table[rows] if width > 1 else None,
         confidences=table[rows, 0] if width == 1 else None,
         errors=errors_of(columns, rows),
-        note="" if width else NO_CONFIDENCES,
         label_map=meaning.shown,
         band=width > 1 and meaning.labels == ends_of(request.labels.names),
     )
