@@ -1,15 +1,14 @@
 """A comparison, or verdicts, as sections: the answer in a sentence, then worse, better and undecided, what changed."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
 
 from ..claims import ENOUGH_SEEDS
 from ..errors import some
-from ..measures import quantity, shown, shown_interval, shown_p, unit_word
+from ..measures import quantity, shown, shown_p
 from ..protocols.base import differing
-from ..records import Measure, Result
+from ..records import Result
 from ..views import (
     Block,
     CaseList,
@@ -26,7 +25,7 @@ from ..views import (
 )
 from ..views import Row as TableRow
 from .judge import Status, Verdict
-from .junit import number, wanted
+from .junit import number
 from .pairs import ADJUSTMENTS, RUNS, Comparison, Row, note_of
 
 EXAMPLES = 2
