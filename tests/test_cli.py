@@ -61,7 +61,7 @@ def test_try_as_json_is_one_object_with_the_public_names(suite, predictions):
     done = shoal("try", "behaviour", f"predictions:{predictions}", "--set", f"suite={suite}", "--json")
     assert done.exit_code == 0, done.output
     found = json.loads(done.stdout)
-    assert found.keys() == {"jobs", "measures"}
+    assert found.keys() == {"jobs", "measures", "findings"}
     first = found["measures"][0]
     assert first.keys() == {
         "name", "value", "n", "groups", "interval", "interval_method", "na", "errors", "note",
