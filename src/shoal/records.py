@@ -71,6 +71,10 @@ class Answers:
     errors: Mapping[int, str] = field(default_factory=dict)  # by row
     facts: Mapping[str, Any] = field(default_factory=dict)
     """What a reader of the results should know about how these came to be: how many examples were cut."""
+    label_map: Mapping[str, str] = field(default_factory=dict)
+    """What the model calls its labels, to the suite's names of them: who reads the results must see it."""
+    band: bool = False
+    """Whether two labels of three were answered, with neutral between them: the scorer's band decides on it."""
 
 
 @dataclass(frozen=True, slots=True)

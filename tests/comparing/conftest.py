@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -25,7 +26,7 @@ def shoal() -> Callable[..., Done]:
 def make() -> Callable[..., Result]:
     """A result from outcomes by functionality: 1, 0, None (n/a) or an error's text."""
 
-    def made(hits: dict[str, Hits], **job: object) -> Result:
+    def made(hits: dict[str, Hits], **job: Any) -> Result:
         cases, outcomes = [], []
         for name, own in hits.items():
             groups = {"functionality": name, "capability": name[:1] or "-", "test type": "MFT"}
@@ -34,7 +35,10 @@ def make() -> Callable[..., Result]:
                 passed = None if hit is None or isinstance(hit, str) else bool(hit)
                 outcomes.append(Outcome(cases[-1].id, passed, None, hit if isinstance(hit, str) else ""))
         rows = measure(Settings(resamples=200), cases, outcomes)
-        return Result({"model": "m", "settings": {}, **job}, cases, outcomes, Measures(rows))
+        settings = Settings(**job.get("settings", {}))
+        return Result(
+            {"model": "m", "settings": {}, **job}, cases, outcomes, Measures(rows), settings=settings
+        )
 
     return made
 

@@ -10,9 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
-from shoal.protocols.behaviour.pairs import Choices, compare
-from shoal.show.compare import print_comparison
-from shoal.show.exports import as_csv, as_latex, as_markdown, escape_latex, escape_markdown
+from shoal.comparing.pairs import Choices, compare
+from shoal.comparing.view import comparison_sections, comparison_table, rows_for_csv
+from shoal.show.csv_tables import rows_as_csv
+from shoal.show.escapes import escape_latex, escape_markdown
+from shoal.show.latex import as_latex
+from shoal.show.markdown import as_markdown
+from shoal.show.terminal import print_sections
 
 ROOT = Path(__file__).parents[2]
 
@@ -24,7 +28,7 @@ def pair(predicting):
 
 def printed(found, width=120, **options) -> str:
     console = Console(file=StringIO(), width=width, highlight=False)
-    print_comparison(found, console=console, **options)
+    print_sections(comparison_sections(found, **options), console)
     return console.file.getvalue()  # type: ignore[attr-defined, no-any-return]
 
 
@@ -44,9 +48,9 @@ def test_compare_as_json_is_the_public_object(shoal, pair, suite):
     done = shoal("compare", *pair, "--set", f"suite={suite}", "--json")
     assert done.exit_code == 0, done.output
     found = json.loads(done.stdout)
-    assert found.keys() == {"jobs", "measures"}
+    assert found.keys() == {"jobs", "measures", "findings"}
     assert [job["side"] for job in found["jobs"]] == ["A", "B"]
-    keys = {"name", "value", "n", "groups", "interval", "interval_method", "na", "errors", "note"}
+    keys = {"name", "value", "n", "groups", "interval", "interval_method", "na", "errors", "note", "facts"}
     assert all(row.keys() == keys for row in found["measures"])
     bad = {"functionality": "[bold]bad[/bold]", "capability": "c", "test type": "MFT"}
     values = {row["name"]: row["value"] for row in found["measures"] if row["groups"] == bad}
@@ -142,7 +146,7 @@ def test_the_answer_comes_first_and_the_worst_before_the_rest(make):
     hits = {"a1": [1] * 90 + [0] * 10, "a2": [1] * 100, "b1": [0] * 50 + [1] * 50}
     found = compare([make(hits)], [make({**hits, "a1": [0] * 100, "b1": [1] * 100})], Choices(resamples=200))
     lines = printed(found).splitlines()
-    assert lines[4].startswith("B passes 13.3 points fewer than A (")
+    assert lines[4].startswith("The suite score is 13.3 points lower in B than in A (")
     text = "\n".join(lines)
     assert (
         text.index("worse in B (1)")
@@ -182,22 +186,22 @@ def exported(make):
 
 
 def test_markdown_is_a_table_whose_rows_have_as_many_cells_as_its_header(exported):
-    lines = as_markdown(exported).splitlines()
+    lines = as_markdown([comparison_table(exported)]).splitlines()
     table = [line for line in lines if line.startswith("|")]
     cells = [line.replace(r"\|", "").count("|") for line in table]
     assert len(table) == 2 + len(exported.rows) and len(set(cells)) == 1
-    assert any(line.startswith(r"| a\|1\_% | MFT | 20 | 100.0 | 0.0 | −100.0 |") for line in table)
+    assert any(line.startswith(r"| a\|1\_% | functionality | 20 | 100.0 | 0.0 | −100.0 |") for line in table)
 
 
 def test_latex_is_a_booktabs_table_with_every_special_escaped(exported):
-    text = as_latex(exported)
-    assert text.startswith("% needs \\usepackage{booktabs}\n\\begin{tabular}{ll")
-    assert r"a\textbar{}1\_\% & MFT & 20 & 100.0 & 0.0 & $-$100.0" in text
-    assert text.count(r"\midrule") == 4 and text.rstrip().splitlines()[-2] == r"\end{tabular}"
+    text = as_latex([comparison_table(exported)])
+    assert text.startswith("% needs \\usepackage{amssymb,booktabs}\n\n\\begin{tabular}{ll")
+    assert r"a\textbar{}1\_\% & functionality & 20 & 100.0 & 0.0 & $-$100.0" in text
+    assert r"\end{tabular}" in text
 
 
 def test_csv_has_every_digit(exported):
-    rows = list(csv.DictReader(StringIO(as_csv(exported))))
+    rows = list(csv.DictReader(StringIO(rows_as_csv(rows_for_csv(exported)))))
     assert [row["level"] for row in rows] == [row.level for row in exported.rows]
     for row, expected in zip(rows, exported.rows, strict=True):
         assert row["difference"] == ("" if expected.difference is None else repr(expected.difference))
@@ -205,8 +209,9 @@ def test_csv_has_every_digit(exported):
 
 def test_exports_are_the_same_twice(exported, make):
     again = compare(exported.a, exported.b, exported.choices)
-    for write in (as_markdown, as_latex, as_csv):
-        assert write(again) == write(exported)
+    for write in (as_markdown, as_latex):
+        assert write([comparison_table(again)]) == write([comparison_table(exported)])
+    assert rows_for_csv(again) == rows_for_csv(exported)
 
 
 @given(st.text(max_size=30))

@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal import Result
+from shoal.comparing.judge import judge
+from shoal.comparing.junit import junit, write_junit
+from shoal.comparing.rules import Rule
 from shoal.errors import StoreError
-from shoal.gates.judge import judge
-from shoal.gates.junit import junit, write_junit
-from shoal.gates.rules import Rule
 
 
 def parsed(rules: list[Rule], result: Result) -> Xml.Element:
@@ -19,7 +19,13 @@ def parsed(rules: list[Rule], result: Result) -> Xml.Element:
 
 def test_a_suite_per_capability_and_a_case_per_functionality(make):
     result = make({"a1": [1] * 50, "a2": [0] * 50, "b1": ["timed out"] * 2 + [1] * 50, "b2": [None]})
-    root = parsed([Rule("*", at_least=0.5, allow_undefined=True), Rule("a1", at_least=0.1)], result)
+    root = parsed(
+        [
+            Rule({"functionality": "*"}, at_least=0.5, allow_undefined=True),
+            Rule({"functionality": "a1"}, at_least=0.1),
+        ],
+        result,
+    )
     shown = {
         (suite.get("name"), case.get("name")): [child.tag for child in case if child.tag != "system-out"]
         for suite in root
@@ -44,7 +50,7 @@ def test_a_suite_per_capability_and_a_case_per_functionality(make):
 
 def test_what_has_no_rule_is_skipped_and_undefined_values_that_fail_the_gate_are_failures(make):
     result = make({"a1": [1] * 9, "a2": [None]})
-    root = parsed([Rule("a2", at_least=0.5)], result)
+    root = parsed([Rule({"functionality": "a2"}, at_least=0.5)], result)
     assert [(case.get("name"), case[0].tag, case[0].get("message")) for case in root.iter("testcase")] == [
         ("a1", "skipped", "no rule"),
         ("a2", "failure", "a2: undefined, wanted at least 50.0 % (no applicable case)"),
@@ -56,8 +62,8 @@ def test_rules_about_means_have_suites_of_their_own(make):
     rules = [
         Rule(at_least=0.5),
         Rule(at_least=0.99),
-        Rule(capability="a", at_least=0.5),
-        Rule(test_type="MFT", at_least=0.5),
+        Rule({"capability": "a"}, at_least=0.5),
+        Rule({"test type": "MFT"}, at_least=0.5),
     ]
     root = parsed(rules, result)
     assert [(suite.get("name"), [case.get("name") for case in suite]) for suite in root] == [
@@ -74,9 +80,9 @@ def test_any_name_gives_well_formed_xml(make, name, error):
     name = name + "x"
     result = make({name: [1, 0, error or "e"], "plain": [1]})
     for rules in (
-        [Rule("*", at_least=0.5)],
-        [Rule("*", at_least=0.9, allow_errors=True)],
-        [Rule(name, at_least=0)],
+        [Rule({"functionality": "*"}, at_least=0.5)],
+        [Rule({"functionality": "*"}, at_least=0.9, allow_errors=True)],
+        [Rule({"functionality": name}, at_least=0)],
     ):
         verdicts = judge(rules, result)
         text = junit(verdicts, result)
@@ -85,7 +91,7 @@ def test_any_name_gives_well_formed_xml(make, name, error):
 
 
 def test_markup_in_names_is_text(make):
-    root = parsed([Rule("*", at_least=0.5)], make({'<b>"&]]>\x00\x1b': [0] * 9}))
+    root = parsed([Rule({"functionality": "*"}, at_least=0.5)], make({'<b>"&]]>\x00\x1b': [0] * 9}))
     (case,) = root.iter("testcase")
     assert case.get("name") == '<b>"&]]>'
 
@@ -93,7 +99,7 @@ def test_markup_in_names_is_text(make):
 def test_it_is_written_whole_or_not_at_all(make, tmp_path):
     result = make({"f": [1] * 9})
     path = tmp_path / "shoal.xml"
-    write_junit(judge([Rule("f", at_least=0.1)], result), result, path)
+    write_junit(judge([Rule({"functionality": "f"}, at_least=0.1)], result), result, path)
     assert path.read_text().startswith('<?xml version="1.0" encoding="UTF-8"?>\n<testsuites')
     assert [one.name for one in tmp_path.iterdir()] == ["shoal.xml"]
     with pytest.raises(StoreError, match="cannot be written"):

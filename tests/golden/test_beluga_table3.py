@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from shoal import Case, Measure, Measures, Outcome, Result
 from shoal.protocols.behaviour.learning import compare_trainings
-from shoal.protocols.behaviour.settings import Settings, Train
 from shoal.protocols.behaviour.learning.table3 import (
     TableRow,
     average_g,
@@ -20,6 +19,7 @@ from shoal.protocols.behaviour.learning.table3 import (
     mean_gain,
     rows_of_table3,
 )
+from shoal.protocols.behaviour.settings import Settings, Train
 from shoal.stats.paired import generalization_score, sign_test
 
 pytestmark = pytest.mark.golden

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from asking import answer_batches, ask_cases
 
 from shoal import load_model
 from shoal.errors import ModelError
 from shoal.models import ask
-from asking import answer_batches, ask_cases
 from shoal.models.ask import (
     answer_examples,
     batch_plan,

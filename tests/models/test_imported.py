@@ -5,10 +5,10 @@ import types
 
 import numpy as np
 import pytest
+from asking import answer_batches, ask_cases
 
 from shoal import case, load_model
 from shoal.errors import ModelError
-from asking import answer_batches, ask_cases
 from shoal.models.ask import batches, classify_safely, distinct, gather
 
 LABELS = ("negative", "neutral", "positive")

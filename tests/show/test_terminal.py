@@ -151,6 +151,40 @@ iid>suite   vanilla  90.0       98.0 ▲      75.0 △     23 of 38
     )
 
 
+def test_intervals_go_below_before_a_spare_column_leaves():
+    table = scores()
+    columns = [*table.columns, Column("n", spare=True)]
+    rows = [Row([*row.cells, Number(rate(0.5), part="n")]) if row.cells else row for row in table.rows]
+    text = lines(Table(columns, rows), 80)
+    assert "left out" not in text and text.count("140") == 3
+
+
+def test_a_gap_at_the_end_of_a_table_is_no_gap():
+    table = Table([Column("a", "left"), Column("b", "left")], [Row(["x", "y"]), Row(), Row()], legend=["z"])
+    assert lines(table, 80) == "\na  b\nx  y\nz\n"
+
+
+def test_numbers_at_the_same_place_of_their_cells_stand_below_each_other():
+    def cell(value: float, kind: str) -> list[Number | Words]:
+        measure = rate(value, low=value / 2, high=value)
+        return [
+            Number(measure, ("strong", "first")),
+            Words(f" {kind}  ", "first"),
+            Number(measure, part="interval"),
+        ]
+
+    columns = [Column("text", "left"), Column("a word", "left")]
+    rows = [Row(["first", cell(1.0, "ID")]), Row(["second", cell(0.05, "OOD")])]
+    assert (
+        lines(Table(columns, rows), 80)
+        == """
+text    a word
+first   100.0 ID  50.0 – 100.0
+second    5.0 OOD     2.5 – 5.0
+"""
+    )
+
+
 def differences() -> Table:
     columns = [
         Column("B minus A, in points", "left"),
@@ -311,6 +345,40 @@ vocabulary
   single_words   INV      90         –
 """
     )
+
+
+def test_a_heat_map_names_a_block_of_rows_once():
+    rows = [("f", "words"), ("g", "words"), ("h", "order"), ("i", "words")]
+    block = HeatMap(rows, [("l2", "")], {(i, 0): rate(0.5) for i in range(4)})
+    assert lines(block, 80) == "\n    l2\nwords\n  f 50\n  g 50\norder\n  h 50\nwords\n  i 50\n"
+
+
+@pytest.mark.parametrize(
+    ("value", "style"), [(0.9, "green"), (0.89, "yellow"), (0.5, "yellow"), (0.49, "red")]
+)
+def test_rates_of_a_heat_map_are_coloured_and_other_shares_are_not(value, style):
+    def styles(name: str) -> set[str]:
+        block = HeatMap([("f", "words")], [("", "")], {(0, 0): Measure(name, value, 9)})
+        line = section_lines([Section(blocks=[block])], 80)[-1]
+        return {str(style) for _, _, style in line.spans if style}
+
+    assert styles("pass rate") == {style}
+    assert styles("neutral share") == set()
+
+
+@pytest.mark.parametrize(
+    ("measure", "tone", "style"),
+    [
+        (rate(0.95), "", "green"),
+        (rate(0.85), "strong", "yellow"),
+        (rate(0.95), "bad", "red"),
+        (Measure("neutral share", 0.95, 9), "", "cyan"),
+    ],
+)
+def test_a_bar_has_its_tone_or_says_whether_a_rate_is_high(measure, tone, style):
+    table = Table([Column("", "left"), Column("")], [Row(["x", Number(measure, part="bar")], tone)])
+    line = section_lines([Section(blocks=[table])], 80)[0]
+    assert {str(style) for a, b, style in line.spans if line.plain[a] in "█▒"} == {style}
 
 
 def curves() -> Curves:

@@ -76,7 +76,7 @@ def document(*blocks: Block) -> list[Section]:
 
 def test_markdown_is_a_document_with_tables():
     assert (
-        as_markdown(document(Text(["In ", Words("bold ", "strong"), "words."]), rates(), cases()))
+        as_markdown(document(Text(["In", Words(" bold ", "strong"), "words."]), rates(), cases()))
         == r"""
 ## behaviour of m\_1
 

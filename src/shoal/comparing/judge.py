@@ -107,13 +107,19 @@ def _looked_at(rule: Rule, number: int, measures: Measures) -> list[Measure]:
             fix=nearest(rule.measure, known),
         )
     if not rule.groups:
-        return _headline(rows, rule)
+        return _headline(rows, rule, number)
     candidates = [row for row in rows if rule.groups.keys() <= row.groups.keys()]
     fewest = min((len(row.groups) for row in candidates), default=0)
     candidates = [row for row in candidates if len(row.groups) == fewest]
     chosen = [row for row in candidates if _agrees(rule.groups, row.groups)]
     if not chosen:
         raise _nothing(rule, number, rows, candidates)
+    if len(chosen) > 1 and not rule.is_family:
+        others = [group for group in chosen[0].groups if group not in rule.groups]
+        raise PlanError(
+            f"rule {number} looks at {len(chosen)} things at once: {rule}",
+            fix=f'{others[0].replace(" ", "_")} = "*" for each of them' if others else "",
+        )
     names = list(dict.fromkeys(row.name for row in chosen))
     if len(names) > 1:
         raise PlanError(
@@ -122,13 +128,13 @@ def _looked_at(rule: Rule, number: int, measures: Measures) -> list[Measure]:
     return chosen
 
 
-def _headline(rows: Sequence[Measure], rule: Rule) -> list[Measure]:
+def _headline(rows: Sequence[Measure], rule: Rule, number: int) -> list[Measure]:
     """What the protocol is about: marked as such, or the first with the fewest groups."""
     marked = [row for row in rows if row.facts.get("headline")]
     if marked:
         return marked[:1]
     if not rows:
-        raise PlanError(f"{rule}: the result has nothing to judge", fix="a result of this version of shoal")
+        raise PlanError(f"rule {number} matches nothing: {rule}", why="the result has nothing to judge")
     fewest = min(_restricting(row) for row in rows)
     return [row for row in rows if _restricting(row) == fewest][:1]
 
@@ -164,6 +170,7 @@ def _nothing(rule: Rule, number: int, rows: Sequence[Measure], candidates: Seque
 
 
 def _verdict(rule: Rule, measure: Measure, differences: "dict[Key, Measure] | None") -> Verdict:
+    _refuse_per_cent(rule, measure)
     judged_measure = measure
     if rule.is_relative:
         _refuse_no_direction(rule, measure)
@@ -189,6 +196,12 @@ def _verdict(rule: Rule, measure: Measure, differences: "dict[Key, Measure] | No
     reason = "as measured it is met, but too uncertain: more cases would tell" if doubt else ""
     reasons = "; ".join(filter(None, [reason, _caution(judged_measure)]))
     return Verdict(rule, judged_measure, "failed", judged, reasons)
+
+
+def _refuse_per_cent(rule: Rule, measure: Measure) -> None:
+    if quantity(measure).unit == "share" and not 0 <= rule.limit <= 1:
+        fix = f"{rule.kind} = {rule.limit / 100:g}" if 1 < rule.limit <= 100 else ""
+        raise PlanError(f"{rule}: a fraction between 0 and 1 is expected", fix=fix)
 
 
 def _refuse_no_direction(rule: Rule, measure: Measure) -> None:

@@ -240,9 +240,10 @@ def comparable(result: Result, cases: Sequence[Case]) -> list[Quantity]:
     measures = [
         row for row in result.measures if "mean over" in row.facts or row.facts.get("compare") == RUNS
     ]
-    known = {key: {case.groups[key] for case in cases if key in case.groups} for key in _keys(measures)}
+    # What all measures say of themselves alike, such as the diagnostic, tells none of them from the others.
+    alike = {key for key in _keys(measures) if len({row.groups.get(key) for row in measures}) == 1}
     choosing = [
-        {key: value for key, value in row.groups.items() if value != "all" and len(known[key] | {value}) > 1}
+        {key: value for key, value in row.groups.items() if value != "all" and key not in alike}
         for row in measures
     ]
     firsts = [next(iter(groups), "") for groups in choosing]

@@ -25,7 +25,7 @@ measured does not pass: errors and undefined values fail a rule unless it allows
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -36,6 +36,7 @@ Judge = Literal["lower bound", "upper bound", "point"]
 EVERY = "*"
 LIMITS = ("at_least", "at_most", "no_worse_than_baseline_by")
 ALLOWANCES = ("allow_errors", "allow_undefined")
+OPTIONS = ("measure", *LIMITS, "judge", *ALLOWANCES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +64,13 @@ class Rule:
         for name in ALLOWANCES:
             if not isinstance(getattr(self, name), bool):
                 raise PlanError(f"{name} = {getattr(self, name)!r}", why="true or false is expected")
-        for name, value in {"measure": self.measure, **self.groups}.items():
+        if not isinstance(self.measure, str):
+            raise PlanError(f"measure = {self.measure!r}", why="a text is expected")
+        for name, value in self.groups.items():
             if not isinstance(value, str):
-                raise PlanError(f"{name} = {value!r}", why="a text is expected", fix=_near_option(name))
+                key = name.replace(" ", "_")
+                why = f"known: {', '.join(OPTIONS)}; a group, such as functionality, is given as a text"
+                raise PlanError(f'unknown key "{key}"', why=why, fix=nearest(key.replace("-", "_"), OPTIONS))
         known = get_args(Judge)
         if self.judge not in known:
             fix = nearest(str(self.judge), known)
@@ -130,9 +135,6 @@ def make_rules(table: Mapping[str, Any], where: str = "rules") -> list[Rule]:
     return [_rule(row, f"{where}: rule {number}") for number, row in enumerate(rows, start=1)]
 
 
-OPTIONS = tuple(option.name for option in fields(Rule) if option.name != "groups")
-
-
 def _rule(row: Mapping[str, Any], where: str) -> Rule:
     """The words of a rule that are none of its options are groups, such as functionality or test_type."""
     options = {key: value for key, value in row.items() if key in OPTIONS}
@@ -141,8 +143,3 @@ def _rule(row: Mapping[str, Any], where: str) -> Rule:
         return Rule(groups, **options)
     except PlanError as problem:
         raise problem.at(where) from None
-
-
-def _near_option(name: str) -> str:
-    near = nearest(name.replace(" ", "_").replace("-", "_"), OPTIONS)
-    return near if near else "a group, such as functionality, is given by name"

@@ -361,8 +361,15 @@ def _stacked(
 
 
 def answer_rows(answers: Answers, ids: Sequence[str]) -> list[Answer]:
-    """Columns as the rows that are kept, each of which can be read by itself."""
-    return [_answer(answers, row, identity) for row, identity in enumerate(ids)]
+    """Columns as the rows that are kept, each of which can be read by itself.
+
+    What the model's labels were taken for stands on the first row that was answered.
+    """
+    rows = [_answer(answers, row, identity) for row, identity in enumerate(ids)]
+    first = next((row for row in rows if isinstance(row.data, dict)), None)
+    if first is not None and (answers.label_map or answers.band):
+        first.data["taken"] = {"labels": dict(answers.label_map), "band": answers.band}
+    return rows
 
 
 def _answer(answers: Answers, row: int, identity: str) -> Answer:
@@ -427,6 +434,8 @@ def gather(rows: Sequence[Answer], questions: Questions, labels: Sequence[str] |
         [columns.texts[row] for row in order.tolist()] if columns.texts else (),
         errors,
         columns.facts,
+        columns.label_map,
+        columns.band,
     )
 
 
@@ -447,7 +456,17 @@ def answer_columns(rows: Sequence[Answer], labels: Sequence[str] | None) -> Answ
         probabilities = np.array([[v[name] for name in names] if v else empty for v in vectors])
     elif any("confidence" in data for data in given):
         confidences = np.array([data.get("confidence", np.nan) for data in given], np.float64)
-    return Answers(names, predictions, probabilities, confidences, errors=errors, facts=_cut(given))
+    taken = [data["taken"] for data in given if "taken" in data]
+    return Answers(
+        names,
+        predictions,
+        probabilities,
+        confidences,
+        errors=errors,
+        facts=_cut(given),
+        label_map={name: label for row in taken for name, label in row["labels"].items()},
+        band=any(row["band"] for row in taken),
+    )
 
 
 def _cut(given: Sequence[Mapping[str, Any]]) -> dict[str, int]:

@@ -14,7 +14,17 @@ from ..measures import quantity
 from ..records import Measure
 from ..show.cases import error_of, how_it_went, marked_edits
 from ..show.marks import stretch
-from ..show.pieces import is_defined, is_waiting, pieces_of, plain, scale_ends, tone_of, tones_of, value_text
+from ..show.pieces import (
+    bar_tone,
+    is_defined,
+    is_waiting,
+    pieces_of,
+    plain,
+    scale_ends,
+    tone_of,
+    tones_of,
+    value_text,
+)
 from ..show.tabled import as_table, cell_of, column_cells, is_full, said_once
 from ..views import (
     Bars,
@@ -184,7 +194,8 @@ def _bar(measure: Measure, scale: tuple[float, float], tones: Tones) -> Markup:
     """From nought to the value; a thin line over it is the interval."""
     if not is_defined(measure):
         return EMPTY
-    tone = tone_classes(tuple(t for t in tones_of(tones) if t not in ("strong", "quiet"))) or _tone(measure)
+    coloured = tuple(tone for tone in tones_of(tones) if tone not in ("strong", "quiet", ""))
+    tone = tone_classes(coloured or bar_tone(measure))
     start, end = sorted((_share(0.0, scale), _share(measure.value or 0.0, scale)))
     parts = [Markup('<i style="left:{:.1f}%;width:{:.1f}%"></i>').format(start, end - start)]
     if scale[0] < 0:
@@ -200,14 +211,6 @@ def _bar(measure: Measure, scale: tuple[float, float], tones: Tones) -> Markup:
 def _share(value: float, scale: tuple[float, float]) -> float:
     share = (value - scale[0]) / ((scale[1] - scale[0]) or 1.0)
     return 100 * min(1.0, max(0.0, share))
-
-
-def _tone(measure: Measure) -> str:
-    """Of a rate, good from nine in ten on; of another measure neither good nor bad."""
-    what = quantity(measure)
-    if what.direction != "higher" or what.unit != "share":
-        return "t-first"
-    return "t-good" if (measure.value or 0.0) >= 0.9 else "t-doubt"
 
 
 # Pictures
@@ -324,10 +327,10 @@ def _case(shown: ShownCase) -> Markup:
     lines = []
     for number, texts in enumerate(marked_edits(shown.case.examples)):
         answer = shown.answers[number] if number < len(shown.answers) else ""
-        said = Markup(' <span class="answer">{}</span>').format(words(answer)) if answer else EMPTY
+        beside = Markup(' <span class="answer">{}</span>').format(words(answer)) if answer else EMPTY
         fields = joined((_marked(pieces) for pieces in texts), ' <span class="and">¦</span> ')
         name = "variant" if number else "original"
-        lines.append(Markup('<p class="{}" dir="auto">{}{}</p>').format(name, fields, said))
+        lines.append(Markup('<p class="{}" dir="auto">{}{}</p>').format(name, fields, beside))
     error = error_of(shown)
     went = [words(part) for part in how_it_went(shown)]
     went += [Markup('<span class="t-bad">{}</span>').format(words(error))] if error else []

@@ -25,10 +25,10 @@ def tones_of(tones: Tones) -> tuple[Tone, ...]:
 
 def tone_of(piece: Piece, *outer: Tones) -> Tones:
     """A piece's own tone, or the first of its surroundings'; intervals and counts are quiet."""
-    own = "" if isinstance(piece, str) else piece.tone
-    if not own and isinstance(piece, Number) and (piece.part in QUIET_PARTS or is_waiting(piece)):
+    tone = "" if isinstance(piece, str) else piece.tone
+    if not tone and isinstance(piece, Number) and (piece.part in QUIET_PARTS or is_waiting(piece)):
         return "quiet"
-    return next((tone for tone in (own, *outer) if tone), "")
+    return next(filter(None, (tone, *outer)), "")
 
 
 def is_waiting(number: Number) -> bool:
@@ -39,6 +39,14 @@ def is_waiting(number: Number) -> bool:
 def is_defined(measure: Measure) -> bool:
     """Whether there is a value that can be drawn."""
     return measure.value is not None and isfinite(measure.value)
+
+
+def bar_tone(measure: Measure) -> Tone:
+    """Of a bar without a tone: a rate is good from nine in ten on, another measure neither good nor bad."""
+    what = quantity(measure)
+    if what.direction != "higher" or what.unit != "share":
+        return "first"
+    return "good" if (measure.value or 0.0) >= 0.9 else "doubt"
 
 
 def plain(cell: Cell) -> str:

@@ -157,10 +157,10 @@ def is_copy(table: Table, position: int, parts: Sequence[str] = COPIES) -> bool:
         if not is_full(row, table):
             continue
         values = {measure for cell in row.cells for part, measure in _parts(cell) if part in VALUES}
-        own = _parts(cell_of(row, position))
-        if any(part not in parts or measure not in values for part, measure in own):
+        here = _parts(cell_of(row, position))
+        if any(part not in parts or measure not in values for part, measure in here):
             return False
-        pieces += len(own)
+        pieces += len(here)
     return pieces > 0
 
 

@@ -29,48 +29,34 @@ from ..views import (
     Strips,
     Table,
     Text,
-    Tone,
     Tones,
     to_read,
 )
 from .cases import error_of, how_it_went, marked_edits
 from .layout import Grid, ShownColumn, fold, lay_out
-from .marks import BAR, STRIP, bar, plot, stretch, strip
+from .marks import bar, plot, stretch
 from .pieces import (
-    between,
-    interval_ends,
     is_defined,
-    is_waiting,
-    measures_in,
-    number_text,
     piece_text,
     pieces_of,
     place_text,
-    scale_ends,
     tone_of,
     tones_of,
     value_text,
 )
 from .printable import on_one_line, printable
-from .tabled import is_full, said_once
+from .tables import STYLES, grid_of, style_of
 
-STYLES: dict[Tone, str] = {
-    "": "",
-    "strong": "bold",
-    "quiet": "dim",
-    "good": "green",
-    "bad": "red",
-    "doubt": "yellow",
-    "first": "cyan",
-    "second": "green",
-    "third": "bright_black",
-}
 SMALL_BAR, WIDE_BAR = 10, 40
 """Characters of the bars beside a curve's values, and of bars that stand alone."""
 EXAMPLES = 3
 """How many texts of a case are shown."""
 POINTS = 20
 """How many points of a scatter are also listed."""
+
+
+UNFOLDED = 10_000
+"""A width that nothing is folded at."""
 
 
 def print_sections(
@@ -96,7 +82,8 @@ def section_lines(sections: Sequence[Section], width: int, *, full: bool = False
 
 def _parts(section: Section, width: int) -> Iterator[list[Line]]:
     """What stands together; an empty line goes between."""
-    yield [*_title(section.title, width), *_paragraph(section.text, width)]
+    # Names of models and files are whole, to be copied; a terminal wraps them by itself.
+    yield [*_title(section.title, UNFOLDED), *_paragraph(section.text, width)]
     yield [
         line
         for words in section.warnings
@@ -126,166 +113,18 @@ def _framed(block: Any, lines: Sequence[Line], width: int) -> list[Line]:
     return [*_title(block.title, width), *lines, *_quiet(block.legend, width)]
 
 
-# Pieces
-
-
-def style_of(tones: Tones) -> str:
-    """What a tone looks like here."""
-    return " ".join(filter(None, (STYLES[tone] for tone in tones_of(tones))))
-
-
 def _in_words(piece: Piece, *outer: Tones) -> Line:
     return Line(printable(piece_text(piece)), style_of(tone_of(piece, *outer)))
 
 
-def _in_cell(piece: Piece, *outer: Tones) -> Line:
-    return Line(on_one_line(piece_text(piece)), style_of(tone_of(piece, *outer)))
+def text_lines(block: Text, width: int) -> list[Line]:
+    """A paragraph."""
+    return _paragraph(list(block.pieces), width)
 
 
-# Tables
-
-
-def table_lines(table: Table, width: int) -> list[Line]:
-    """Rows of cells; headings inside the table reach over its whole width."""
-    table = said_once(table)
-    rows = [row for row in table.rows if is_full(row, table)]
-    above: dict[int, list[Line]] = {}
-    position = 0
-    for row in table.rows:
-        if is_full(row, table):
-            position += 1
-        else:
-            pieces = [
-                _in_cell(piece, row.tone or "strong") for cell in row.cells for piece in pieces_of(cell)
-            ]
-            above.setdefault(position, []).append(Line.assemble(*pieces))
-    above[position] = above.get(position, []) if any(above.get(position, ())) else []  # no gap at the end
-    columns = [_column(column, i, rows) for i, column in enumerate(table.columns)]
-    return _framed(table, lay_out(Grid(columns, above), width), width)
-
-
-def _column(column: Column, position: int, rows: Sequence[Row]) -> ShownColumn:
-    cells = [row.cells[position] if position < len(row.cells) else "" for row in rows]
-    pieces = [piece for cell in cells for piece in pieces_of(cell)]
-    bars = any(isinstance(piece, Number) and piece.part == "bar" for piece in pieces)
-    dots = any(isinstance(piece, Dots) for piece in pieces)
-    aligned = Aligned(cells)
-    texts = [_cell(cell, column, row.tone, aligned) for cell, row in zip(cells, rows, strict=True)]
-    tall = [_cell(cell, column, row.tone, aligned, tall=True) for cell, row in zip(cells, rows, strict=True)]
-    return ShownColumn(
-        _heading(column, cells, STRIP if dots else BAR),
-        texts,
-        "left" if bars or dots else column.align,
-        folds=column.align == "left" and not bars and not dots,
-        spare=column.spare,
-        is_picture=bars or dots,
-        name=" ".join(printable(column.title).split())
-        or ("bars" if bars else "dots" if dots else "a column"),
-        tall=tall if aligned.has_both else (),
-    )
-
-
-def _heading(column: Column, cells: Sequence[Cell], width: int) -> str:
-    title = printable(column.title)
-    if column.scale is None:
-        return title
-    measure = next((measure for cell in cells for measure in measures_in(cell)), None)
-    low, high = scale_ends(column.scale, measure)
-    return f"{title}\n" * bool(title) + low + " " * (width - len(low) - len(high)) + high
-
-
-class Aligned:
-    """How wide the parts of the numbers of one column are, so that they stand below each other."""
-
-    def __init__(self, cells: Sequence[Cell]) -> None:
-        numbers = [cell for cell in cells if isinstance(cell, Number) and cell.measure is not None]
-        both = [number for number in numbers if number.part == "value and interval"]
-        intervals = [number for number in numbers if number.part in ("interval", "value and interval")]
-        ends = [ends for number in intervals if number.measure and (ends := interval_ends(number.measure))]
-        self.has_both = bool(both)
-        self.value = max((len(value_text(number.measure)) for number in both if number.measure), default=0)
-        self.mark = max((len(number.mark) for number in numbers), default=0)
-        self.low = max((len(low) for low, _ in ends), default=0)
-        self.high = max((len(high) for _, high in ends), default=0)
-
-
-def _cell(cell: Cell, column: Column, row: Tones, aligned: Aligned, *, tall: bool = False) -> Line:
-    """A cell; a number that stands alone in it is aligned with those above and below."""
-    if isinstance(cell, Number):
-        return _number(cell, column, row, aligned, tall=tall)
-    if isinstance(cell, Dots):
-        return _dots(cell, column, row)
-    return Line.assemble(*(_in_cell(piece, column.tone, row) for piece in pieces_of(cell)))
-
-
-def _dots(dots: Dots, column: Column, row: Tones) -> Line:
-    interval = dots.measures[0].interval if len(dots.measures) == 1 else None
-    style = style_of(tone_of(dots, column.tone, row))
-    values = [row.value for row in dots.measures if is_defined(row) and row.value is not None]
-    return strip(values, interval, dots.scale, dots.middle, style)
-
-
-def _number(number: Number, column: Column, row: Tones, aligned: Aligned, *, tall: bool) -> Line:
-    measure, tones = number.measure, tone_of(number, column.tone, row)
-    style = style_of(tones)
-    if measure is None or is_waiting(number) or number.part not in ALIGNED:
-        return Line(on_one_line(number_text(number)), style)
-    return ALIGNED[number.part](number, measure, style, aligned, column, tall)
-
-
-def _value(
-    number: Number, measure: Measure, style: str, aligned: Aligned, column: Column, tall: bool
-) -> Line:
-    text = value_text(measure)
-    if not aligned.mark:
-        return Line(text, style)
-    return Line(f"{text} {on_one_line(number.mark):<{aligned.mark}}", style)
-
-
-def _interval(
-    number: Number, measure: Measure, style: str, aligned: Aligned, column: Column, tall: bool
-) -> Line:
-    return Line(_padded_interval(measure, aligned, tight=False), style)
-
-
-def _padded_interval(measure: Measure, aligned: Aligned, *, tight: bool) -> str:
-    ends = interval_ends(measure)
-    if ends is None:
-        return ""
-    return f"{ends[0]:>{aligned.low}}{between(measure, tight)}{ends[1]:>{0 if tight else aligned.high}}"
-
-
-def _value_and_interval(
-    number: Number, measure: Measure, style: str, aligned: Aligned, column: Column, tall: bool
-) -> Line:
-    mark = f" {on_one_line(number.mark):<{aligned.mark}}" if aligned.mark else ""
-    text = Line.assemble((f"{value_text(measure):>{aligned.value}}{mark}", style))
-    interval = _padded_interval(measure, aligned, tight=True)
-    if tall:
-        return text.append(f"\n{interval.strip()}" if interval else "", "dim")
-    width = aligned.low + aligned.high + len(between(measure, tight=True))
-    return text.append(f" {interval:>{width}}" if aligned.low else "", "dim")
-
-
-def _bar(number: Number, measure: Measure, style: str, aligned: Aligned, column: Column, tall: bool) -> Line:
-    colour = style if style not in ("", "bold") else _colour(measure)
-    return bar(measure, colour, BAR, column.scale or (0.0, 1.0), rest="·")
-
-
-ALIGNED: dict[str, Callable[[Number, Measure, str, Aligned, Column, bool], Line]] = {
-    "value": _value,
-    "interval": _interval,
-    "value and interval": _value_and_interval,
-    "bar": _bar,
-}
-
-
-def _colour(measure: Measure) -> str:
-    """Of a bar that has no tone: of a rate green from nine in ten on, of another measure neither good nor bad."""
-    what = quantity(measure)
-    if what.direction != "higher" or what.unit != "share":
-        return STYLES["first"]
-    return STYLES["good"] if (measure.value or 0.0) >= 0.9 else STYLES["doubt"]
+def table_lines(block: Table, width: int) -> list[Line]:
+    """Rows of cells."""
+    return _framed(block, lay_out(grid_of(block), width), width)
 
 
 # Pictures
@@ -454,11 +293,6 @@ def _below(shown: ShownCase, answers: Sequence[str]) -> Line:
     if error := error_of(shown):
         line.append(f"{', ' if words else ''}{on_one_line(error)}", "not dim red")
     return line
-
-
-def text_lines(block: Text, width: int) -> list[Line]:
-    """A paragraph."""
-    return _paragraph(list(block.pieces), width)
 
 
 BLOCKS: Mapping[type[Block], Callable[[Any, int], list[Line]]] = {

@@ -18,11 +18,11 @@ from typing import Any, Literal
 import numpy as np
 
 from ...errors import DataError, some
+from ...measures import FEW_CASES
 from ...records import Answers, Case, Example, Label
 from ...stats.intervals import wilson
 from .build import content, half_half, split_cases
 from .rules import RIGHT_ANSWERS, Expect, label_index, labels_named, squad_normalise
-from ...measures import FEW_CASES
 from .score import judge
 from .settings import SPLITS, Settings
 from .suite import Suite

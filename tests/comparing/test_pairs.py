@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal import Case, Measures, Outcome, Result
+from shoal.comparing.pairs import Choices, Comparison, Row, compare, note_of
 from shoal.errors import DataError, PlanError
-from shoal.protocols.behaviour.pairs import Choices, Comparison, Row, compare
 from shoal.protocols.behaviour.score import measure
 from shoal.protocols.behaviour.settings import Settings
 from shoal.stats.multiplicity import benjamini_hochberg, holm
@@ -20,7 +21,7 @@ Hits = Sequence[int | str | None]
 
 
 def result(
-    hits: Mapping[str, Hits], clusters: Mapping[str, Sequence[str]] | None = None, **job: object
+    hits: Mapping[str, Hits], clusters: Mapping[str, Sequence[str]] | None = None, **job: Any
 ) -> Result:
     """Outcomes by functionality: 1, 0, None (n/a) or an error's text. The capability is the name's first letter."""
     cases, outcomes = [], []
@@ -36,7 +37,8 @@ def result(
             passed = None if hit is None or isinstance(hit, str) else bool(hit)
             outcomes.append(Outcome(cases[-1].id, passed, None, hit if isinstance(hit, str) else ""))
     rows = measure(Settings(resamples=50), cases, outcomes)
-    return Result({"model": "m", "settings": {}, **job}, cases, outcomes, Measures(rows))
+    settings = Settings(**job.get("settings", {}))
+    return Result({"model": "m", "settings": {}, **job}, cases, outcomes, Measures(rows), settings=settings)
 
 
 def one(a: Result, b: Result, choices: Choices = QUICK) -> Comparison:
@@ -72,7 +74,7 @@ def test_the_toy_suite_of_01_section_14_on_its_common_cases():
     b = result({"f1": [1, 1, 0, 1], "f2": [1, 1], "f3": [1, 1, 1, None]})
     found = one(a, b)
     assert [row(found, name).difference for name in ("f1", "f2", "f3")] == [0.25, 1.0, 0.0]
-    (suite,) = found.by("suite")
+    (suite,) = found.by("")
     assert suite.difference == pytest.approx(1.25 / 3)
     assert suite.p == 0.25  # of the 8 signs of 1/4, 1/2, 1/2 only all alike reach their sum
     assert (suite.n, suite.na) == (8, 2)
@@ -151,11 +153,11 @@ def test_cases_of_one_template_count_as_one():
 def test_a_functionality_in_which_nothing_varies_does_not_pass_for_known_exactly():
     a = result({"f1": [1] * 4, "f2": [1, 0] * 200})
     b = result({"f1": [0] * 4, "f2": [0, 1] * 200})
-    (suite,) = one(a, b).by("suite")
+    (suite,) = one(a, b).by("")
     varying = row(one(a, b), "f2").interval
     assert suite.interval and varying
     assert suite.interval[1] - suite.interval[0] > varying[1] - varying[0]
-    (same,) = one(a, a).by("suite")
+    (same,) = one(a, a).by("")
     assert same.interval and same.interval[0] < 0 < same.interval[1]
 
 
@@ -187,7 +189,7 @@ def test_a_model_against_itself_has_no_difference_and_p_1_everywhere(pair, adjus
         if own.difference is not None:
             assert (own.difference, own.p, own.adjusted, own.gained, own.lost) == (0.0, 1.0, 1.0, 0, 0)
         else:
-            assert own.p is None and own.adjusted is None and own.note
+            assert own.p is None and own.adjusted is None and note_of(own)
 
 
 @settings(max_examples=60, deadline=None)
@@ -239,7 +241,7 @@ def test_only_cases_that_apply_to_both_are_compared_and_the_rest_is_shown():
     assert found.rates == pytest.approx((4 / 7, 4 / 7))
     assert found.applicability == (0.7, 1.0)
     assert found.applicability_differs
-    assert "applies to 70% of the cases for A and to 100% for B" in found.note
+    assert "applies to 70% of the cases for A and to 100% for B" in note_of(found)
 
 
 def test_ten_points_of_applicability_are_not_flagged():
@@ -253,10 +255,10 @@ def test_errors_are_counted_beside_and_left_out_of_the_difference():
     found = one(a, b)
     assert (row(found, "f").errors, row(found, "f").n, row(found, "f").na) == ((0, 2), 2, 0)
     assert row(found, "f").difference == 0.0
-    assert (row(found, "g").difference, row(found, "g").note) == (None, "no common answered case")
-    (suite,) = found.by("suite")
+    assert (row(found, "g").difference, note_of(row(found, "g"))) == (None, "no common answered case")
+    (suite,) = found.by("")
     assert suite.errors == (0, 3)
-    assert "left out, no common applicable case: g" in suite.note
+    assert "left out, no common applicable case: g" in note_of(suite)
     (said,) = found.measures.where("difference", functionality="f")
     assert said.errors == 2
 
@@ -382,4 +384,4 @@ def test_changed_cases_come_newly_failing_first():
         ("g/0", False),
         ("f/0", True),
     ]
-    assert [case.id for case, _ in found.changed("g")] == ["g/0"]
+    assert [case.id for case, _ in found.changed(row(found, "g"))] == ["g/0"]
