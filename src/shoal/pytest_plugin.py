@@ -78,7 +78,9 @@ def _refuse_unknown(groups: "dict[str, Any]", known: "set[str]", result: "Result
             names = sorted({*known, *(name.replace(" ", "_") for name in there)})
             key = group.replace(" ", "_")
             raise PlanError(
-                f'assert_behaves: unknown setting "{key}"', why=f"known: {', '.join(names)}", fix=nearest(key, names)
+                f'assert_behaves: unknown setting "{key}"',
+                why=f"known: {', '.join(names)}",
+                fix=nearest(key, names),
             )
 
 

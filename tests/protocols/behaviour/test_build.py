@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from shoal.protocols.behaviour.folds import parts
 
 from shoal import Suite, case, write_suite
 from shoal.errors import DataError, PlanError
@@ -17,7 +18,6 @@ from shoal.protocols.behaviour.build import (
     suite_cases,
     without_duplicates,
 )
-from shoal.protocols.behaviour.folds import parts
 from shoal.protocols.behaviour.iid import load_iid
 from shoal.protocols.behaviour.rules import Expect
 from shoal.protocols.behaviour.settings import Settings, Train
