@@ -61,10 +61,25 @@ def assert_behaves(
     wanted = 0.9 if at_least is None and at_most is None else at_least
     rule = Rule(groups, measure, wanted, at_most, judge=judge, allow_errors=allow_errors)
     result = _audit(model, name, suite, settings)
+    _refuse_unknown(groups, known, result)
     failed = [verdict for verdict in judge_rules([rule], result) if not verdict.is_met]
     if failed:
         raise AssertionError(_message(failed, result))
     return result
+
+
+def _refuse_unknown(groups: "dict[str, Any]", known: "set[str]", result: "Result") -> None:
+    """A word that is neither a setting nor a group of the result is a slip of the pen."""
+    from .errors import PlanError, nearest
+
+    there = {group for row in result.measures for group in row.groups}
+    for group in groups:
+        if group not in there:
+            names = sorted({*known, *(name.replace(" ", "_") for name in there)})
+            key = group.replace(" ", "_")
+            raise PlanError(
+                f'assert_behaves: unknown setting "{key}"', why=f"known: {', '.join(names)}", fix=nearest(key, names)
+            )
 
 
 @pytest.fixture(name="assert_behaves", scope="session")

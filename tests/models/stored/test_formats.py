@@ -444,6 +444,19 @@ def test_a_folder_that_is_no_dataset_is_named(tmp_path, suite, ask, files, messa
         ask(tmp_path / "f", suite)
 
 
+def test_an_arrow_file_that_points_outside_itself_is_refused(tmp_path, suite, ask):
+    import pyarrow
+
+    offsets, letters = (
+        pyarrow.array([0, 2**30, 8], pyarrow.int32()).buffers()[1],
+        pyarrow.py_buffer(b"positive"),
+    )
+    labels = pyarrow.StringArray.from_buffers(2, offsets, letters)
+    write_arrow(tmp_path / "p.arrow", {"id": ["words/1", "words/2"], "label": labels})
+    with pytest.raises(DataError, match=r"cannot be read as arrow[\s\S]*try: write or fetch the file again"):
+        ask(tmp_path / "p.arrow", suite)
+
+
 def test_which_sheet_is_meant_has_to_be_said_where_there_are_several(tmp_path, suite, ask):
     write_workbook(tmp_path / "p.xlsx", table(label=LABELS), sheets=("one", "two"))
     with pytest.raises(DataError, match=r"it has one, two[\s\S]*try: \?sheet=one"):

@@ -136,14 +136,10 @@ def whole_text(value: str, what: str) -> str:
 
 def number_from(value: Any, *, decimal_comma: bool = False) -> float:
     """A probability, as a number or in digits."""
-    if isinstance(value, str):
-        digits: Any = value.replace(",", ".") if decimal_comma else value
-        is_number = "_" not in value  # 1_000 is a number to Python alone
-    else:
-        digits, is_number = value, hasattr(value, "__float__") and not isinstance(value, bool)
+    digits = value.replace(",", ".") if decimal_comma and isinstance(value, str) else value
     try:
-        number = float(digits) if is_number else math.nan
-    except (OverflowError, ValueError):
+        number = math.nan if isinstance(value, bool) else float(digits)
+    except (OverflowError, TypeError, ValueError):
         number = math.nan
     if not math.isfinite(number):
         raise not_a_probability(value)

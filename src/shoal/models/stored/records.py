@@ -100,9 +100,9 @@ def _choose(request: Request, records: Records, first: Row) -> Fields:
     for name in filter(None, named):
         if name not in names and value_at(first, name) is MISSING and not is_error:
             raise DataError(
-                f"{request.path}, {records.unit} 1: no column {name!r}",
+                f"{request.path}, {records.unit} 1: no column {shown(name)}",
                 why=f"found: {some(names, 12)}",
-                fix=nearest(name, names) or "the name of one of these columns, or a path in nested JSON",
+                fix=nearest(name[:60], names) or "the name of one of these columns, or a path in nested JSON",
             )
     return fields
 
