@@ -68,6 +68,10 @@ class Answers:
     errors: Mapping[int, str] = field(default_factory=dict)  # by row
     note: str = ""
     """What a reader of the results should know about how these came to be."""
+    label_map: Mapping[str, str] = field(default_factory=dict)
+    """The model's own names for its labels, to the suite's."""
+    band: bool = False
+    """Whether the model has the two ends of three labels, so that what lies between is read as the middle one."""
 
 
 @dataclass(frozen=True, slots=True)
