@@ -1,6 +1,6 @@
 """How fast models are asked: MiniLM, fp32, 5,000 examples of SENT, side by side with the usual ways of asking.
 
-    python benchmarks/asking.py ../shared/data [--examples 5000]
+    python benchmarks/asking.py DATA [--examples 5000]
 
 The encoder gets a linear head with fixed random weights, written into the checkpoint: speed does not depend on what
 it says. The ways take turns on slices of the examples. How many times faster shoal is, is the median over slices, with
@@ -174,7 +174,7 @@ def trivial(count: int = 100_000) -> tuple[float, float]:
 def main() -> None:
     """Measure, and print a table."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("data", type=Path, nargs="?", default=Path("../shared/data"))
+    parser.add_argument("data", type=Path, help="the folder of public data")
     parser.add_argument("--examples", type=int, default=5_000)
     options = parser.parse_args()
     import torch

@@ -1,6 +1,6 @@
 """How fast bias diagnostics are: CrowS-Pairs against one mask per forward pass, and partitions of SEAT.
 
-    python benchmarks/bias.py ../shared/data [--pairs 100]
+    python benchmarks/bias.py DATA [--pairs 100]
 
 Two masked models with random weights, which speed does not depend on: the tiny one that plans pre-train (2 layers, 128
 wide, 8,000 pieces made of WikiText), and MiniLM with a tied head. One mask per forward pass is what the authors of
@@ -115,7 +115,7 @@ def seat_seconds(targets: int, repetitions: int = 7) -> tuple[float, int]:
 def main() -> None:
     """Measure, and print a table."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("data", type=Path, nargs="?", default=Path("../shared/data"))
+    parser.add_argument("data", type=Path, help="the folder of public data")
     parser.add_argument("--pairs", type=int, default=100)
     options = parser.parse_args()
     import torch

@@ -1,10 +1,9 @@
-"""Speed of the resampling statistics, what their intervals cover, and a study of a hundred real runs.
+"""Speed of the resampling statistics, and a study of a hundred real runs.
 
     python benchmarks/resampling.py                 time and memory; a table
-    python benchmarks/resampling.py --coverage      measured coverage at 20, 100 and 1,000 clusters
     python benchmarks/resampling.py --hans DIR      reliability of the 100 fine-tunings on HANS in DIR
 
-The last two print the numbers of docs/studies/interval-coverage.md and docs/studies/hans-reliability.md.
+The last prints the numbers of docs/studies/hans-reliability.md; what intervals cover is in coverage.py.
 """
 
 import argparse
@@ -12,196 +11,20 @@ import csv
 import math
 import time
 import tracemalloc
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from shoal.stats.intervals import (
-    Interval,
-    anytime_interval,
-    bca_interval,
-    clopper_pearson,
-    cluster_wilson,
-    mean_t_interval,
-    paired_difference_interval,
-    percentile_interval,
-    sd_interval,
-    t_quantile,
-    wilson,
-)
-from shoal.stats.paired import generalization_score, randomise_generalization
-from shoal.stats.reliability import (
-    grand_mean_interval,
-    icc,
-    runs_needed,
-    score_spread,
-    spearman_brown,
-    variance_components,
-)
-from shoal.stats.resampling import (
-    ClusterTable,
-    acceleration,
-    cluster_table,
-    degrees_of_freedom,
-    difference,
-    macro_difference_replicates,
-    macro_mean,
-    macro_mean_replicates,
-    multi_bootstrap,
-    paired_difference_replicates,
-    paired_table,
-    rate,
-    resample_rates,
-)
+from shoal.stats.generalization import Pair, exchange_test, pair
+from shoal.stats.intervals import Interval, mean_t_interval, percentile_interval, sd_interval, t_quantile
+from shoal.stats.paired import generalization_score
+from shoal.stats.reliability import RunSpread, icc, runs_needed, variance_components
+from shoal.stats.resampling import macro_difference_replicates, paired_table
 
 Floats = NDArray[np.float64]
-
-CLUSTERS = (20, 100, 1000)
-RESAMPLES = (
-    999  # of the simulation: enough for the ends of a 95 % interval, small enough to repeat 2,000 times
-)
-
-# ── coverage ───────────────────────────────────────────────────────────────────────────
-
-
-Covered = Iterator[tuple[str, bool]]
-
-
-def one_proportion(n: int, rng: Generator, textbook: bool) -> Covered:
-    """Independent cases that pass with a probability between .6 and .98."""
-    # Not one fixed probability: the coverage for a given one jumps with n, because counts are whole.
-    truth = rng.uniform(0.6, 0.98)
-    passes = int(rng.binomial(n, truth))
-    yield "wilson", covers(wilson(passes, n), truth)
-    if textbook:
-        yield "clopper_pearson", covers(clopper_pearson(passes, n), truth)
-        yield "anytime_interval", covers(anytime_interval(passes, n), truth)
-
-
-def clustered_rate(clusters: int, rng: Generator, textbook: bool) -> Covered:
-    """Clusters of 1 to 4 cases that pass eight times in ten and resemble each other (ρ = .3)."""
-    table = simulated_table(clusters, 0.8, rng)
-    replicates = resample_rates(table, RESAMPLES, rng)
-    degrees, pull = clusters - 1, acceleration([table])
-    yield "cluster_wilson", covers(cluster_wilson(table), 0.8)
-    yield "percentile", covers(percentile_interval(replicates, degrees=degrees), 0.8)
-    yield "BCa", covers(bca_interval(rate(table), replicates, pull, degrees=degrees), 0.8)
-    if textbook:
-        replicates = resample_rates(table, RESAMPLES, rng, draw_all=True)
-        yield "percentile, textbook", covers(percentile_interval(replicates), 0.8)
-        yield "BCa, textbook", covers(bca_interval(rate(table), replicates, pull), 0.8)
-        yield "wilson, clusters ignored", covers(wilson(*table.totals), 0.8)
-
-
-def paired_difference(clusters: int, rng: Generator, textbook: bool) -> Covered:
-    """Two models on the same clustered cases, ten points apart."""
-    names, passes_a = simulated_cases(clusters, 0.8, rng)
-    passes_b = rng.random(len(names)) < np.where(passes_a, 0.85, 0.10)  # .8 × .85 + .2 × .10 = .7
-    table = paired_table(passes_a, passes_b, names)
-    replicates = paired_difference_replicates(table, RESAMPLES, rng)
-    degrees, pull = clusters - 1, acceleration([table])
-    yield "paired_difference_interval", covers(paired_difference_interval(table), 0.1)
-    yield "percentile", covers(percentile_interval(replicates, degrees=degrees), 0.1)
-    yield "BCa", covers(bca_interval(difference(table), replicates, pull, degrees=degrees), 0.1)
-    if textbook:
-        replicates = paired_difference_replicates(table, RESAMPLES, rng, draw_all=True)
-        yield "percentile, textbook", covers(percentile_interval(replicates), 0.1)
-
-
-def macro_mean_of_four(clusters: int, rng: Generator, textbook: bool) -> Covered:
-    """Four functionalities of unlike difficulty share the clusters evenly."""
-    truths = (0.9, 0.8, 0.7, 0.4)
-    truth = sum(truths) / 4
-    tables = [simulated_table(clusters // 4, each, rng) for each in truths]
-    replicates = macro_mean_replicates(tables, RESAMPLES, rng)
-    degrees, pull = degrees_of_freedom(tables), acceleration(tables)
-    yield "percentile", covers(percentile_interval(replicates, degrees=degrees), truth)
-    yield "BCa", covers(bca_interval(macro_mean(tables), replicates, pull, degrees=degrees), truth)
-    if textbook:
-        replicates = macro_mean_replicates(tables, RESAMPLES, rng, draw_all=True)
-        yield "percentile, textbook", covers(percentile_interval(replicates), truth)
-
-
-def runs_and_items(items: int, rng: Generator, textbook: bool) -> Covered:
-    """Five runs that shift by up to ten points, on easy and hard items; every run sees every item."""
-    chance = 0.7 + rng.choice([-0.2, 0.2], size=(items, 1)) + rng.uniform(-0.1, 0.1, size=5)
-    outcomes = rng.random((items, 5)) < chance
-    degrees = variance_components(outcomes).degrees
-    yield "grand_mean_interval", covers(grand_mean_interval(outcomes), 0.7)
-    replicates = multi_bootstrap([outcomes], RESAMPLES, rng)
-    yield "multi_bootstrap, percentile", covers(percentile_interval(replicates, degrees=degrees), 0.7)
-    if textbook:
-        replicates = multi_bootstrap([outcomes], RESAMPLES, rng, draw_all=True)
-        yield "multi_bootstrap, textbook", covers(percentile_interval(replicates), 0.7)
-
-
-def normal_scores(runs: int, rng: Generator, textbook: bool) -> Covered:
-    """Scores over runs, normal with mean 0 and SD 1."""
-    scores = rng.normal(size=runs)
-    yield "mean_t_interval", covers(mean_t_interval(scores), 0.0)
-    yield "sd_interval", covers(sd_interval(float(scores.std(ddof=1)), runs), 1.0)
-
-
-Population = Callable[[int, Generator, bool], Covered]
-
-POPULATIONS: tuple[Population, ...] = (
-    one_proportion,
-    clustered_rate,
-    paired_difference,
-    macro_mean_of_four,
-    runs_and_items,
-    normal_scores,
-)
-
-
-def measured_coverage(
-    population: Population, clusters: int, repetitions: int = 2000, seed: int = 0, textbook: bool = False
-) -> dict[str, float]:
-    """The share of repetitions in which each interval held the truth."""
-    rng = np.random.default_rng([seed, clusters])
-    held: dict[str, int] = {}
-    for _ in range(repetitions):
-        for method, covered in population(clusters, rng, textbook):
-            held[method] = held.get(method, 0) + covered
-    return {method: count / repetitions for method, count in held.items()}
-
-
-def covers(interval: Interval, truth: float) -> bool:
-    low, high = interval
-    return low <= truth <= high
-
-
-def simulated_cases(
-    clusters: int, mean: float, rng: Generator, correlation: float = 0.3
-) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Cluster numbers and passes of cases whose clusters have beta-distributed rates."""
-    sizes = rng.integers(1, 5, size=clusters)
-    spread = (1 - correlation) / correlation
-    rates = rng.beta(mean * spread, (1 - mean) * spread, size=clusters)
-    names = np.repeat(np.arange(clusters), sizes)
-    return names, rng.random(len(names)) < rates[names]
-
-
-def simulated_table(clusters: int, mean: float, rng: Generator) -> ClusterTable:
-    names, passes = simulated_cases(clusters, mean, rng)
-    return cluster_table(passes, names)
-
-
-def print_coverage(repetitions: int) -> None:
-    print(f"Coverage of 95 % intervals in percent, {repetitions:,} repetitions\n")
-    header = " | ".join(f"{clusters:,}" for clusters in CLUSTERS)
-    print(f"| population | interval | {header} |\n| --- | --- | --: | --: | --: |")
-    for population in POPULATIONS:
-        columns = [
-            measured_coverage(population, clusters, repetitions, textbook=True) for clusters in CLUSTERS
-        ]
-        for method in columns[0]:
-            cells = " | ".join(f"{100 * column[method]:.1f}" for column in columns)
-            print(f"| {population.__name__.replace('_', ' ')} | {method} | {cells} |", flush=True)
-
 
 # ── speed ──────────────────────────────────────────────────────────────────────────────
 
@@ -217,7 +40,7 @@ def print_speed() -> None:
 
     def pairs(clusters: NDArray[np.int64] | None) -> Interval:
         table = paired_table(passes_a, passes_b, clusters)
-        return percentile_interval(paired_difference_replicates(table, 10_000, rng))
+        return percentile_interval(macro_difference_replicates([table], 10_000, rng))
 
     def functionalities() -> Interval:
         parts = np.split(np.arange(200_000), 40)
@@ -230,9 +53,14 @@ def print_speed() -> None:
     print_cost(f"{what}, macro mean of 40 functionalities", functionalities)
 
     baseline, scenarios, baseline_iid, method_iid = sentiment_sized_hits(rng)
+
+    def pairs_of_g(methods: list[Hits]) -> list[Pair]:
+        old, old_iid = [hits[:, None] for hits in baseline], baseline_iid[:, None]
+        return [pair(old, [hits[:, None] for hits in new], old_iid, method_iid[:, None]) for new in methods]
+
     counted = print_cost(
         "randomisation, 4 G scores, 10,000 shuffles, 22,000 cases, 436 i.i.d. items",
-        lambda: randomise_generalization(baseline, scenarios, baseline_iid, method_iid, rng),
+        lambda: [exchange_test(both, 10_000, rng) for both in pairs_of_g(scenarios)],
     )
     few = 100
     start = time.perf_counter()
@@ -344,6 +172,23 @@ def print_hans(folder: Path) -> None:
     print(f"mean of entailed with mean of non-entailed subcases over runs: r = {r:.2f}")
 
 
+def score_spread(scores: Floats, items: int) -> RunSpread:
+    """The spread over runs when only each run's rate is known, beside the binomial floor sqrt(p(1-p)/N).
+
+    That floor takes every item for as uncertain as the average one. It is at or above the floor from items, so the
+    ratio here is the cautious one.
+    """
+    mean, sd = float(scores.mean()), float(scores.std(ddof=1))
+    floor = math.sqrt(mean * (1 - mean) / items)
+    ratio = sd / floor if floor > 0 else math.nan
+    return RunSpread(scores, mean, mean_t_interval(scores), sd, sd_interval(sd, len(scores)), floor, ratio)
+
+
+def spearman_brown(reliability: float, runs: int) -> float:
+    """Reliability of the mean of several runs, from that of one (Brown 1910; Spearman 1910)."""
+    return runs * reliability / (1 + (runs - 1) * reliability)
+
+
 def print_shares(what: str, accuracies: Floats) -> None:
     shares = " | ".join(f"{100 * share:.1f} %" for share in variance_components(accuracies).shares)
     one = icc(accuracies).agreement
@@ -352,14 +197,10 @@ def print_shares(what: str, accuracies: Floats) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--coverage", action="store_true", help="measure what the intervals cover")
-    parser.add_argument("--repetitions", type=int, default=2000, help="of the coverage simulation")
     parser.add_argument("--hans", type=Path, metavar="DIR", help="folder with the accuracies by run")
     chosen = parser.parse_args(arguments)
     if chosen.hans:
         print_hans(chosen.hans)
-    elif chosen.coverage:
-        print_coverage(chosen.repetitions)
     else:
         print_speed()
 

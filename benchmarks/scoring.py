@@ -1,10 +1,11 @@
 """How long scoring the released SENT suite takes: 178,578 examples, from a predictions file to the printed table.
 
-    python benchmarks/scoring.py ../shared/data
+    python benchmarks/scoring.py DATA
 
 Prints a table. The whole path is timed in a process of its own, start-up included.
 """
 
+import argparse
 import json
 import resource
 import subprocess
@@ -79,7 +80,9 @@ def start_up() -> float:
 
 def main() -> None:
     """Print the table."""
-    data = Path(sys.argv[1] if len(sys.argv) > 1 else "../shared/data")
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("data", type=Path, help="the folder of public data")
+    data = parser.parse_args().data
     suite_file = data / "checklist" / "sentiment.jsonl.gz"
     rng = np.random.default_rng(0)
     with tempfile.TemporaryDirectory() as folder:

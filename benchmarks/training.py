@@ -1,6 +1,6 @@
 """How fast models are trained: a BERT of 2 layers and 128 places on 2,000 sentences of SST-2, side by side.
 
-    python benchmarks/training.py [../shared/data] [--sentences 2000] [--repeats 5] [--threads 1]
+    python benchmarks/training.py DATA [--sentences 2000] [--repeats 5] [--threads 1]
 
 The ways take turns, each from the same weights, from texts to the end of one epoch of batches of 16. Bare steps are
 forward, backward and optimiser on the tensors of our own batches, made beforehand. Beside the seconds stands how many
@@ -13,7 +13,6 @@ encoding all sentences once. Needs accelerate for Transformers' own trainer; wit
 
 import argparse
 import gzip
-import os
 import tempfile
 import time
 import warnings
@@ -193,8 +192,7 @@ def minilm() -> str | None:
 def main() -> None:
     """Measure, and print tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    default = Path(os.environ.get("SHOAL_DATA", "../shared/data"))
-    parser.add_argument("data", type=Path, nargs="?", default=default)
+    parser.add_argument("data", type=Path, help="the folder of public data")
     parser.add_argument("--sentences", type=int, default=2_000)
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--threads", type=int, default=1)

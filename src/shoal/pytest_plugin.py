@@ -8,79 +8,100 @@ once shoal is installed. Nothing heavy is loaded until it is called.
 """
 
 from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 if TYPE_CHECKING:
-    from .gates.judge import Verdict
-    from .gates.rules import Judge, Rule
+    from .comparing.judge import Verdict
+    from .comparing.rules import Judge
     from .protocols.behaviour.suite import Suite
     from .records import Result
 
 WORST = 3
 EXAMPLES = 2
+WIDTH = 110
 
 
 def assert_behaves(
     model: Any,
-    suite: "str | Path | Suite",
-    at_least: float = 0.9,
+    suite: "str | Path | Suite | None" = None,
+    at_least: float | None = None,
     *,
-    functionality: str | None = None,
-    capability: str | None = None,
+    at_most: float | None = None,
+    protocol: str = "",
+    measure: str = "",
     judge: "Judge" = "point",
     allow_errors: bool = False,
-    **settings: Any,
+    **more: Any,
 ) -> "Result":
-    """Fail unless the model's pass rate reaches `at_least`, a fraction; gives the result for further looks.
+    """Fail unless a measure of the model reaches `at_least`, a fraction (0.9 if nothing is said); gives the result.
 
     `model` is a spec ("predictions:FILE", "python:module:name"), what `shoal.load_model` gives, or a function from a
-    list of texts to labels or probabilities. `suite` is a file, a shipped suite's name or a `Suite`. Judged is the
-    suite score, the functionality or capability named, or with "*" each of them. `settings` are those of the protocol
-    (split, profile, limit, …).
+    list of texts to labels or probabilities. `suite` is a file, a shipped suite's name or a `Suite`. Judged is what the
+    protocol is about (the suite score), or what further words name: `functionality="negation"`, or with "*" each of
+    them. The other words are settings of the protocol (split, profile, limit, …).
 
-    A test speaks of these very cases, so the rate itself is judged; `judge="lower bound"` asks for confidence about
+    A test speaks of these very cases, so the number itself is judged; `judge="lower bound"` asks for confidence about
     new ones, as a gate does. Raises AssertionError when not met, and ShoalError for what is wrong with the call.
     """
     __tracebackhide__ = True
-    from .gates.judge import judge as judge_rules
-    from .gates.rules import Rule
+    from .comparing.judge import judge as judge_rules
+    from .comparing.rules import Rule
+    from .protocols import PROTOCOLS, find_protocol
 
-    rule = Rule(
-        functionality=functionality,
-        capability=capability,
-        at_least=at_least,
-        judge=judge,
-        allow_errors=allow_errors,
-    )
-    result = _audit(model, suite, settings)
+    name = protocol or next(iter(PROTOCOLS))
+    known = {setting.name for setting in fields(find_protocol(name).Settings)}
+    groups = {key.replace("_", " "): value for key, value in more.items() if key not in known}
+    groups = {key: value for key, value in groups.items() if value is not None}
+    settings = {key: value for key, value in more.items() if key in known}
+    wanted = 0.9 if at_least is None and at_most is None else at_least
+    rule = Rule(groups, measure, wanted, at_most, judge=judge, allow_errors=allow_errors)
+    result = _audit(model, name, suite, settings)
+    _refuse_unknown(groups, known, result)
     failed = [verdict for verdict in judge_rules([rule], result) if not verdict.is_met]
     if failed:
-        raise AssertionError(_message(rule, failed, result))
+        raise AssertionError(_message(failed, result))
     return result
+
+
+def _refuse_unknown(groups: "dict[str, Any]", known: "set[str]", result: "Result") -> None:
+    """A word that is neither a setting nor a group of the result is a slip of the pen."""
+    from .errors import PlanError, nearest
+
+    there = {group for row in result.measures for group in row.groups}
+    for group in groups:
+        if group not in there:
+            names = sorted({*known, *(name.replace(" ", "_") for name in there)})
+            key = group.replace(" ", "_")
+            raise PlanError(
+                f'assert_behaves: unknown setting "{key}"', why=f"known: {', '.join(names)}", fix=nearest(key, names)
+            )
 
 
 @pytest.fixture(name="assert_behaves", scope="session")
 def assert_behaves_fixture() -> Callable[..., Any]:
-    """`assert_behaves(model, suite, at_least=0.9, functionality=None, …)`: fail unless the model behaves."""
+    """`assert_behaves(model, suite, at_least=0.9, functionality=…)`: fail unless the model behaves."""
     return assert_behaves
 
 
-def _audit(model: Any, suite: "str | Path | Suite", settings: dict[str, Any]) -> "Result":
-    from .protocols.behaviour.build import BuiltSuite
-    from .protocols.behaviour.settings import Settings
-    from .protocols.behaviour.suite import Suite
-    from .runs.results import audit_all, audit_built
-    from .runs.settings import make_settings
+def _audit(
+    model: Any, protocol: str, suite: "str | Path | Suite | None", settings: dict[str, Any]
+) -> "Result":
+    from .protocols.behaviour.suite import Suite, write_suite
+    from .runs.auditing import audit_with
 
     asked = _askable(model)
-    if isinstance(suite, Suite):
-        chosen = make_settings(Settings, {"suite": suite.name, **settings}, "assert_behaves")
-        return audit_built(asked, BuiltSuite(suite, suite.cases), chosen)
-    (result,) = audit_all([asked], {"suite": str(suite), **settings}, where="assert_behaves")
-    return result
+    if not isinstance(suite, Suite):
+        named = {} if suite is None else {"suite": str(suite)}
+        return audit_with(protocol, asked, {**named, **settings}, "assert_behaves")
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "suite.jsonl"
+        write_suite(suite, file)
+        return audit_with(protocol, asked, {"suite": str(file), **settings}, "assert_behaves")
 
 
 def _askable(model: Any) -> Any:
@@ -96,28 +117,34 @@ def _askable(model: Any) -> Any:
     return wrapped
 
 
-def _message(rule: "Rule", failed: "list[Verdict]", result: "Result") -> str:
-    """What was wanted, how it went, the worst functionalities, and two cases to look at."""
-    from .gates.junit import number, sentence
-    from .show.behaviour import show_case
+def _message(failed: "list[Verdict]", result: "Result") -> str:
+    """What was wanted, how it went, the worst of what was looked at, and two cases to look at."""
+    from .comparing.junit import number, sentence
+    from .comparing.pairs import comparable
+    from .runs.scoring import failing_of
+    from .show.terminal import case_lines
+    from .views import shown_cases
 
     lines = ["the model does not behave:", *(f"  {sentence(verdict)}" for verdict in failed[:WORST])]
     if len(failed) > WORST:
         lines.append(f"  … and {len(failed) - WORST} more")
-    rates = [row for row in result.measures.by("functionality") if row.value is not None and row.value < 1]
-    if rule.functionality not in (None, "*"):
-        rates = [row for row in rates if row.groups["functionality"] == rule.functionality]
-    if rule.capability not in (None, "*"):
-        rates = [row for row in rates if row.groups["capability"] == rule.capability]
-    rates = sorted(rates, key=lambda row: (row.value or 0.0, -row.n))[:WORST]
+    wanted = [set(verdict.measure.groups.items()) for verdict in failed]
+    rates = [
+        quantity
+        for quantity in comparable(result, result.cases)
+        if quantity.measure.facts.get("mean over") == "cases"
+        and any(groups <= set(quantity.measure.groups.items()) for groups in wanted)
+    ]
+    rates = [rate for rate in rates if rate.measure.value is not None and rate.measure.value < 1]
+    rates = sorted(rates, key=lambda rate: (rate.measure.value or 0.0, -rate.measure.n))[:WORST]
     if rates:
         lines += ["", "worst:"]
-        lines += [f"  {row.groups['functionality']}: {number(row)}, n = {row.n:,}" for row in rates]
-    outcomes = {outcome.case_id: outcome for outcome in result.outcomes}
-    examples = [case for row in rates for case in result.failing(row.groups["functionality"])[:EXAMPLES]]
+        lines += [f"  {rate.name}: {number(rate.measure)}, n = {rate.measure.n:,}" for rate in rates]
+    examples = [case for rate in rates for case in failing_of(result, rate.parts[0][1])[:EXAMPLES]]
     if examples:
         lines += ["", "failing:"]
-        lines += [f"  {show_case(case, outcomes[case.id]).plain.rstrip()}" for case in examples[:EXAMPLES]]
+        for shown in shown_cases(result, examples[:EXAMPLES]):
+            lines += [f"  {line.plain.rstrip()}" for line in case_lines(shown, WIDTH)]
     errors = [outcome for outcome in result.outcomes if outcome.error]
     if errors:
         lines += [

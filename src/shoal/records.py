@@ -3,7 +3,8 @@
     build ──► Case        inputs shown together, and what is expected
     ask   ──► Answers     what the model said, one row per example
     score ──► Outcome     pass, fail, not applicable or error, one per case
-              Measure     one number with its n, groups and interval
+              Measure     one number with its n, groups, interval and facts
+              Finding     a sentence, with the measures it rests on
     all   ──► Result      what comparing and reporting read
 
 They hold data, not behaviour; the few methods here select, they do not compute.
@@ -12,6 +13,8 @@ They hold data, not behaviour; the few methods here select, they do not compute.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, overload
+
+from .errors import DataError, nearest
 
 if TYPE_CHECKING:
     import numpy as np
@@ -66,12 +69,12 @@ class Answers:
     confidences: "NDArray[np.float64] | None" = None  # (examples,)
     texts: Sequence[str] = ()  # (examples,) answers to reading comprehension, where there are no labels
     errors: Mapping[int, str] = field(default_factory=dict)  # by row
-    note: str = ""
-    """What a reader of the results should know about how these came to be."""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    """What a reader of the results should know about how these came to be: how many examples were cut."""
     label_map: Mapping[str, str] = field(default_factory=dict)
-    """The model's own names for its labels, to the suite's."""
+    """What the model calls its labels, to the suite's names of them: who reads the results must see it."""
     band: bool = False
-    """Whether the model has the two ends of three labels, so that what lies between is read as the middle one."""
+    """Whether two labels of three were answered, with neutral between them: the scorer's band decides on it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +90,11 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """One number, with how many cases it rests on and which."""
+    """One number, with how many cases it rests on and which.
+
+    `facts` are plain values that code may read: how it was made, what it was compared with. `note` is for people,
+    written last, from facts: no code reads it.
+    """
 
     name: str
     value: float | None
@@ -98,6 +105,25 @@ class Measure:
     na: int = 0
     errors: int = 0
     note: str = ""
+    facts: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.value, self.n, tuple(self.groups.items())))
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A sentence about a result, with the measures it rests on."""
+
+    kind: str
+    """What sort of thing it is: degenerate, saturated, undecided, verdict, conclusion …"""
+    text: str
+    measures: tuple[Measure, ...] = ()
+    weight: float = 0.0
+    """How much it matters; the largest come first."""
+    groups: Mapping[str, str] = field(default_factory=dict)
+    """What it is about."""
+    facts: Mapping[str, Any] = field(default_factory=dict)
 
 
 class Measures(Sequence[Measure]):
@@ -137,32 +163,41 @@ class Measures(Sequence[Measure]):
             if name in (None, row.name) and all(row.groups.get(k) == v for k, v in wanted.items())
         )
 
-    def by(self, group: str) -> "Measures":
-        """Pass rates by one group: `by("capability")` gives a row per capability."""
-        whole = group == "functionality"  # a functionality's row says its capability and test type too
-        return Measures(
-            row
-            for row in self
-            if row.name == "pass rate" and (group in row.groups if whole else set(row.groups) == {group})
-        )
+    def by(self, group: str, name: str | None = None) -> "Measures":
+        """One measure by one group: `by("capability")` gives a row per capability.
+
+        Of the rows that name the group, those that name the fewest others; of these, the first measure's unless
+        another is named.
+        """
+        rows = [row for row in self if group in row.groups and name in (None, row.name)]
+        fewest = min((len(row.groups) for row in rows), default=0)
+        rows = [row for row in rows if len(row.groups) == fewest]
+        return Measures(row for row in rows if row.name == rows[0].name)
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One job done: what was asked, every case with its outcome, and the measures."""
+    """One job done: what was asked, every case with its outcome, and what it comes to."""
 
     job: Mapping[str, Any]
     cases: Sequence[Case]
     outcomes: Sequence[Outcome]
     measures: Measures
+    columns: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    """Further values per case by name, in the order of the cases."""
+    findings: Sequence[Finding] = ()
+    settings: Any = None
+    """The job's settings as its protocol takes them; None where they are not known."""
 
-    def failing(self, functionality: str | None = None) -> list[Case]:
-        """The cases that failed, worst first."""
+    def failing(self, name: str | None = None) -> list[Case]:
+        """The cases that failed, worst first; those of one functionality, cell or other group if it is named."""
+        if name is not None and not any(name in case.groups.values() for case in self.cases):
+            known = dict.fromkeys(value for case in self.cases for value in case.groups.values())
+            raise DataError(f"no case is in {name!r}", fix=nearest(name, list(known)))
         failed = [
             (outcome.value or 0.0, position)
             for position, outcome in enumerate(self.outcomes)
-            if outcome.passed is False
-            and functionality in (None, self.cases[position].groups.get("functionality"))
+            if outcome.passed is False and (name is None or name in self.cases[position].groups.values())
         ]
         return [self.cases[position] for _, position in sorted(failed)]
 
@@ -172,4 +207,27 @@ def as_json(measure: Measure) -> dict[str, Any]:
     row = asdict(measure)
     row["groups"] = dict(measure.groups)
     row["interval"] = list(measure.interval) if measure.interval else None
+    row["facts"] = dict(measure.facts)
     return row
+
+
+def from_json(row: Mapping[str, Any]) -> Measure:
+    """The measure that `as_json` wrote."""
+    return Measure(**{**row, "interval": row["interval"] and tuple(row["interval"])})
+
+
+def finding_as_json(finding: Finding) -> dict[str, Any]:
+    """A finding as `--json` shows it; its measures by name, value and groups."""
+    return {
+        "kind": finding.kind,
+        "text": finding.text,
+        "weight": finding.weight,
+        "groups": dict(finding.groups),
+        "facts": dict(finding.facts),
+        "measures": [as_json(measure) for measure in finding.measures],
+    }
+
+
+def finding_from_json(row: Mapping[str, Any]) -> Finding:
+    """The finding that `finding_as_json` wrote."""
+    return Finding(**{**row, "measures": tuple(map(from_json, row["measures"]))})

@@ -1,4 +1,4 @@
-"""Published figures of bias diagnostics, from stored scores and vectors; counts of the released data (05)."""
+"""Published figures of bias diagnostics, from stored scores and vectors; counts of the released data."""
 
 import csv
 import json

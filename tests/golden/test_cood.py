@@ -16,7 +16,7 @@ from shoal.protocols.cood.texts import content, parts_of, pool_of, training_text
 
 pytestmark = pytest.mark.golden
 
-MEANS = {  # section 3.10
+MEANS = {  # docs/method/cood.md 3.10
     ("Yelp", "BERT-base"): (0.8548, 0.7605, 0.1890), ("Yelp", "BERT-large"): (0.8798, 0.8240, 0.2083),
     ("Yelp", "RoBERTa-base"): (0.8515, 0.7635, 0.1817), ("Yelp", "RoBERTa-large"): (0.8895, 0.8335, 0.2530),
     ("MNLI", "BERT-base"): (0.7373, 0.2110, 0.1923), ("MNLI", "BERT-large"): (0.7850, 0.1490, 0.1807),

@@ -2,14 +2,16 @@
 
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
 from shoal.cli import main
 from shoal.errors import DataError, PlanError
-from shoal.reproduce import REPRODUCTIONS, reproduce
+from shoal.reproduce import CELLS, REPRODUCTIONS, reproduce
 
 pytestmark = pytest.mark.golden
 
@@ -62,7 +64,8 @@ def test_a_changed_cell_is_named_and_the_exit_code_is_1(data: Path, tmp_path: Pa
     }
 
 
-def test_a_rate_or_an_n_that_differs_is_seen(data: Path, tmp_path: Path):
+def test_a_rate_or_an_n_that_differs_is_seen(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(CELLS, "checklist-llm", 38)  # of one run
     folder = tmp_path / "llm_generations"
     folder.mkdir()
     (first, *_) = json.loads((data / "llm_generations" / "reference_pass_rates.json").read_text())
@@ -75,6 +78,43 @@ def test_a_rate_or_an_n_that_differs_is_seen(data: Path, tmp_path: Path):
     found = reproduce("checklist-llm", tmp_path)
     assert [cell.row for cell in found.mismatches] == ["reducers", "punctuation", "typos"]
     assert (found.mismatches[1].published, found.mismatches[1].found) == ("96.8 % of 126", "96.8 % of 125")
+
+
+TABLES = {
+    "checklist-llm": ("llm_generations", "reference_pass_rates.json"),
+    "stereoset": ("stereoset", "published_dev_results.json"),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("checklist-llm", lambda table: []),
+        ("checklist-llm", lambda table: table[:1]),
+        ("checklist-llm", lambda table: [table[0]] * len(table)),  # as many cells, but not those
+        ("stereoset", lambda table: {}),
+        ("stereoset", lambda table: {name: {**table[name], "intersentence": {}} for name in table}),
+    ],
+    ids=["emptied", "one run", "one run again and again", "no model", "one task"],
+)
+def test_a_table_that_lost_cells_does_not_match(
+    name: str, change: Callable[[Any], Any], data: Path, tmp_path: Path
+):
+    folder, file = TABLES[name]
+    (tmp_path / folder).mkdir()
+    for path in (data / folder).iterdir():
+        if path.name != file:
+            (tmp_path / folder / path.name).symlink_to(path)
+    (tmp_path / "checklist").symlink_to(data / "checklist")
+    table = json.loads((data / folder / file).read_text())
+    (tmp_path / folder / file).write_text(json.dumps(change(table)))
+    done = shoal_reproduce(name, "--data", tmp_path)
+    assert done.exit_code == 1
+    assert f"the published table has {CELLS[name]}" in done.output and "match" not in done.output
+
+
+def test_every_reproduction_says_how_many_cells_it_has():
+    assert CELLS.keys() == REPRODUCTIONS.keys()
 
 
 def test_missing_files_are_named(data: Path, tmp_path: Path):

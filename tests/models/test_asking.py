@@ -7,20 +7,20 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from asking import answer_batches, ask_cases
 
 from shoal import load_model
 from shoal.errors import ModelError
 from shoal.models import ask
 from shoal.models.ask import (
-    answer_batches,
     answer_examples,
-    ask_cases,
     batch_plan,
     classify_safely,
     distinct,
     extract_safely,
     gather,
 )
+from shoal.protocols.behaviour.score import note_of
 from shoal.records import Answers, Case
 
 LABELS = ("negative", "neutral", "positive")
@@ -104,11 +104,11 @@ def test_answers_depend_on_neither_batch_nor_order_nor_padding(adapter, monkeypa
 def test_a_run_that_was_stopped_gives_the_same_bytes(folders):
     cases = cases_of(some_texts(300, seed=3))
     questions = distinct(cases)
-    whole = list(answer_batches(load_model(f"hf:{folders['classifier']}"), questions, cases, cases, LABELS))
+    whole = list(answer_batches(load_model(f"hf:{folders['classifier']}"), questions, cases, LABELS))
     assert len(whole) > 3
     for done in range(len(whole)):
         model = load_model(f"hf:{folders['classifier']}")
-        assert list(answer_batches(model, questions, cases, cases, LABELS, done)) == whole[done:]
+        assert list(answer_batches(model, questions, cases, LABELS, done)) == whole[done:]
 
 
 def test_batches_hold_a_number_of_tokens_where_the_model_counts_them(folders):
@@ -200,17 +200,18 @@ def test_other_errors_do_not_halve():
 def test_what_was_cut_is_counted_and_said(folders):
     cases = cases_of([("good " * 100,), ("bad " * 60,), ("fine",), ("good " * 100,)])
     answers = ask_cases(load_model(f"hf:{folders['classifier']}"), cases, cases, LABELS)
-    assert answers.note == (
+    assert answers.facts == {"cut": 2, "asked": 3, "cut by": 54}
+    assert note_of(answers.facts) == (
         "2 of 3 distinct examples were longer than the model takes and were cut, by up to 54 tokens"
     )
     short = cases_of([("good",)])
-    assert ask_cases(load_model(f"hf:{folders['classifier']}"), short, short, LABELS).note == ""
+    assert ask_cases(load_model(f"hf:{folders['classifier']}"), short, short, LABELS).facts == {}
 
 
 def test_long_examples_that_are_errors_are_not_counted_as_cut(folders):
     cases = cases_of([("good " * 100,), ("fine",)])
     answers = ask_cases(load_model(f"hf:{folders['classifier']}?long=error"), cases, cases, LABELS)
-    assert list(answers.errors) == [0] and answers.note == ""
+    assert list(answers.errors) == [0] and answers.facts == {}
 
 
 # Reading comprehension
@@ -258,6 +259,6 @@ def test_a_question_on_which_a_reader_fails_is_an_error_even_if_all_do(module):
     }
     reading = cases_of([("a", "b")], reading=True)
     questions = distinct(reading)
-    rows = [row for batch in answer_batches(model, questions, reading, reading, None) for row in batch]
+    rows = [row for batch in answer_batches(model, questions, reading, None) for row in batch]
     answers = gather(rows, questions, None)
     assert list(answers.texts) == [""] and answers.errors == {0: "RuntimeError: no"}

@@ -9,11 +9,11 @@ import pytest
 torch = pytest.importorskip("torch", reason="needs shoal[hf]")
 pytest.importorskip("transformers", reason="needs shoal[hf]")
 
+from asking import ask_cases  # noqa: E402
 from safetensors.torch import load_file, save_file  # noqa: E402
 
 from shoal import load_model  # noqa: E402
 from shoal.errors import DataError, ModelError  # noqa: E402
-from shoal.models.ask import ask_cases  # noqa: E402
 from shoal.records import Case  # noqa: E402
 from shoal.training.features import load_features, save_features  # noqa: E402
 

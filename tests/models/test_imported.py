@@ -5,10 +5,11 @@ import types
 
 import numpy as np
 import pytest
+from asking import answer_batches, ask_cases
 
 from shoal import case, load_model
 from shoal.errors import ModelError
-from shoal.models.ask import answer_batches, ask_cases, batches, classify_safely, distinct, gather
+from shoal.models.ask import batches, classify_safely, distinct, gather
 
 LABELS = ("negative", "neutral", "positive")
 TEXTS = [("good",), ("bad",), ("so so",)]
@@ -270,9 +271,7 @@ def test_the_order_of_cases_and_the_batch_do_not_change_an_answer(module):
         questions = distinct(order)
         rows = [
             row
-            for batch in answer_batches(
-                load_model("python:answering:by_name"), questions, order, order, LABELS
-            )
+            for batch in answer_batches(load_model("python:answering:by_name"), questions, order, LABELS)
             for row in batch
         ]
         answers = gather(rows, questions, LABELS)

@@ -7,10 +7,11 @@ import pytest
 
 pytest.importorskip("torch")
 
+from asking import ask_cases
+
 from shoal import audit, load_model
 from shoal.data.grammar import make_rows
 from shoal.errors import ModelError
-from shoal.models.ask import ask_cases
 from shoal.records import Case
 
 ROOT = Path(__file__).parents[2]

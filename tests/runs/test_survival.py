@@ -14,7 +14,7 @@ import pytest
 
 from shoal.cli import main
 from shoal.models.ask import batches, distinct
-from shoal.runs.here import run_here
+from shoal.runs.executors import run_here
 from shoal.runs.plan import check_plan, read_plan
 from shoal.runs.scoring import result_of
 from shoal.runs.store import RunStore
@@ -78,9 +78,9 @@ def test_killed_at_200_random_moments_the_files_are_the_same_and_no_finished_bat
 ):
     (job,) = check_plan(read_plan(plan))
     cases = tmp_path / "undisturbed" / "cases" / f"{job.cases}.jsonl"
-    from shoal.protocols.behaviour import load
+    from shoal.runs.cases import load_built
 
-    examples = distinct(load(cases).cases).examples
+    examples = distinct(load_built(cases).cases).examples
     order = [tuple(examples[at][0][:12] for at in batch) for batch in batches(examples)]
     sizes = [len(batch) for batch in order]
     rng = random.Random(0)

@@ -1,4 +1,4 @@
-"""Effect sizes and permutation p values: the worked examples of section 5.5, and brute force beside the quick ways."""
+"""Effect sizes and permutation p values: the worked examples of `docs/method/bias.md` 5.5, and brute force."""
 
 import itertools
 import math

@@ -1,7 +1,8 @@
-"""Two clusters against two labels: section 5.6, and permutations beside the formula for chance."""
+"""Two clusters against two labels: `docs/method/bias.md` 5.6, and permutations beside the formula for chance."""
 
 import numpy as np
 import pytest
+from scipy.cluster.vq import kmeans2
 
 from shoal.stats.clusters import adjusted_rand, chance_accuracy, cluster_accuracy, silhouette, two_means
 
@@ -36,6 +37,16 @@ def test_two_means_finds_two_heaps_and_the_tightest_of_its_starts():
     assert cluster_accuracy(labels, clusters) == 1.0
     assert adjusted_rand(labels, clusters) == 1.0
     assert silhouette(heaps, clusters) > 0.6
+
+
+def test_scipy_moves_no_point_to_the_other_cluster():
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        points = rng.normal(size=(40, 12))
+        clusters = two_means(points, rng)
+        centres = np.stack([points[clusters == code].mean(axis=0) for code in (0, 1)])
+        _, again = kmeans2(points, centres, iter=10, minit="matrix")
+        assert again.tolist() == clusters.tolist()
 
 
 def test_points_that_are_all_the_same_are_one_cluster():

@@ -1,6 +1,6 @@
 """What the intervals cover and the tests find, by simulation: 2,000 repetitions each.
 
-The populations are those of benchmarks/resampling.py, which prints the table in the docs.
+The populations are those of benchmarks/coverage.py, which prints the table in the docs.
 """
 
 import importlib.util
@@ -14,22 +14,19 @@ import pytest
 
 from shoal.stats.multiplicity import holm
 from shoal.stats.paired import sign_flip_test, sign_test
-from shoal.stats.power import mde_paired, mde_sign_test, sign_test_power
 
 pytestmark = pytest.mark.slow
 
 REPETITIONS = 2000
 ERRS_WIDE = {
     ("paired_difference", 20): ["paired_difference_interval"],
-    ("runs_and_items", 20): ["grand_mean_interval", "multi_bootstrap, percentile"],
-    ("runs_and_items", 100): ["multi_bootstrap, percentile"],
 }
 """Documented to cover more than asked where there is little to go by."""
 
 
 def load_simulation() -> ModuleType:
-    path = Path(__file__).parents[2] / "benchmarks" / "resampling.py"
-    spec = importlib.util.spec_from_file_location("resampling_benchmark", path)
+    path = Path(__file__).parents[2] / "benchmarks" / "coverage.py"
+    spec = importlib.util.spec_from_file_location("coverage_benchmark", path)
     assert spec and spec.loader
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -78,23 +75,3 @@ def test_family_wise_error_of_clustered_tests_is_kept() -> None:
         plain_wrong += holm(plain).min() <= 0.05
     assert wrong / REPETITIONS <= 0.06
     assert plain_wrong / REPETITIONS > 0.10
-
-
-@pytest.mark.parametrize(
-    ("n", "discordance"), [(60, 1.0), (262, 1.0), (436, 0.08), (1508, 1.0), (5285, 0.10), (20215, 0.06)]
-)
-def test_a_planted_difference_is_found_with_the_promised_power(n: int, discordance: float) -> None:
-    by_formula, exactly = mde_paired(n, discordance), mde_sign_test(n, discordance)
-    assert by_formula is not None and exactly is not None
-    assert found_share(n, discordance, exactly) == pytest.approx(0.80, abs=0.03)
-    # The formula is the normal approximation's: the exact test finds its effect a little less often.
-    chance = sign_test_power(n, discordance, by_formula)
-    assert 0.72 < chance < 0.80
-    assert found_share(n, discordance, by_formula) == pytest.approx(chance, abs=0.03)
-
-
-def found_share(n: int, discordance: float, difference: float) -> float:
-    rng = np.random.default_rng(1)
-    shares = [(discordance + difference) / 2, (discordance - difference) / 2, 1 - discordance]
-    draws = rng.multinomial(n, shares, size=REPETITIONS).tolist()
-    return float(np.mean([sign_test(only_a, only_b) <= 0.05 for only_a, only_b, _ in draws]))

@@ -26,8 +26,7 @@ from shoal.stats.generalization import (
     suite_score,
 )
 from shoal.stats.intervals import mean_t_interval, wilson
-from shoal.stats.paired import exact_randomisation, generalization_score, randomise_generalization
-from shoal.stats.resampling import cluster_table, macro_mean_replicates
+from shoal.stats.paired import generalization_score
 
 NA = float("nan")
 TOY = ([[1, 0, 0, 1], [0, 0], [1, NA, 1, 0]], [[1, 1, 0, 1], [1, 1], [1, 1, 1, NA]])
@@ -67,15 +66,22 @@ def test_the_toy_suite_of_01_section_14():
     assert found.p[0] == pytest.approx(42 / 64, abs=0.015)
 
 
-def test_one_seed_gives_the_distribution_of_the_randomisation_test():
+def test_shuffles_have_the_distribution_of_position_by_position_exchanges():
     (old, new), iid = random_sides(3, seeds=1)
     old[0][:4], new[0][2:7] = NA, NA
     ours = exchange_test(pair(old, new, *iid), 20_000, rng())
-    flat = [[matrix[:, 0] for matrix in side] for side in (old, new)]
-    theirs = randomise_generalization(flat[0], [flat[1]], iid[0][:, 0], iid[1][:, 0], rng(1), shuffles=20_000)
-    assert ours.observed[0] == pytest.approx(theirs.observed[0])
-    assert ours.shuffled.std() == pytest.approx(theirs.shuffled.std(), rel=0.03)
-    assert ours.p[0] == pytest.approx(theirs.p[0], abs=0.015)
+    draws, exchanged = rng(1), []
+    for _ in range(4000):
+        pairs = []
+        for first, second in [*zip(old, new, strict=True), iid]:
+            swap = draws.random(first.shape) < 0.5
+            pairs.append((np.where(swap, second, first), np.where(swap, first, second)))
+        suite = [np.mean([np.nanmean(both[side]) for both in pairs[:-1]]) for side in (0, 1)]
+        g = generalization_score(suite, [pairs[-1][side].mean() for side in (0, 1)])
+        exchanged.append(g[1] - g[0])
+    assert ours.shuffled.std() == pytest.approx(np.std(exchanged), rel=0.05)
+    quantiles = np.linspace(0.05, 0.95, 7)
+    assert np.quantile(ours.shuffled, quantiles) == pytest.approx(np.quantile(exchanged, quantiles), abs=0.01)
 
 
 hit = st.sampled_from([0.0, 1.0, NA])
@@ -225,12 +231,17 @@ def test_new_functionalities_are_known_less_well_than_these():
     assert these and new and new[1] - new[0] > 2 * (these[1] - these[0])
 
 
-def test_new_functionalities_are_drawn_as_the_macro_mean_draws_them():
+def test_new_functionalities_are_drawn_one_fewer_and_each_with_cases_of_its_own():
     cases = [np.repeat([1.0, 0.0], [k, 4 - k])[:, None] for k in (1, 2, 2, 3)]
     iid = np.ones((3, 1))
     ours = draw_functionalities(draw(pair(cases, cases, iid, iid), 20_000, rng()), rng(1)).scores[0][:, 1, 0]
-    tables = [cluster_table(matrix[:, 0]) for matrix in cases]
-    theirs = macro_mean_replicates(tables, 20_000, rng(2), random_functionalities=True)
+    draws = rng(2)
+    theirs = np.array(
+        [
+            np.mean([draws.choice(cases[drawn][:, 0], 3).mean() for drawn in draws.integers(4, size=3)])
+            for _ in range(5000)
+        ]
+    )
     assert ours.mean() == pytest.approx(theirs.mean(), abs=0.01)
     assert ours.std() == pytest.approx(theirs.std(), rel=0.03)
 
@@ -254,10 +265,6 @@ def test_what_cannot_be_paired_is_refused():
         pair([], [], [[1]], [[1]])
     with pytest.raises(ValueError, match="same seeds"):
         pair([np.ones((2, 1))], [np.ones((2, 1))], np.ones((3, 2)), np.ones((3, 2)))
-
-
-def test_the_exact_count_of_the_toy_is_42_of_64():
-    assert exact_randomisation(*TOY, *TOY_IID) == (42, 64)
 
 
 # Coverage, small: what 95 % intervals of 300 repetitions should not miss by much

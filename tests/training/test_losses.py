@@ -1,4 +1,4 @@
-"""Every equation against the values of `protocols/01-beluga.md` 1.13."""
+"""Every equation against the values of `docs/method/beluga.md` 1.13."""
 
 import pytest
 import torch

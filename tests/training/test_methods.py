@@ -1,4 +1,4 @@
-"""The methods: each formula against section 1.13, and what must be equal to something simpler."""
+"""The methods: each formula against `docs/method/beluga.md` 1.13, and what must be equal to something simpler."""
 
 from types import SimpleNamespace
 from typing import Any

@@ -13,7 +13,7 @@ from ..errors import ShoalError
 from .audit import list_command, try_command
 from .compare import compare_command, gate_command, reproduce_command
 from .plans import report, run, show, status
-from .suites import check_command, import_command
+from .suites import check_command, export_command, import_command
 
 
 class Cli(click.Group):
@@ -56,6 +56,7 @@ for command in (
     gate_command,
     check_command,
     import_command,
+    export_command,
     reproduce_command,
     list_command,
 ):

@@ -2,12 +2,14 @@
 
 import click
 
-from .options import AS_JSON, echo_json
+from .options import AS_JSON, echo_json, refuse_dead
 
 
 @click.command("list")
 @click.argument(
-    "what", type=click.Choice(["protocols", "suites", "rules", "formats", "profiles"]), required=False
+    "what",
+    type=click.Choice(["protocols", "models", "suites", "rules", "formats", "profiles", "executors"]),
+    required=False,
 )
 def list_command(what: str | None) -> None:
     """Show what there is, one line each.
@@ -52,8 +54,10 @@ def try_command(protocol: str, model: str, pairs: tuple[str, ...], limit: int | 
     with progress_bar() as progress:
         result = audit_with(protocol, model, parse_pairs(values), "--set", progress)
     if as_json:
-        echo_json([result])
+        echo_json(result)
     else:
-        from ..show import print_result
+        from ..runs.viewing import result_sections
+        from ..show.terminal import print_sections
 
-        print_result(result)
+        print_sections(result_sections(result))
+    refuse_dead([result])

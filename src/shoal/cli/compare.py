@@ -1,15 +1,12 @@
 """The verbs `compare`, `gate` and `reproduce`: each parses, calls one function of the Python API, and prints."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from ..errors import PlanError
-from .options import AS_JSON, INTO, echo_object
-
-if TYPE_CHECKING:
-    pass
+from .options import AS_JSON, INTO, echo_object, one_form, refuse_dead
 
 SETTINGS = click.option(
     "--set",
@@ -18,7 +15,20 @@ SETTINGS = click.option(
     metavar="KEY=VALUE",
     help="A setting for models that are scored here, such as suite=FILE; repeat for more.",
 )
+PROTOCOL = click.option(
+    "--protocol",
+    metavar="NAME",
+    help="How models are scored here; by default the first of shoal list protocols.",
+)
+KEEP = click.option("--keep", is_flag=True, help="Keep what is asked and trained here, in --into.")
 GATE_NOT_MET = 3
+
+
+def first_protocol() -> str:
+    """The protocol that is meant where none is named."""
+    from ..protocols import PROTOCOLS
+
+    return next(iter(PROTOCOLS))
 
 
 @click.command("compare")
@@ -48,10 +58,12 @@ GATE_NOT_MET = 3
     help="Draws behind the intervals.",
 )
 @click.option("--changed", is_flag=True, help="List every case that changed, both ways.")
-@click.option("--json", "form", flag_value="json", help="Print one JSON object.")
-@click.option("--markdown", "form", flag_value="markdown", help="Print a Markdown table.")
-@click.option("--csv", "form", flag_value="csv", help="Print every row as CSV.")
-@click.option("--latex", "form", flag_value="latex", help="Print a LaTeX table (booktabs).")
+@PROTOCOL
+@KEEP
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option("--markdown", "as_markdown", is_flag=True, help="Print a Markdown table.")
+@click.option("--csv", "as_csv", is_flag=True, help="Print every row as CSV.")
+@click.option("--latex", "as_latex", is_flag=True, help="Print a LaTeX table (booktabs).")
 def compare_command(
     names: tuple[str, ...],
     seeds_a: tuple[str, ...],
@@ -63,23 +75,31 @@ def compare_command(
     paired_seeds: bool,
     resamples: int,
     changed: bool,
-    form: str | None,
+    protocol: str | None,
+    keep: bool,
+    as_json: bool,
+    as_markdown: bool,
+    as_csv: bool,
+    as_latex: bool,
 ) -> None:
     """Compare model B with model A on the same cases; every difference is B minus A.
 
-    A and B are models scored here (predictions:FILE with --set suite=...) or jobs of a store. Several seeds of one
-    recipe are given with --a and --b, as often as there are seeds.
+    A and B are models asked here (predictions:FILE with --set suite=...) or jobs of a store, of any protocol. A model
+    whose settings say so is trained first. Several seeds of one recipe are given with --a and --b, as often as there
+    are seeds.
 
     \b
     Examples:
       shoal compare predictions:old.jsonl predictions:new.jsonl --set suite=suite.jsonl
       shoal compare 3f9c1a2b 91be77d0 --into runs --markdown
+      shoal compare hf:base hf:debiased --protocol bias --set diagnostic=crows --set data=example
       shoal compare --a seed1 --a seed2 --b other1 --b other2 --into runs
       shoal compare --matrix runs_by_items.csv
     """
+    form = one_form({"json": as_json, "markdown": as_markdown, "csv": as_csv, "latex": as_latex})
     if matrix:
         return _compare_runs(matrix, form)
-    from ..protocols.behaviour.pairs import Choices, compare
+    from ..comparing.pairs import Choices, compare
     from ..runs.results import find_results, with_outcomes
     from ..runs.settings import parse_pairs
     from ..show.progress import progress_bar
@@ -91,45 +111,60 @@ def compare_command(
         raise click.UsageError("--a and --b are given together")
     given = [*side_a, *side_b]
     with progress_bar() as progress:
-        results = find_results(given, parse_pairs(pairs), into, progress)
+        results = find_results(
+            given, protocol or first_protocol(), parse_pairs(pairs), into, progress, keep=keep
+        )
     results = [with_outcomes(result, name) for result, name in zip(results, given, strict=True)]
+    refuse_dead(results)
     choices = Choices(adjust=adjust, paired_seeds=paired_seeds, resamples=resamples)
-    found = compare(results[: len(side_a)], results[len(side_a) :], choices)
+    _show_comparison(compare(results[: len(side_a)], results[len(side_a) :], choices), form, changed)
+
+
+def _show_comparison(comparison: Any, form: str, changed: bool) -> None:
+    from ..comparing.view import comparison_sections, comparison_table, rows_for_csv
+
     if form == "json":
         from dataclasses import asdict
 
         jobs = [
-            {**result.job, "side": side, "compare": asdict(choices)}
-            for side, one_side in (("A", found.a), ("B", found.b))
-            for result in one_side
+            {**result.job, "side": side, "compare": asdict(comparison.choices)}
+            for side, results in (("A", comparison.a), ("B", comparison.b))
+            for result in results
         ]
         cases = [
             {"case_id": case.id, "change": "fail to pass" if up else "pass to fail"}
-            for case, up in found.changed()
+            for case, up in comparison.changed()
         ]
-        echo_object(jobs, found.measures, **({"changed": cases} if changed else {}))
-    elif form:
-        from ..show import exports
+        echo_object(jobs, comparison.measures, (), **({"changed": cases} if changed else {}))
+    elif form == "csv":
+        from ..show.csv_tables import rows_as_csv
 
-        write = {"markdown": exports.as_markdown, "csv": exports.as_csv, "latex": exports.as_latex}[form]
-        click.echo(write(found), nl=False)
+        click.echo(rows_as_csv(rows_for_csv(comparison)), nl=False)
+    elif form == "markdown":
+        from ..show.markdown import as_markdown
+
+        click.echo(as_markdown([comparison_table(comparison)]), nl=False)
+    elif form == "latex":
+        from ..show.latex import as_latex
+
+        click.echo(as_latex([comparison_table(comparison)]), nl=False)
     else:
-        from ..show.compare import print_comparison
+        from ..show.terminal import print_sections
 
-        print_comparison(found, changed=changed)
+        print_sections(comparison_sections(comparison, changed=changed))
 
 
-def _compare_runs(matrix: Path, form: str | None) -> None:
+def _compare_runs(matrix: Path, form: str) -> None:
     from ..data.matrix import read_matrix
     from ..runs.reliability import reliability
     from ..show.reliability import print_reliability
 
-    if form not in (None, "json"):
+    if form not in ("", "json"):
         raise click.UsageError(f"--matrix and --{form} do not go together; --json does")
     found = read_matrix(matrix)
     measures = reliability(found)
     if form == "json":
-        echo_object([{"matrix": str(matrix), "runs": list(found.runs)}], measures)
+        echo_object([{"matrix": str(matrix), "runs": list(found.runs)}], measures, ())
     else:
         print_reliability(measures, len(found.runs))
 
@@ -146,6 +181,8 @@ def _compare_runs(matrix: Path, form: str | None) -> None:
 @click.option("--junit", type=click.Path(dir_okay=False, path_type=Path), help="Write JUnit XML there.")
 @SETTINGS
 @INTO
+@PROTOCOL
+@KEEP
 @AS_JSON
 def gate_command(
     result: str,
@@ -154,6 +191,8 @@ def gate_command(
     junit: Path | None,
     pairs: tuple[str, ...],
     into: Path,
+    protocol: str | None,
+    keep: bool,
     as_json: bool,
 ) -> None:
     """Judge RESULT by a file of rules: exit code 0 if all are met, 3 if not.
@@ -167,9 +206,10 @@ def gate_command(
       shoal gate predictions:new.jsonl --set suite=suite.jsonl --rules gate.toml --baseline baseline.json
       shoal gate 3f9c1a2b --rules gate.toml --baseline 91be77d0 --junit shoal.xml
     """
-    from ..gates.judge import judge
-    from ..gates.junit import write_junit
-    from ..gates.rules import read_rules
+    from ..comparing.judge import judge
+    from ..comparing.junit import write_junit
+    from ..comparing.rules import read_rules
+    from ..comparing.view import verdict_as_json, verdict_sections
     from ..runs.results import find_results
     from ..runs.settings import parse_pairs
     from ..show.progress import progress_bar
@@ -180,24 +220,29 @@ def gate_command(
             f"{rules}: a rule is relative to a baseline, and there is none", fix="--baseline RESULT"
         )
     with progress_bar() as progress:
-        found = find_results([result, *([baseline] if baseline else [])], parse_pairs(pairs), into, progress)
+        results = find_results(
+            [result, *([baseline] if baseline else [])],
+            protocol or first_protocol(),
+            parse_pairs(pairs),
+            into,
+            progress,
+            keep=keep,
+        )
+    refuse_dead(results[:1])
     try:
-        verdicts = judge(checked, *found)
+        verdicts = judge(checked, *results)
     except PlanError as problem:
         raise problem.at(str(rules)) from None
     if junit:
-        write_junit(verdicts, found[0], junit)
+        write_junit(verdicts, results[0], junit)
     if as_json:
-        from ..show.gates import verdict_as_json
-
         rows = [verdict.measure for verdict in verdicts]
-        echo_object(
-            [one.job for one in found], rows, verdicts=[verdict_as_json(verdict) for verdict in verdicts]
-        )
+        told = [verdict_as_json(verdict) for verdict in verdicts]
+        echo_object([judged.job for judged in results], rows, results[0].findings, verdicts=told)
     else:
-        from ..show.gates import print_verdicts
+        from ..show.terminal import print_sections
 
-        print_verdicts(verdicts)
+        print_sections(verdict_sections(verdicts, results[0]))
     if not all(verdict.is_met for verdict in verdicts):
         raise SystemExit(GATE_NOT_MET)
 
@@ -228,7 +273,7 @@ def reproduce_command(name: str, data: Path, as_json: bool) -> None:
         mismatches = [cell.as_json() for cell in found.mismatches]
         matching = len(found.cells) - len(mismatches)
         echo_object(
-            found.jobs, found.measures, cells=len(found.cells), matching=matching, mismatches=mismatches
+            found.jobs, found.measures, (), cells=len(found.cells), matching=matching, mismatches=mismatches
         )
     else:
         from ..show.reproduce import print_reproduction

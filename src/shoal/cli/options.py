@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..errors import ModelError
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from ..records import Measure, Result
+    from ..records import Finding, Measure, Result
 
 EXISTING = click.Path(exists=True, dir_okay=False, path_type=Path)
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of a table.")
@@ -22,14 +24,44 @@ INTO = click.option(
 )
 
 
-def echo_object(jobs: "Iterable[Mapping[str, Any]]", measures: "Iterable[Measure]", **more: Any) -> None:
+def one_form(forms: "Mapping[str, bool]") -> str:
+    """The one form of output that was asked for; empty for a table in the terminal."""
+    chosen = [name for name, wanted in forms.items() if wanted]
+    if len(chosen) > 1:
+        raise click.UsageError(f"--{chosen[0]} and --{chosen[1]}: one form of output at a time")
+    return chosen[0] if chosen else ""
+
+
+def echo_object(
+    jobs: "Iterable[Mapping[str, Any]]",
+    measures: "Iterable[Measure]",
+    findings: "Iterable[Finding]",
+    **more: Any,
+) -> None:
     """Print the public JSON object, with what else a verb has to say."""
-    from ..records import as_json
+    from ..records import as_json, finding_as_json
 
     rows = [as_json(row) for row in measures]
-    click.echo(json.dumps({"jobs": [dict(job) for job in jobs], "measures": rows, **more}))
+    told = [finding_as_json(finding) for finding in findings]
+    click.echo(
+        json.dumps(
+            {"jobs": [dict(job) for job in jobs], "measures": rows, "findings": told, **more}, default=str
+        )
+    )
 
 
-def echo_json(results: "Sequence[Result]") -> None:
-    """Print results as the public JSON object."""
-    echo_object([result.job for result in results], [row for result in results for row in result.measures])
+def echo_json(result: "Result") -> None:
+    """Print a result as the public JSON object."""
+    echo_object([result.job], result.measures, result.findings)
+
+
+def refuse_dead(results: "Sequence[Result]") -> None:
+    """A model that answered nothing is a failure, whatever was printed."""
+    from ..runs.scoring import is_dead
+
+    for result in results:
+        if is_dead(result):
+            first = next(outcome.error for outcome in result.outcomes if outcome.error)
+            raise ModelError(
+                f"{result.job['model']} answered none of {len(result.cases):,} cases", why=first.strip()[:500]
+            )

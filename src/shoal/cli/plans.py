@@ -1,17 +1,17 @@
 """`run`, `status`, `show` and `report`: plans and what came of them."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from ..errors import ShoalError
-from .options import AS_JSON, EXISTING, INTO, echo_json, echo_object
+from .options import AS_JSON, EXISTING, INTO, echo_json, echo_object, one_form, refuse_dead
 
 if TYPE_CHECKING:
-    from ..records import Measures
+    from collections.abc import Mapping, Sequence
+
+    from ..protocols.base import Compared
     from ..runs.plan import Job
     from ..runs.store import RunStore
 
@@ -29,8 +29,9 @@ if TYPE_CHECKING:
     show_default=True,
     help="Processes that work at a time; for trainings as many as there are cores is fastest.",
 )
+@click.option("--on", "on", default="", metavar="EXECUTOR", help="Where to run: see shoal list executors.")
 @AS_JSON
-def run(plan: Path, into: Path, retry_errors: bool, workers: int, as_json: bool) -> None:
+def run(plan: Path, into: Path, retry_errors: bool, workers: int, on: str, as_json: bool) -> None:
     """Run every job in PLAN that has no result yet, and show what the jobs say together.
 
     Safe to interrupt: the same command picks up where it stopped. Several processes may run one plan together.
@@ -40,12 +41,14 @@ def run(plan: Path, into: Path, retry_errors: bool, workers: int, as_json: bool)
       shoal run plan.toml --into runs
       shoal run plan.toml --workers 2
     """
+    from ..runs.executors import run_jobs
     from ..runs.plan import check_plan, read_plan
-    from ..runs.scoring import compare_jobs
+    from ..runs.scoring import brief_result, compare_jobs
     from ..runs.store import RunStore
-    from ..runs.workers import run_jobs
-    from ..show import print_comparisons
+    from ..runs.viewing import plan_sections
+    from ..show.printable import printable
     from ..show.progress import progress_bar
+    from ..show.terminal import print_sections
 
     store, wanted = RunStore(into), read_plan(plan)
     jobs = check_plan(wanted)
@@ -53,76 +56,80 @@ def run(plan: Path, into: Path, retry_errors: bool, workers: int, as_json: bool)
     click.echo(f"{len(jobs)} jobs: {len(jobs) - len(todo)} done, {len(todo)} to run", err=as_json)
     failed = 0
     with progress_bar() as progress:
-        for job, problem in run_jobs(jobs, store, progress, retry_errors=retry_errors, workers=workers):
+        for job, problem in run_jobs(
+            jobs, store, progress, retry_errors=retry_errors, workers=workers, on=on
+        ):
             if problem or job.id in todo:
-                click.echo(f"  {job.id}  {'failed: ' + problem if problem else 'done'}", err=as_json)
+                ending = "failed: " + printable(problem) if problem else "done"
+                click.echo(f"  {job.id}  {ending}", err=as_json)
             failed += problem is not None
-    found = compare_jobs(wanted, jobs, store)
+    compared = compare_jobs(wanted, jobs, store)
     if as_json:
-        echo_plan(jobs, found, store)
+        echo_plan(jobs, compared, store)
     else:
-        print_comparisons(found)
+        print_sections(plan_sections(wanted, jobs, store, compared))
     if failed:
         raise ShoalError(f"{failed} of {len(jobs)} jobs failed", fix=f"shoal run {plan}, once fixed")
+    refuse_dead([brief_result(job, store) for job in jobs if job.id in todo])
 
 
 @click.command()
 @click.argument("plan", type=EXISTING)
 @INTO
 @click.option(
-    "--matrix", is_flag=True, help="Also every functionality's pass rate in every row of Table 3 (Figure 1)."
+    "--full", "--matrix", "full", is_flag=True, help="Everything there is to show, fine tables too."
 )
 @AS_JSON
-def status(plan: Path, into: Path, matrix: bool, as_json: bool) -> None:
+def status(plan: Path, into: Path, full: bool, as_json: bool) -> None:
     """Show how far PLAN is: done, failed, begun, to do; and what the jobs that are done say together.
 
     \b
     Examples:
       shoal status plan.toml
-      shoal status plan.toml --matrix
+      shoal status plan.toml --full
     """
     from ..runs.plan import check_plan, read_plan
     from ..runs.scoring import compare_jobs
     from ..runs.store import RunStore
-    from ..show import print_comparisons
+    from ..runs.viewing import plan_sections
     from ..show.jobs import print_jobs
+    from ..show.terminal import print_sections
 
     store, wanted = RunStore(into), read_plan(plan)
     jobs = check_plan(wanted)
-    found = compare_jobs(wanted, jobs, store)
+    compared = compare_jobs(wanted, jobs, store)
     if as_json:
-        echo_plan(jobs, found, store)
+        echo_plan(jobs, compared, store)
     else:
         print_jobs(jobs, store)
-        print_comparisons(found)
-        if matrix and "behaviour" in found:
-            from ..show.learning import print_matrix
-
-            print_matrix(found["behaviour"])
+        print_sections(plan_sections(wanted, jobs, store, compared), full=full)
 
 
-def echo_plan(jobs: "Sequence[Job]", found: "Mapping[str, Measures]", store: "RunStore") -> None:
+def echo_plan(jobs: "Sequence[Job]", compared: "Mapping[str, Compared]", store: "RunStore") -> None:
     """Print a plan as the public JSON object: what its jobs say together, or, where they say nothing, one by one."""
-    from ..runs.scoring import brief_result
+    from ..runs.viewing import plan_findings, plan_measures
     from ..show.jobs import state
 
-    measures = [row for rows in found.values() for row in rows]
-    alone = [job for job in jobs if job.protocol not in found and store.is_done(job.id)]
-    for job in alone:
-        more = {"job": job.id} if len(alone) > 1 else {}
-        rows = brief_result(job, store).measures
-        measures += [replace(row, groups={**row.groups, **more}) for row in rows]
-    echo_object([job.as_json() | {"state": state(job, store)[0]} for job in jobs], measures)
+    echo_object(
+        [job.as_json() | {"state": state(job, store)[0]} for job in jobs],
+        plan_measures(jobs, store, compared),
+        plan_findings(jobs, store, compared),
+    )
 
 
 @click.command()
 @click.argument("job")
 @INTO
 @click.option("--failing", is_flag=True, help="The cases that failed, worst first.")
-@click.option("--csv", "form", flag_value="csv", help="Every case as a row of CSV, passes included.")
-@click.option("--jsonl", "form", flag_value="jsonl", help="Every case as a line of JSON, passes included.")
-@click.option("--json", "form", flag_value="json", help="The measures as one JSON object.")
-def show(job: str, into: Path, failing: bool, form: str | None) -> None:
+@click.option(
+    "--only", metavar="NAME", help="With --failing: only of this functionality, cell or other group."
+)
+@click.option("--csv", "as_csv", is_flag=True, help="Every case as a row of CSV, passes included.")
+@click.option("--jsonl", "as_jsonl", is_flag=True, help="Every case as a line of JSON, passes included.")
+@click.option("--json", "as_json", is_flag=True, help="The measures as one JSON object.")
+def show(
+    job: str, into: Path, failing: bool, only: str | None, as_csv: bool, as_jsonl: bool, as_json: bool
+) -> None:
     """Show one JOB's measures, or its cases; any part of its name that no other has will do.
 
     \b
@@ -133,19 +140,21 @@ def show(job: str, into: Path, failing: bool, form: str | None) -> None:
     """
     from ..runs.scoring import result_of, stored_job
     from ..runs.store import RunStore
-    from ..show import print_result
-    from ..show.jobs import as_csv, as_json_lines, print_failing
+    from ..runs.viewing import case_rows, failing_sections, result_sections
+    from ..show.csv_tables import rows_as_csv
+    from ..show.jobs import as_json_lines
+    from ..show.terminal import print_sections
 
+    form = one_form({"csv": as_csv, "jsonl": as_jsonl, "json": as_json})
     store = RunStore(into)
     result = result_of(stored_job(store, job), store)
-    if form in ("csv", "jsonl"):
-        click.echo(as_csv(result) if form == "csv" else as_json_lines(result), nl=False)
-    elif form == "json":
-        echo_json([result])
-    elif failing:
-        print_failing(result)
+    if form == "json":
+        echo_json(result)
+    elif form:
+        rows = case_rows(result)
+        click.echo(rows_as_csv(rows) if form == "csv" else as_json_lines(rows), nl=False)
     else:
-        print_result(result)
+        print_sections(failing_sections(result, only) if failing else result_sections(result))
 
 
 @click.command()
@@ -157,28 +166,33 @@ def show(job: str, into: Path, failing: bool, form: str | None) -> None:
 def report(plan: Path, into: Path, out: Path) -> None:
     """Write the results of PLAN that are there as one HTML page, with the numbers as JSON beside it.
 
-    CSV files come with it where the paper has such tables: results, results_fine and pvalues of a plan that trains on
-    a suite, cells of a COOD plan, and what checkpoints of a bias plan say each and together.
+    The tables and pictures that have names, such as those of the papers, come with it as CSV files.
 
     \b
     Example:
       shoal report plan.toml --out report.html
     """
-    from ..report.html import write_report
+    from ..report.html import page_data, write_page
     from ..runs.plan import check_plan, read_plan
-    from ..runs.scoring import brief_result, compare_jobs, grouped, result_of
+    from ..runs.scoring import compare_jobs
     from ..runs.store import RunStore
-    from ..show import comparisons_as_html, tables_of
+    from ..runs.viewing import plan_findings, plan_measures, report_parts
+    from ..show.csv_tables import tables_of
 
     store, wanted = RunStore(into), read_plan(plan)
     jobs = check_plan(wanted)
     done = [job for job in jobs if store.is_done(job.id)]
     if not done:
         raise ShoalError(f"{into}: no job of {plan} is done", fix=f"shoal run {plan}")
-    found = compare_jobs(wanted, jobs, store)
-    alone = [job for job in done if job.protocol == "behaviour" and job.protocol not in found]
-    write_report([result_of(job, store) for job in alone], out, found, comparisons_as_html(found))
-    results = [grouped(brief_result(job, store), wanted) for job in done]
-    for name, text in tables_of(found, results).items():
+    compared = compare_jobs(wanted, jobs, store)
+    parts = report_parts(wanted, jobs, store, compared)
+    data = page_data(
+        [job.as_json() for job in done],
+        plan_measures(jobs, store, compared),
+        plan_findings(jobs, store, compared),
+    )
+    write_page(parts, out, data)
+    sections = [section for part in parts.values() for section in part]
+    for name, text in tables_of(sections).items():
         out.with_name(f"{out.stem}-{name}.csv").write_text(text, encoding="utf-8")
     click.echo(f"{out}: {len(done)} of {len(jobs)} jobs")

@@ -1,12 +1,18 @@
-"""`check` and `import`: files looked at and turned into suites."""
+"""`check`, `import` and `export`: files looked at, turned into suites, and suites into files."""
 
 import json
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from .options import AS_JSON, EXISTING
+from .options import AS_JSON
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..protocols.behaviour.suite import Suite
 
 
 @click.command("check")
@@ -54,7 +60,7 @@ def _check_plan(file: Path, as_json: bool) -> None:
 
 
 @click.command("import")
-@click.argument("file", type=EXISTING)
+@click.argument("file", type=click.Path(exists=True, path_type=Path))
 @click.option(
     "--out",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -65,6 +71,30 @@ def _check_plan(file: Path, as_json: bool) -> None:
     "--text", "texts", multiple=True, metavar="COLUMN", help="Column of the text; give two for pairs."
 )
 @click.option("--label", metavar="COLUMN", help="Column of the label.")
+@click.option(
+    "--labels",
+    "names",
+    multiple=True,
+    metavar="VALUE=NAME",
+    help="What a label of the file is called; repeat for each, in the order of a model's numbers.",
+)
+@click.option("--original", metavar="COLUMN", help="Column of the original text, for INV and DIR.")
+@click.option(
+    "--variant",
+    "variants",
+    multiple=True,
+    metavar="COLUMN",
+    help="Column of a changed text; repeat for more.",
+)
+@click.option(
+    "--type",
+    "test_type",
+    type=click.Choice(["MFT", "INV", "DIR"]),
+    default="MFT",
+    show_default=True,
+    help="What is expected: the label, the same prediction, or confidence that moves one way.",
+)
+@click.option("--expect", metavar="RULE", help="The rule of the cases; see: shoal list rules.")
 @click.option("--functionality", metavar="COLUMN", help="Column of the functionality's name.")
 @click.option("--capability", metavar="COLUMN", help="Column of the capability's name.")
 @click.option("--id", "identity", metavar="COLUMN", help="Column of the case's id.")
@@ -76,6 +106,11 @@ def import_command(
     out: Path,
     texts: tuple[str, ...],
     label: str | None,
+    names: tuple[str, ...],
+    original: str | None,
+    variants: tuple[str, ...],
+    test_type: str,
+    expect: str | None,
     functionality: str | None,
     capability: str | None,
     identity: str | None,
@@ -83,17 +118,104 @@ def import_command(
 ) -> None:
     """Turn FILE into a suite file.
 
-    HateCheck, Multilingual HateCheck, AdaTest and released CheckList suites are known by their looks. For any other
-    CSV, TSV or JSON Lines file, name its columns.
+    HateCheck, Multilingual HateCheck, AdaTest and released CheckList suites are known by their looks, a suite in Python
+    by its suffix. Of any other table (CSV, TSV, JSON, Parquet, Arrow, xlsx, a saved Hugging Face dataset), name the
+    columns.
 
     \b
     Examples:
       shoal import test_suite_cases.csv --out hatecheck.jsonl
       shoal import reviews.tsv --out reviews.jsonl --text sentence --label label --functionality topic
+      shoal import sst.csv --out sst.jsonl --text text --label y --labels 0=negative --labels 1=positive
+      shoal import typos.csv --out typos.jsonl --type INV --original before --variant after
+      shoal import weaker.csv --out weaker.jsonl --type DIR --expect "not more confident" \\
+        --original now --variant then
     """
     from ..data.columns import Named
     from ..protocols.behaviour.suite import import_suite
     from ..show.suites import print_import
+    from ..text import printable
 
-    named = Named(texts, label or "", functionality or "", capability or "", identity or "", cluster or "")
-    print_import(*import_suite(file, out, named), out)
+    named = Named(
+        texts=texts,
+        label=label or "",
+        functionality=functionality or "",
+        capability=capability or "",
+        id=identity or "",
+        cluster=cluster or "",
+        original=original or "",
+        variants=variants,
+        test_type=test_type,
+        expect=expect or "",
+    )
+    if (test_type != "MFT" or expect) and not named.all():
+        raise click.UsageError("--type and --expect are for tables whose columns are named")
+    suite, lost = import_suite(file, out, named, parse_names(names))
+    print_import(suite, lost, out)
+    numbers = bare_numbers(suite)
+    if numbers:
+        click.echo(
+            printable(
+                f"  labels: the bare numbers {', '.join(numbers)}; --labels {numbers[0]}=NAME says what they are"
+            )
+        )
+
+
+def parse_names(pairs: "Sequence[str]") -> dict[str, str]:
+    """The names of repeated `--labels value=name`.
+
+    >>> parse_names(["0=negative", "1=positive"])
+    {'0': 'negative', '1': 'positive'}
+    """
+    from ..errors import DataError
+
+    names: dict[str, str] = {}
+    for pair in pairs:
+        value, equals, name = (part.strip() for part in pair.rpartition("="))
+        if not equals or not value or not name:
+            raise DataError(
+                f"--labels {pair}: not of the form value=name", fix="--labels 0=negative --labels 1=positive"
+            )
+        if value in names:
+            raise DataError(f"--labels {value}: given twice, as {names[value]!r} and {name!r}")
+        names[value] = name
+    return names
+
+
+def bare_numbers(suite: "Suite") -> list[str]:
+    """The labels of a suite that are numbers which nobody has named."""
+    if suite.labels is not None or any(case.meta.get("reading") for case in suite.cases[:1]):
+        return []
+    return sorted({str(label) for case in suite.cases for label in case.labels or ()})[:5]
+
+
+@click.command("export")
+@click.argument("suite")
+@click.option(
+    "--out",
+    type=click.Path(dir_okay=False, path_type=Path),
+    required=True,
+    help="The file to write: .csv or .jsonl.",
+)
+@click.option(
+    "--verbatim", is_flag=True, help="CSV: leave cells as they are that a spreadsheet would run as formulas."
+)
+def export_command(suite: str, out: Path, verbatim: bool) -> None:
+    """Write the texts of SUITE with their ids, for asking a model elsewhere.
+
+    A row per example. Add the model's answers (label, or a column of probabilities per label; pred and conf in JSON
+    Lines), and give the file back as predictions:FILE.
+
+    \b
+    Examples:
+      shoal export sentiment --out cases.jsonl
+      shoal export suite.jsonl --out cases.csv
+      shoal try behaviour predictions:cases.csv --set suite=suite.jsonl
+    """
+    from ..protocols.behaviour.build import load_suite
+    from ..protocols.behaviour.export import export_suite
+    from ..text import printable
+
+    made = load_suite(suite)
+    count = export_suite(made, out, verbatim=verbatim)
+    click.echo(printable(f"{out}: {count:,} examples of {len(made.cases):,} cases"))

@@ -34,7 +34,7 @@ def _cases(
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     unjudged = 0
     for line, row in rows:
-        if row["label"] not in EXPECTED or not row["output"]:
+        if row["label"] not in EXPECTED or not row["output"].strip():
             unjudged += 1
             continue
         topic = unquote(row["topic"]).strip("/") or "no topic"
@@ -46,7 +46,7 @@ def _cases(
                 "type": "MFT",
                 "case_id": str(line),
                 "examples": [{"text": row["input"]}],
-                "labels": EXPECTED[row["label"]] + row["output"],
+                "labels": EXPECTED[row["label"]] + row["output"].strip(),
             },
         )
     if unjudged:

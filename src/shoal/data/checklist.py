@@ -1,7 +1,7 @@
 """The three released CheckList suites (Ribeiro et al. 2020) as JSON Lines, with their rules attached by name.
 
 The released files hold rules as compiled Python, which is never run. MFT and INV tests follow their type's
-default; EXPECTATIONS names the others (`protocols/tables/suite_functionalities.csv`).
+default; EXPECTATIONS names the others (`tests/papers/tables/suite_functionalities.csv`).
 """
 
 from collections.abc import Iterator
@@ -104,13 +104,13 @@ def read_pickle(path: Path) -> SuiteRows:
     released = read_suite_pickle(path)
     tests = {test.name for test in released.tests}
     name = next((name for name, test in TELLING.items() if test in tests), path.name.split(".")[0])
-    found = as_suite(name, enumerate(rows(released, name), start=1))
-    unknown = [
-        test.name for test in released.tests if test.test_type == "DIR" and test.name not in EXPECTATIONS
+    suite = as_suite(name, enumerate(rows(released, name), start=1))
+    lost = [
+        f"the rule of {test.name!r}: it was compiled code"
+        for test in released.tests
+        if test.test_type == "DIR" and test.name not in EXPECTATIONS
     ]
-    return SuiteRows(
-        found.header, found.rows, [f"the rule of {test!r}: it was compiled code" for test in unknown]
-    )
+    return SuiteRows(suite.header, suite.rows, lost)
 
 
 def as_suite(name: str, lines: Iterator[tuple[int, Row]]) -> SuiteRows:

@@ -1,13 +1,14 @@
-"""Any CSV, TSV or JSON Lines file whose columns you name."""
+"""Any table whose columns you name: labelled texts (MFT), or originals with their variants (INV, DIR)."""
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..errors import DataError, nearest
-from ..files import read_json_lines, read_table
-from . import Glimpse, SuiteRows, glimpse
+from ..errors import DataError, nearest, some
+from . import Glimpse, SuiteRows
+from .tables import Rows, open_rows
 
 PAIRS = {1: ("text",), 2: ("question1", "question2")}
 
@@ -16,12 +17,17 @@ PAIRS = {1: ("text",), 2: ("question1", "question2")}
 class Named:
     """Which column holds what. One text column makes single texts, two make pairs."""
 
-    texts: tuple[str, ...]
+    texts: tuple[str, ...] = ()
     label: str = ""
     functionality: str = ""
     capability: str = ""
     id: str = ""
     cluster: str = ""
+    original: str = ""
+    variants: tuple[str, ...] = ()
+    test_type: str = "MFT"
+    expect: str = ""
+    """The rule that the cases are judged by, where it is not the test type's own."""
 
     def all(self) -> list[str]:
         """Every column that was named."""
@@ -29,6 +35,8 @@ class Named:
             name
             for name in (
                 *self.texts,
+                self.original,
+                *self.variants,
                 self.label,
                 self.functionality,
                 self.capability,
@@ -45,49 +53,107 @@ def fits(look: Glimpse) -> bool:
 
 
 def read(path: Path, named: Named) -> SuiteRows:
-    """A labelled case per row."""
-    if len(named.texts) not in PAIRS:
-        raise DataError(
-            f"{path}: name one text column, or two for pairs, not {len(named.texts)}",
-            fix="--text COLUMN",
-        )
-    if not named.label:
-        raise DataError(f"{path}: no label column named", why="a case needs its label", fix="--label COLUMN")
-    columns, rows = _rows(path)
+    """A case per row."""
+    _check_named(path, named)
+    table = open_rows(path)
     for name in named.all():
-        if name not in columns:
+        if name not in table.columns:
             raise DataError(
-                f"{path}, line 1: no column {name!r}",
-                why=f"found: {', '.join(columns)}",
-                fix=nearest(name, columns),
+                f"{path}{', line 1' if table.unit == 'line' else ''}: no column {name!r}",
+                why=f"found: {some(table.columns, 12)}",
+                fix=nearest(name, table.columns),
             )
-    lost = [f"column {name!r}" for name in columns if name and name not in named.all()]
-    return SuiteRows({"suite": path.name.split(".")[0]}, _cases(path, rows, named), lost)
+    chosen = set(named.all())
+    lost = [f"column {name!r}" for name in table.columns if name and name not in chosen]
+    header: dict[str, Any] = {"suite": path.name.split(".")[0]}
+    if named.label in table.names:
+        header["label_names"] = list(table.names[named.label])
+    return SuiteRows(header, _cases(path, table, named), lost, table.unit)
 
 
-def _rows(path: Path) -> tuple[list[str], Iterator[tuple[int, Mapping[str, Any]]]]:
-    first = glimpse(path).first_object
-    return (list(first), read_json_lines(path)) if first else read_table(path)
-
-
-def _cases(
-    path: Path, rows: Iterator[tuple[int, Mapping[str, Any]]], named: Named
-) -> Iterator[tuple[int, dict[str, Any]]]:
-    fields = PAIRS[len(named.texts)]
-    for line, row in rows:
-        missing = next((name for name in named.all() if name not in row), None)
-        if missing:
-            raise DataError(f"{path}, line {line}: no {missing!r}")
-        name = str(row[named.functionality]) if named.functionality else path.name.split(".")[0]
-        yield (
-            line,
-            {
-                "functionality": name,
-                "capability": str(row[named.capability]) if named.capability else name,
-                "type": "MFT",
-                "case_id": str(row[named.id]) if named.id else str(line),
-                "examples": [dict(zip(fields, (row[column] for column in named.texts), strict=True))],
-                "labels": row[named.label],
-                "cluster": str(row[named.cluster]) if named.cluster else "",
-            },
+def _check_named(path: Path, named: Named) -> None:
+    """Stop at columns that do not go together."""
+    if named.test_type == "MFT":
+        if named.original or named.variants:
+            raise DataError(
+                f"{path}: an original and a variant make an INV or a DIR test",
+                fix="--type INV, or --type DIR",
+            )
+        if len(named.texts) not in PAIRS:
+            raise DataError(
+                f"{path}: name one text column, or two for pairs, not {len(named.texts)}",
+                fix="--text COLUMN",
+            )
+        if not named.label:
+            raise DataError(
+                f"{path}: no label column named", why="a case needs its label", fix="--label COLUMN"
+            )
+        return
+    if named.texts or not named.original or not named.variants:
+        raise DataError(
+            f"{path}: {named.test_type} compares an original with its variants",
+            fix="--original COLUMN --variant COLUMN, instead of --text",
         )
+    if named.test_type == "DIR" and not named.expect:
+        raise DataError(
+            f"{path}: DIR needs to know which way confidence may move",
+            fix='--expect "not more confident"; all rules: shoal list rules',
+        )
+
+
+def _cases(path: Path, table: Rows, named: Named) -> Iterator[tuple[int, dict[str, Any]]]:
+    for number, row in table.rows:
+        try:
+            yield number, _case(path, number, row, named)
+        except DataError as problem:
+            raise problem.at(f"{path}, {table.unit} {number}") from None
+
+
+def _case(path: Path, number: int, row: Mapping[str, Any], named: Named) -> dict[str, Any]:
+    stem = path.name.split(".")[0]
+    name = _word(row, named.functionality) if named.functionality else stem
+    if named.test_type == "MFT":
+        fields = PAIRS[len(named.texts)]
+        examples = [dict(zip(fields, (_text(row, column) for column in named.texts), strict=True))]
+    else:
+        examples = [{"text": _text(row, column)} for column in (named.original, *named.variants)]
+    return {
+        "functionality": name,
+        "capability": _word(row, named.capability) if named.capability else name,
+        "type": named.test_type,
+        "case_id": _word(row, named.id) if named.id else str(number),
+        "examples": examples,
+        "labels": _label(row, named.label) if named.label else None,
+        "expect": {"rule": named.expect} if named.expect else None,
+        "cluster": _word(row, named.cluster) if named.cluster else "",
+    }
+
+
+def _cell(row: Mapping[str, Any], column: str) -> Any:
+    """What stands in a column, if anything does."""
+    value = row.get(column)
+    missing = value is None or (isinstance(value, float) and math.isnan(value))
+    if missing or (isinstance(value, str) and not value.strip()):
+        raise DataError(f"nothing in column {column!r}", fix="fill it in, or take the row out")
+    return value
+
+
+def _text(row: Mapping[str, Any], column: str) -> str:
+    value = _cell(row, column)
+    if not isinstance(value, str):
+        raise DataError(f"column {column!r} holds {type(value).__name__}, text is expected")
+    return value
+
+
+def _word(row: Mapping[str, Any], column: str) -> str:
+    return str(_cell(row, column)).strip()
+
+
+def _label(row: Mapping[str, Any], column: str) -> Any:
+    value = _cell(row, column)
+    if isinstance(value, list | dict):
+        raise DataError(
+            f"column {column!r} holds {type(value).__name__}, one label is expected",
+            why="cases with several labels at a time are not built here",
+        )
+    return value.strip() if isinstance(value, str) else value

@@ -64,7 +64,7 @@ def _cases(rows: Iterator[tuple[int, dict[str, str]]], number: str) -> Iterator[
                 "type": "MFT",
                 "case_id": row[number],
                 "examples": [{"text": row["test_case"]}],
-                "labels": row["label_gold"],
+                "labels": row["label_gold"].strip(),
                 "cluster": row.get("templ_id", ""),
                 "meta": {name: row[name] for name in KEPT if row.get(name)},
             },

@@ -1,18 +1,19 @@
-"""Labelled texts from a file: CSV, TSV or JSON Lines, gzipped or not, one text or pair with its label per row.
+"""Labelled texts from a file: any table (`tables.py`), one text or pair with its label per row.
 
 Columns are named, or told from the usual names. Labels may be put together into classes: stars 1 and 2 as negative.
 """
 
+import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ..errors import DataError, nearest, some
-from ..files import first_bytes, read_json_lines, read_table
 from .grammar.rows import Row
+from .tables import open_rows
 
 TEXTS: tuple[tuple[str, ...], ...] = (
     ("premise", "hypothesis"), ("sentence1", "sentence2"), ("question1", "question2"), ("context", "question"),
@@ -50,12 +51,15 @@ def read_labelled(
 
     A label that no class names leaves its row out; without classes every label stays as it is.
     """
-    columns, rows = _open(path)
-    chosen = _chosen(path, columns, tuple(texts), label)
+    table = open_rows(path)
+    chosen = _chosen(path, table.columns, tuple(texts), label)
     to_class = _to_class(path, classes)
     found, lines, left_out = [], [], Counter[str]()
-    for line, row in rows:
-        *parts, word = (_cell(path, line, row, column) for column in chosen)
+    for line, row in table.rows:
+        try:
+            *parts, word = [_cell(row, column) for column in chosen]
+        except DataError as problem:
+            raise problem.at(f"{path}, {table.unit} {line}") from None
         name = word if classes is None else to_class.get(_key(word))
         if name is None:
             left_out[word] += 1
@@ -66,12 +70,6 @@ def read_labelled(
         raise DataError(f"{path}: no rows")
     _check_classes(path, classes, {_key(row.label) for row in found}, left_out)
     return LabelledTexts(found, lines, dict(left_out), chosen)
-
-
-def _open(path: Path) -> tuple[list[str], Iterator[tuple[int, Mapping[str, Any]]]]:
-    if first_bytes(path, 64).removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"{":
-        return list(next(read_json_lines(path))[1]), read_json_lines(path)
-    return read_table(path)
 
 
 # Columns
@@ -109,16 +107,17 @@ def _only(path: Path, what: str, found: Sequence[tuple[str, ...]], columns: Sequ
     )
 
 
-def _cell(path: Path, line: int, row: Mapping[str, Any], column: str) -> str:
+def _cell(row: Mapping[str, Any], column: str) -> str:
     value = row.get(column)
     if isinstance(value, bool):
         value = str(value).lower()
-    word = str(value).strip() if isinstance(value, str | int | float) else ""
+    is_missing = value is None or (isinstance(value, float) and math.isnan(value))
+    word = str(value).strip() if isinstance(value, str | int | float) and not is_missing else ""
     if not word:
         raise DataError(
-            f"{path}, line {line}: nothing in column {column!r}"
-            if value in (None, "") or isinstance(value, str)
-            else f"{path}, line {line}: column {column!r} holds {type(value).__name__}, text is expected",
+            f"nothing in column {column!r}"
+            if is_missing or isinstance(value, str)
+            else f"column {column!r} holds {type(value).__name__}, text is expected",
             fix="fill it in, or take the row out",
         )
     return word

@@ -1,4 +1,4 @@
-"""The item-by-run matrix (`protocols/00-glossary.md` 0.4): what several runs of one recipe did on the same items.
+"""The item-by-run matrix (`docs/method/glossary.md` 0.4): what several runs of one recipe did on the same items.
 
 A long table with columns `run_id, item_id, outcome` (1, 0, or empty/NA for a tie or a missing answer), and perhaps
 `group`, `score_a`, `score_b`.

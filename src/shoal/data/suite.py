@@ -10,7 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from ..files import read_json_lines
+from ..files import is_json_array, read_json_array, read_json_lines
 from . import Glimpse, SuiteRows
 
 HEADER = {"suite", "task", "label_names", "functionality"}
@@ -23,20 +23,20 @@ def fits(look: Glimpse) -> bool:
 
 def read(path: Path) -> SuiteRows:
     """The header and the rows of a suite file."""
-    lines = read_json_lines(path)
-    first = next(lines, None)
+    is_array = is_json_array(path)
+    rows, unit = (read_json_array(path), "row") if is_array else (read_json_lines(path), "line")
+    first = next(rows, None)
     if first is None:
         return SuiteRows({}, iter(()))
     header = first[1]
     if "functionality" in header or "examples" in header:
-        return SuiteRows(
-            {"suite": header.get("suite", path.name.split(".")[0])}, _renamed(chain([first], lines))
-        )
-    return SuiteRows(header, _renamed(lines))
+        rows = chain([first], rows)
+        header = {"suite": header.get("suite", path.name.split(".")[0])}
+    return SuiteRows(header, _renamed(rows), unit=unit, blank_texts=True)
 
 
 def _renamed(lines: Iterator[tuple[int, dict[str, Any]]]) -> Iterator[tuple[int, dict[str, Any]]]:
-    """`class` is what the specification calls a capability."""
+    """`class` is what BELUGA calls a capability."""
     for number, row in lines:
         if "class" in row and "capability" not in row:
             row["capability"] = row.pop("class")

@@ -18,14 +18,17 @@ from urllib.parse import parse_qsl
 
 from ..errors import ModelError, nearest
 
-SCHEMES: dict[str, str] = {
-    "hf": "hf",
-    "predictions": "stored",
-    "python": "imported",
-    "tiny": "shipped",
-    "vectors": "vectors",
+SCHEMES: dict[str, tuple[str, str]] = {
+    "hf": (
+        "hf",
+        "a Transformers model: a folder, a .gguf file or a name on the hub; the scheme may be left out",
+    ),
+    "predictions": ("stored", "answers already computed, from a file"),
+    "python": ("imported", "package.module:name, anything callable that you can import"),
+    "tiny": ("shipped", "a small model that ships with shoal"),
+    "vectors": ("vectors", "word vectors in text form, for tests of association"),
 }
-"""Scheme to the module that loads it."""
+"""Scheme to the module that loads it, and what it is for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,4 +77,4 @@ def load_model(spec: str) -> Any:
             fix=nearest(parsed.scheme, SCHEMES)
             or "store the model's answers in a file and give predictions:FILE",
         )
-    return import_module(f".{SCHEMES[parsed.scheme]}", __name__).load(parsed)
+    return import_module(f".{SCHEMES[parsed.scheme][0]}", __name__).load(parsed)

@@ -12,7 +12,7 @@ stopped. A batch that does not fit into memory is halved until it does; its answ
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -208,32 +208,45 @@ def batch_plan(model: object, questions: Questions) -> list[list[int]]:
 # Asking
 
 
-def answer_batches(
-    model: object,
-    questions: Questions,
-    cases: Sequence[Case],
-    whole: Sequence[Case],
-    labels: Sequence[str] | None,
-    done: int = 0,
+class Asked(Protocol):
+    """What was built, as far as asking needs it."""
+
+    @property
+    def cases(self) -> Sequence[Case]:
+        """What is asked."""
+        ...
+
+    @property
+    def whole(self) -> Sequence[Case]:
+        """What it was chosen from."""
+        ...
+
+    @property
+    def labels(self) -> tuple[str, ...] | None:
+        """The names of the answers."""
+        ...
+
+    @property
+    def asks(self) -> str:
+        """labels, spans, tokens, vectors or attributions."""
+        ...
+
+
+def ask_batches(
+    ask: Callable[[Sequence[Example]], list[Answer]], model: object, questions: Questions, done: int = 0
 ) -> Iterator[list[Answer]]:
     """The answers batch by batch, as the batch plan says, those of the first `done` batches left out."""
     for batch in batch_plan(model, questions)[done:]:
-        examples, ids = [questions.examples[at] for at in batch], [questions.ids[at] for at in batch]
-        yield answer_batch(model, cases, whole, labels, examples, ids)
+        rows = ask([questions.examples[position] for position in batch])
+        yield [replace(row, example_id=questions.ids[n]) for n, row in zip(batch, rows, strict=True)]
 
 
-def answer_batch(
-    model: object,
-    cases: Sequence[Case],
-    whole: Sequence[Case],
-    labels: Sequence[str] | None,
-    examples: Sequence[Example],
-    ids: Sequence[str],
-) -> list[Answer]:
-    """The answers to one batch of the plan, as they are kept; stored ones come all at once."""
+def answer_batch(model: object, built: Asked, examples: Sequence[Example]) -> list[Answer]:
+    """Labels or spans for one batch of the plan; stored ones come all at once, in the order of the cases."""
     if isinstance(model, HasAnswered):
-        return answer_rows(model.answer_cases(cases, whole, labels), ids)
-    return answer_examples(model, examples, ids, labels, reading=is_reading(cases))
+        answers = model.answer_cases(built.cases, built.whole, built.labels)
+        return answer_rows(answers, [""] * len(answers.predictions))
+    return answer_examples(model, examples, [""] * len(examples), built.labels, reading=built.asks == "spans")
 
 
 def is_reading(cases: Sequence[Case]) -> bool:
@@ -345,30 +358,19 @@ def _stacked(
     return np.concatenate(filled)
 
 
-def ask_cases(
-    model: object,
-    cases: Sequence[Case],
-    whole: Sequence[Case],
-    labels: Sequence[str] | None,
-    progress: Callable[[int, int], None] = lambda done, total: None,
-) -> Answers:
-    """The answers of any model to every example of the cases, in order."""
-    if isinstance(model, HasAnswered):
-        return model.answer_cases(cases, whole, labels)
-    questions = questions_of(model, cases)
-    rows: list[Answer] = []
-    for batch in answer_batches(model, questions, cases, whole, labels):
-        rows += batch
-        progress(len(rows), len(questions.ids))
-    return gather(rows, questions, labels)
-
-
 # Rows and columns
 
 
 def answer_rows(answers: Answers, ids: Sequence[str]) -> list[Answer]:
-    """Columns as the rows that are kept, each of which can be read by itself."""
-    return [_answer(answers, row, identity) for row, identity in enumerate(ids)]
+    """Columns as the rows that are kept, each of which can be read by itself.
+
+    What the model's labels were taken for stands on the first row that was answered.
+    """
+    rows = [_answer(answers, row, identity) for row, identity in enumerate(ids)]
+    first = next((row for row in rows if isinstance(row.data, dict)), None)
+    if first is not None and (answers.label_map or answers.band):
+        first.data["taken"] = {"labels": dict(answers.label_map), "band": answers.band}
+    return rows
 
 
 def _answer(answers: Answers, row: int, identity: str) -> Answer:
@@ -389,13 +391,40 @@ def _answer(answers: Answers, row: int, identity: str) -> Answer:
     return Answer(identity, "label", data)
 
 
-def gather(rows: Sequence[Answer], questions: Questions, labels: Sequence[str] | None) -> Answers:
-    """Kept rows as columns, one for each example of the cases."""
-    place = {row.example_id: at for at, row in enumerate(rows)}
+def by_mark(rows: Sequence[Answer], questions: Questions, built: Asked) -> dict[str, Any]:
+    """Kept rows as scoring takes them, for each moment at which the model was asked; the last is the end.
+
+    `Answers` where labels or spans were asked for, else the rows of each case.
+    """
+    marks: dict[str, list[Answer]] = {}
+    for row in rows:
+        marks.setdefault(row.mark, []).append(row)
+    if not marks:
+        raise DataError(f"none of {len(questions.ids):,} examples has an answer")
+    if built.asks in ("labels", "spans"):
+        return {mark: gather(kept, questions, built.labels) for mark, kept in marks.items()}
+    return {mark: by_case(kept, questions, built.cases) for mark, kept in marks.items()}
+
+
+def by_case(rows: Sequence[Answer], questions: Questions, cases: Sequence[Case]) -> list[list[Answer]]:
+    """The rows of each case, in the order of its examples."""
+    order = _order(rows, questions)
+    flat = iter([rows[position] for position in order.tolist()])
+    return [[next(flat) for _ in case.examples] for case in cases]
+
+
+def _order(rows: Sequence[Answer], questions: Questions) -> NDArray[np.int64]:
+    """Which row answers each example of the cases."""
+    place = {row.example_id: position for position, row in enumerate(rows)}
     missing = [identity for identity in questions.ids if identity not in place]
     if missing:
         raise DataError(f"{len(missing):,} of {len(questions.ids):,} examples have no answer")
-    order = np.array([place[identity] for identity in questions.ids], np.int64)[questions.rows]
+    return np.array([place[identity] for identity in questions.ids], np.int64)[questions.rows]
+
+
+def gather(rows: Sequence[Answer], questions: Questions, labels: Sequence[str] | None) -> Answers:
+    """Kept rows as columns, one for each example of the cases."""
+    order = _order(rows, questions)
     columns = answer_columns(rows, labels)
     errors = {at: columns.errors[row] for at, row in enumerate(order.tolist()) if row in columns.errors}
     return Answers(
@@ -405,7 +434,9 @@ def gather(rows: Sequence[Answer], questions: Questions, labels: Sequence[str] |
         None if columns.confidences is None else columns.confidences[order],
         [columns.texts[row] for row in order.tolist()] if columns.texts else (),
         errors,
-        columns.note,
+        columns.facts,
+        columns.label_map,
+        columns.band,
     )
 
 
@@ -426,29 +457,23 @@ def answer_columns(rows: Sequence[Answer], labels: Sequence[str] | None) -> Answ
         probabilities = np.array([[v[name] for name in names] if v else empty for v in vectors])
     elif any("confidence" in data for data in given):
         confidences = np.array([data.get("confidence", np.nan) for data in given], np.float64)
-    notes = [] if probabilities is not None or confidences is not None else [NO_CONFIDENCES]
+    taken = [data["taken"] for data in given if "taken" in data]
     return Answers(
         names,
         predictions,
         probabilities,
         confidences,
         errors=errors,
-        note="; ".join([*notes, *_cut_note(given)]),
+        facts=_cut(given),
+        label_map={name: label for row in taken for name, label in row["labels"].items()},
+        band=any(row["band"] for row in taken),
     )
 
 
-def _cut_note(given: Sequence[Mapping[str, Any]]) -> list[str]:
+def _cut(given: Sequence[Mapping[str, Any]]) -> dict[str, int]:
     """How many examples were longer than the model takes, if any."""
     cut = [data["cut"] for data in given if "cut" in data]
-    if not cut:
-        return []
-    return [
-        f"{len(cut):,} of {len(given):,} distinct examples were longer than the model takes and were cut, "
-        f"by up to {max(cut):,} tokens"
-    ]
-
-
-NO_CONFIDENCES = "the predictions have no confidences: tests of confidence do not apply"
+    return {"cut": len(cut), "asked": len(given), "cut by": max(cut)} if cut else {}
 
 
 def _names(given: Sequence[Mapping[str, Any]], labels: Sequence[str] | None) -> tuple[str, ...]:

@@ -98,7 +98,7 @@ def fillers(network: Any, tokenizer: Any, gaps: Sequence[tuple[str, str, str]]) 
     """log p of each piece of a word in a gap, from left to right: gaps are (before, word, after).
 
     Where piece j is scored, the pieces before it stand in the gap, then a mask, then what follows the gap (StereoSet's
-    intra-sentence test, `protocols/05-diagnostic-reliability.md` 5.4). Positions are those of the pieces in the whole.
+    intra-sentence test, `docs/method/bias.md` 5.4). Positions are those of the pieces in the whole.
     """
     mask = _mask(tokenizer)
     frames = tokens_of(tokenizer, [before + tokenizer.mask_token + after for before, _, after in gaps])

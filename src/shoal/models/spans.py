@@ -1,4 +1,4 @@
-"""Answer spans from a question answering model (`protocols/01-beluga.md` section 1.5, as the reference code does it).
+"""Answer spans from a question answering model (`docs/method/beluga.md` 1.5, as the reference code does it).
 
 A context that is too long is read in windows that overlap. In each window the 20 best starts meet the 20 best ends;
 the best pair over all windows wins, and where no pair is possible the answer is empty. Nothing is ever cut.

@@ -1,4 +1,4 @@
-"""Vectors of sentences, and of words inside them (`protocols/05-diagnostic-reliability.md` 5.5).
+"""Vectors of sentences, and of words inside them (`docs/method/bias.md` 5.5).
 
     cls                        the last layer at [CLS]
     mean                       the mean of the last layer over all tokens

@@ -6,12 +6,21 @@ from typing import cast
 from ..errors import PlanError, nearest
 from .base import ProtocolModule
 
-PROTOCOLS: dict[str, str] = {
-    "behaviour": "which behaviours fail, and what training on such tests does (BELUGA, CheckList)",
-    "bias": "what bias diagnostics say, and whether they say it of another checkpoint (CrowS-Pairs, StereoSet, SEAT)",
-    "cood": "does a model combine the parts of its input, or use the shortcut its training allows (COOD)",
+PROTOCOLS: dict[str, tuple[str, str]] = {
+    "behaviour": (
+        ".behaviour",
+        "which behaviours fail, and what training on such tests does (BELUGA, CheckList)",
+    ),
+    "bias": (
+        ".bias",
+        "what bias diagnostics say, and whether they say it of another checkpoint (CrowS-Pairs, StereoSet, SEAT)",
+    ),
+    "cood": (
+        ".cood",
+        "does a model combine the parts of its input, or use the shortcut its training allows (COOD)",
+    ),
 }
-"""Name to what it asks; each is the module of that name in this folder."""
+"""Name to its module and what it asks. The first is meant where none is named."""
 
 
 def find_protocol(name: str) -> ProtocolModule:
@@ -22,4 +31,4 @@ def find_protocol(name: str) -> ProtocolModule:
             why=f"known: {', '.join(PROTOCOLS)}",
             fix=nearest(name, PROTOCOLS),
         )
-    return cast(ProtocolModule, import_module(f".{name}", __name__))
+    return cast(ProtocolModule, import_module(PROTOCOLS[name][0], __name__))

@@ -24,6 +24,9 @@ REPRODUCTIONS: dict[str, str] = {
 }
 """Name to what is recomputed; each is the module of that name, hyphens as underscores."""
 
+CELLS = {"hatecheck": 29 * 2, "checklist-llm": 38 * 16, "crows": 13, "stereoset": 3 * 11 * 3}
+"""How many cells each published table has: one that lost some would match in what is left of it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Cell:
@@ -64,8 +67,15 @@ def reproduce(name: str, data: Path, progress: "Progress | None" = None) -> Repr
             fix=nearest(name, REPRODUCTIONS),
         )
     module = import_module(f".{name.replace('-', '_')}", __name__)
-    found: Reproduction = module.run(data, progress or (lambda step, done, total: None))
-    return found
+    table: Reproduction = module.run(data, progress or (lambda step, done, total: None))
+    cells = len({(cell.row, cell.column) for cell in table.cells})
+    if cells != CELLS[name] or len(table.cells) != cells:
+        raise DataError(
+            f"{name}: {len(table.cells):,} cells, {cells:,} of them different; the published table has {CELLS[name]:,}",
+            why="the file of published numbers was cut, emptied or added to",
+            fix=f"fetch the data anew into {data}",
+        )
+    return table
 
 
 def find_folder(data: Path, name: str, files: Sequence[str]) -> Path:

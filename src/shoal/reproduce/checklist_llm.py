@@ -32,7 +32,7 @@ def run(data: Path, progress: Progress) -> Reproduction:
                 f"{file}: no such file", why=f"{REFERENCE} names this run", fix="fetch the data anew"
             )
     settings = {"suite": str(suite), "split": "test", "profile": "reference", "resamples": 100}
-    results = audit_all([f"predictions:{file}" for file in files], settings, progress)
+    results = audit_all([f"predictions:{file}" for file in files], "behaviour", settings, progress)
     cells: list[Cell] = []
     measures: list[Measure] = []
     for name, expected, result in zip(names, published, results, strict=True):

@@ -19,7 +19,8 @@ def run(data: Path, progress: Progress) -> Reproduction:
     folder = find_folder(data, "hatecheck", FILES)
     published = read_published(folder / FILES[2])
     specs = [f"predictions:{folder / FILES[1]}?label=pred_{system}" for system in SYSTEMS]
-    results = audit_all(specs, {"suite": str(folder / FILES[0]), "resamples": 100}, progress)
+    settings = {"suite": str(folder / FILES[0]), "resamples": 100}
+    results = audit_all(specs, "behaviour", settings, progress)
     cells, measures = [], []
     for system, result in zip(SYSTEMS, results, strict=True):
         found = {row.groups["functionality"]: row for row in result.measures.by("functionality")}

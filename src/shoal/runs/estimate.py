@@ -12,9 +12,9 @@ from typing import Any
 
 from ..models.ask import batch_plan, questions_of
 from ..protocols import find_protocol
-from ..training.stage import Stage
+from ..training.stage import Stage, silent
 from .plan import Job
-from .store import RunStore
+from .store import RunStore, ThrownAway
 from .training import Training, checkpoint, threads, training_of
 
 MEASURED_STEPS = 12
@@ -100,7 +100,8 @@ def _time_steps(training: Training, stage: Stage) -> float:
 
 def _time_asking(job: Job, training: Training) -> tuple[int, float]:
     module = find_protocol(job.protocol)
-    built = module.build(job.settings)
+    with ThrownAway() as store:
+        built = store.built(job, silent)
     with threads(training.recipe.threads):
         model = training.recipe.base(training.seed)
         questions = questions_of(model, built.cases)
@@ -108,7 +109,6 @@ def _time_asking(job: Job, training: Training) -> tuple[int, float]:
         middle = plan[len(plan) // 2 :][:MEASURED_BATCHES]
         started, asked = time.perf_counter(), 0
         for batch in middle:
-            examples, ids = [questions.examples[at] for at in batch], [questions.ids[at] for at in batch]
-            module.ask(job.settings, model, built, examples, ids)
+            module.ask(job.settings, model, built, [questions.examples[position] for position in batch])
             asked += len(batch)
         return len(questions.ids), (time.perf_counter() - started) / max(1, asked)

@@ -24,6 +24,7 @@ from ..errors import PlanError, ShoalError, nearest
 from ..files import read_lines
 from ..models import load_model, parse_spec
 from ..protocols import PROTOCOLS, find_protocol
+from ..protocols.base import identity, is_random
 from .settings import make_settings
 
 TOP = ("models", "seeds", "groups")
@@ -43,6 +44,8 @@ class Job:
     identity: Mapping[str, Any]
     cases: str
     """The name of the cases it is asked, shared with every job that is asked the same."""
+    given: Any = field(default=None, compare=False, repr=False)
+    """The model itself, where it is an object and no spec names it."""
 
     def as_json(self) -> dict[str, Any]:
         """What `job.json` says."""
@@ -70,45 +73,58 @@ class Plan:
 
     def jobs(self) -> list[Job]:
         """Every job the plan means."""
-        found: dict[str, Job] = {}
+        jobs: dict[str, Job] = {}
         fingerprints = {spec: fingerprint_of(spec) for spec in self.models.values()}
         for protocol, settings in self.tables.items():
             module = find_protocol(protocol)
             for part in module.parts(settings):
-                for seed in self.seeds if module.is_random(part) else self.seeds[:1]:
-                    for spec, fingerprint in fingerprints.items():
+                for spec, fingerprint in fingerprints.items():
+                    seeds = self.seeds if is_random(part, module.recipe(part, spec)) else self.seeds[:1]
+                    for seed in seeds:
                         job = make_job(protocol, spec, replace(part, seed=seed), fingerprint)
-                        found.setdefault(job.id, job)
-        return list(found.values())
+                        jobs.setdefault(job.id, job)
+        return list(jobs.values())
 
     def group_of(self, spec: str) -> str:
         """The group of checkpoints that a model belongs to; empty if to none."""
         return next((name for name, specs in self.groups.items() if spec in specs), "")
 
 
-def make_job(protocol: str, spec: str, settings: Any, fingerprint: Mapping[str, Any] | None = None) -> Job:
+def make_job(
+    protocol: str,
+    spec: str,
+    settings: Any,
+    fingerprint: Mapping[str, Any] | None = None,
+    given: Any = None,
+) -> Job:
     """A job, named by what it is and by a hash of everything that can change its answers."""
     module = find_protocol(protocol)
-    cases = {"protocol": protocol, "answers version": module.answers_version, **module.identity(settings)}
-    identity = {"cases": cases, "model": fingerprint or fingerprint_of(spec)}
+    cases = {"protocol": protocol, "version": module.Settings.VERSION, **identity(settings, "cases")}
+    decisive = {
+        "cases": cases,
+        "answers": identity(settings, "answers"),
+        "model": fingerprint_of(spec) if fingerprint is None else fingerprint,
+    }
     title = name = slug(module.title(settings))
     recipe = module.recipe(settings, spec)
     if recipe is not None:
         trained = recipe.stages[-1].title if recipe.stages else "untrained"
         name = slug(f"{title}-{trained}-seed-{settings.seed}", 100)
-        identity["training"] = {
+        decisive["training"] = {
             "base": dict(recipe.identity),
             "stages": [dict(stage.identity) for stage in recipe.stages],
             "seed": settings.seed,
             "threads": recipe.threads,
         }
+    decisive = json.loads(json.dumps(decisive))
     return Job(
-        f"{protocol}-{model_name(spec)}-{name}-{short_hash(identity)}",
+        f"{protocol}-{model_name(spec)}-{name}-{short_hash(decisive)}",
         protocol,
         spec,
         settings,
-        identity,
+        decisive,
         f"{protocol}-{title}-{short_hash(cases)}",
+        given,
     )
 
 

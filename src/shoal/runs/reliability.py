@@ -1,4 +1,4 @@
-"""How far the runs of one recipe agree: every coefficient of `protocols/07-beyond.md` 7.6 for an item-by-run matrix."""
+"""How far the runs of one recipe agree: every coefficient of `docs/method/beyond.md` 7.6 for an item-by-run matrix."""
 
 from collections.abc import Iterator
 

@@ -11,60 +11,66 @@ for a paired comparison.
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from .. import __version__
 from ..errors import DataError, PlanError, StoreError, some
 from ..files import read_lines
-from ..models import SCHEMES, load_model
-from ..models.ask import ask_cases
-from ..protocols import find_protocol
-from ..protocols.base import Built
+from ..models import SCHEMES
+from ..protocols import PROTOCOLS, find_protocol
+from ..protocols.base import only_part
 from ..records import Measure, Measures, Result
-from ..training.stage import Progress
-from .auditing import only_part, silent
+from ..training.stage import Progress, silent
+from .auditing import job_for_now
+from .doing import do
+from .plan import make_job
 from .scoring import result_of, stored_job
 from .settings import make_settings
-from .store import RunStore
+from .store import RunStore, ThrownAway
 
-PROTOCOL = "behaviour"
-SPEC = re.compile(rf"({'|'.join(dict.fromkeys([*SCHEMES, 'hf', 'tiny']))}):")
+SPEC = re.compile(rf"({'|'.join(SCHEMES)}):")
 
 
 def find_results(
-    names: Sequence[str], settings: Mapping[str, Any], into: Path, progress: Progress = silent
+    names: Sequence[str],
+    protocol: str,
+    settings: Mapping[str, Any],
+    into: Path,
+    progress: Progress = silent,
+    *,
+    keep: bool = False,
 ) -> list[Result]:
-    """The results that these names mean, in order; models are scored on cases built once for all."""
+    """The results that these names mean, in order; models are asked here, on cases built once for all.
+
+    A model whose settings say so is trained first, as in a run. With `keep`, what was done is kept in `into`.
+    """
     specs = [name for name in names if SPEC.match(name)]
     if settings and not specs:
         raise PlanError(
             "--set is for models that are scored here; a job or a result file was scored already",
             fix="leave out --set",
         )
-    scored = iter(audit_all(specs, settings, progress)) if specs else iter(())
-    return [next(scored) if SPEC.match(name) else find_stored(name, into) for name in names]
+    asked = iter(audit_all(specs, protocol, settings, progress, RunStore(into) if keep else None))
+    return [next(asked) if SPEC.match(name) else find_stored(name, into) for name in names]
 
 
 def audit_all(
-    models: Sequence[Any], settings: Mapping[str, Any], progress: Progress = silent, where: str = "--set"
+    models: Sequence[Any],
+    protocol: str,
+    settings: Mapping[str, Any],
+    progress: Progress = silent,
+    store: RunStore | None = None,
+    where: str = "--set",
 ) -> list[Result]:
-    """Audit several models on the same cases, which are built once."""
-    chosen = make_settings(find_protocol(PROTOCOL).Settings, settings, where)
-    built = find_protocol(PROTOCOL).build(only_part(PROTOCOL, chosen))
-    return [audit_built(model, built, chosen, progress) for model in models]
-
-
-def audit_built(model: Any, built: Built, settings: Any, progress: Progress = silent) -> Result:
-    """Audit a model, or the spec of one, on cases that are there."""
-    asked = load_model(model) if isinstance(model, str) else model
-    answers = ask_cases(
-        asked, built.cases, built.whole, built.labels, lambda done, total: progress("asking", done, total)
-    )
-    outcomes, measures = find_protocol(PROTOCOL).score(settings, built.cases, answers)
-    job = {"protocol": PROTOCOL, "model": str(model), "settings": asdict(settings), "shoal": __version__}
-    return Result(job, built.cases, outcomes, Measures(measures))
+    """Audit several models under the same settings, on one store: what they share is done once."""
+    if not models:
+        return []
+    module = find_protocol(protocol)
+    chosen = only_part(module, make_settings(module.Settings, settings, where))
+    if store is not None:
+        return [do(make_job(protocol, model, chosen), store, progress) for model in models]
+    with ThrownAway() as store_for_now:
+        return [do(job_for_now(protocol, model, chosen), store_for_now, progress) for model in models]
 
 
 def find_stored(name: str, into: Path) -> Result:
@@ -105,7 +111,16 @@ def read_result(path: Path) -> Result:
     jobs = found["jobs"]
     if not isinstance(jobs, list) or len(jobs) != 1 or not isinstance(jobs[0], dict):
         raise DataError(f"{path}: one job is expected", fix="a file per model")
-    return Result(jobs[0], (), (), Measures(_measures(found["measures"], path)))
+    return Result(
+        jobs[0], (), (), Measures(_measures(found["measures"], path)), settings=_settings(jobs[0], path)
+    )
+
+
+def _settings(job: Mapping[str, Any], path: Path) -> Any:
+    """The settings that a result file says it was made under; None where it does not say."""
+    if job.get("protocol") not in PROTOCOLS or not isinstance(job.get("settings"), Mapping):
+        return None
+    return make_settings(find_protocol(job["protocol"]).Settings, job["settings"], f"{path}: settings")
 
 
 def _measures(rows: Any, path: Path) -> list[Measure]:

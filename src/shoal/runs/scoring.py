@@ -1,87 +1,106 @@
 """From kept answers to results, scored anew or read back; and what a plan says across its jobs."""
 
 import json
-from collections.abc import Sequence
-from dataclasses import asdict, fields, replace
-from functools import lru_cache
-from pathlib import Path
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, replace
 from typing import Any
 
 from .. import __version__
-from ..files import sweep
 from ..models import load_model
-from ..models.ask import questions_of
+from ..models.ask import HasAnswered, by_mark, questions_of
+from ..models.selfcheck import check_answers
 from ..protocols import find_protocol
-from ..records import Measure, Measures, Outcome, Result, as_json
-from .auditing import checks_after
+from ..protocols.base import Built, Compared, identity
+from ..records import Case, Measures, Outcome, Result, as_json, finding_as_json, finding_from_json, from_json
+from ..training.stage import Progress, silent
 from .plan import Job, Plan
 from .settings import make_settings
-from .store import RunStore, making
+from .store import RunStore
 
 
-def built_cases(job: Job, store: RunStore) -> Any:
-    """The cases of a job, built unless they are kept, and read once for all jobs that share them."""
-    path = store.cases_file(job)
-    if not path.exists():  # else nothing is written: a finished store may be read-only
-        with making(path.parent), store.lock(job.cases, wait=True):
-            sweep(path.parent, path.name)
-            if not path.exists():
-                module = find_protocol(job.protocol)
-                module.save(module.build(job.settings), path)
-    return _load_cases(job.protocol, path, path.stat().st_mtime_ns)
-
-
-@lru_cache(maxsize=2)
-def _load_cases(protocol: str, path: Path, _changed: int) -> Any:
-    return find_protocol(protocol).load(path)
-
-
-def result_of(job: Job, store: RunStore) -> Result:
+def result_of(job: Job, store: RunStore, progress: Progress = silent) -> Result:
     """The result of a job that is done: scored anew from what was kept, which takes seconds and asks nothing."""
-    module, built = find_protocol(job.protocol), built_cases(job, store)
-    model = None if "training" in job.identity else load_model(job.model)
-    answers = module.gather(job.settings, built, store.read_answers(job.id), questions_of(model, built.cases))
-    outcomes, measures = module.score(job.settings, built.cases, answers)
-    checks = store.read_checks(job.id) + checks_after(module, model, answers, built)
-    return Result(job.as_json() | {"checks": checks}, built.cases, outcomes, Measures(measures))
+    module, built = find_protocol(job.protocol), store.built(job, progress)
+    model = _asked(job)
+    answers = by_mark(store.read_answers(job.id), questions_of(model, built.cases), built)
+    scored = module.score(job.settings, built, answers)
+    checks = store.read_checks(job.id) + _checks(model, answers, built)
+    return Result(
+        _described(job, built, checks),
+        built.cases,
+        scored.outcomes,
+        Measures([*built.measures, *scored.measures]),
+        scored.columns,
+        scored.findings,
+        job.settings,
+    )
 
 
-def score_job(job: Job, store: RunStore) -> None:
-    """Write the measures, unless they are there and were made under the same settings."""
-    if kept_score(job, store) is not None:
-        return
-    result = result_of(job, store)
+def _described(job: Job, built: Built, checks: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """What a result says about its job."""
+    return job.as_json() | {"shoal": __version__, "about": dict(built.about), "checks": list(checks)}
+
+
+def _asked(job: Job) -> Any:
+    """The model that was asked as it is; None where it was trained first."""
+    if "training" in job.identity:
+        return None
+    return load_model(job.model) if job.given is None else job.given
+
+
+def _checks(model: object, answers: Mapping[str, Any], built: Built) -> list[dict[str, Any]]:
+    """What can be told of answers that were given before we could ask."""
+    if not isinstance(model, HasAnswered) or built.asks not in ("labels", "spans"):
+        return []
+    last = list(answers.values())[-1]
+    return [asdict(check) for check in check_answers(last, built.cases, built.labels)]
+
+
+def is_dead(result: Result) -> bool:
+    """Whether the model answered nothing at all."""
+    return bool(result.outcomes) and all(outcome.error for outcome in result.outcomes)
+
+
+def failing_of(result: Result, positions: Iterable[int]) -> list[Case]:
+    """Of the cases at these positions those that failed, worst first."""
+    failed = [
+        (result.outcomes[position].value or 0.0, position)
+        for position in map(int, positions)
+        if result.outcomes[position].passed is False
+    ]
+    return [result.cases[position] for _, position in sorted(failed)]
+
+
+def score_job(job: Job, store: RunStore, progress: Progress = silent) -> Result:
+    """The result of a job, its measures kept; read back where they are there and were made under the same settings."""
+    kept = kept_score(job, store)
+    if kept is not None:
+        return _read_back(job, store, kept, progress)
+    result = result_of(job, store, progress)
     store.write_measures(
         job.id,
         {
             "scoring": scoring_of(job),
             "outcomes": "".join(map(verdict, result.outcomes)),
-            **_values(job, result),
-            "measures": [as_json(row) for row in result.measures],
+            "values": [outcome.value for outcome in result.outcomes],
+            "columns": {name: list(values) for name, values in result.columns.items()},
+            "measures": [as_json(measure) for measure in result.measures],
+            "findings": [finding_as_json(finding) for finding in result.findings],
         },
     )
-
-
-def _values(job: Job, result: Result) -> dict[str, Any]:
-    """How far each outcome was from being another, where comparing needs to know: diagnostics are no mere passes."""
-    asks_labels = find_protocol(job.protocol).asks_labels
-    return {} if asks_labels else {"values": [outcome.value for outcome in result.outcomes]}
+    return result
 
 
 def kept_score(job: Job, store: RunStore) -> dict[str, Any] | None:
     """What `measures.json` says, if it is there and was made under these settings from these answers."""
-    path = store.job_folder(job.id) / "measures.json"
-    if not path.exists():
-        return None
-    kept: dict[str, Any] = json.loads(path.read_text())
-    current = kept.get("scoring") == json.loads(json.dumps(scoring_of(job)))
-    return kept if current and path.stat().st_mtime_ns >= _answered(job, store) else None
+    kept = store.read_measures(job.id)
+    current = kept is not None and kept.get("scoring") == json.loads(json.dumps(scoring_of(job)))
+    return kept if current else None
 
 
 def scoring_of(job: Job) -> dict[str, Any]:
     """Everything that decides the measures, beside the answers."""
-    only = {k: v for k, v in asdict(job.settings).items() if k in _scoring(job.settings)}
-    return {"shoal": __version__, **only}
+    return {"shoal": __version__, **identity(job.settings, "scoring"), "seed": job.settings.seed}
 
 
 VERDICTS = {True: "1", False: "0", None: "-"}
@@ -92,34 +111,45 @@ def verdict(outcome: Outcome) -> str:
     return "e" if outcome.error else VERDICTS[outcome.passed]
 
 
-def brief_result(job: Job, store: RunStore) -> Result:
-    """A result as comparing needs it: cases, who passed, measures; read in no time where it was scored before."""
+def brief_result(job: Job, store: RunStore, progress: Progress = silent) -> Result:
+    """A result as comparing needs it, read in no time where it was scored before; nothing is written."""
     kept = kept_score(job, store)
-    if kept is None:
-        return result_of(job, store)
-    built = built_cases(job, store)
+    return result_of(job, store, progress) if kept is None else _read_back(job, store, kept, progress)
+
+
+def _read_back(job: Job, store: RunStore, kept: Mapping[str, Any], progress: Progress) -> Result:
+    built = store.built(job, progress)
     passed = {letter: value for value, letter in VERDICTS.items()}
-    values = kept.get("values") or [None] * len(built.cases)
     outcomes = [
         Outcome(case.id, passed.get(letter), value, "error" if letter == "e" else "")
-        for case, letter, value in zip(built.cases, kept["outcomes"], values, strict=True)
+        for case, letter, value in zip(built.cases, kept["outcomes"], kept["values"], strict=True)
     ]
-    measures = [
-        Measure(**{**row, "interval": row["interval"] and tuple(row["interval"])}) for row in kept["measures"]
-    ]
-    return Result(job.as_json(), built.cases, outcomes, Measures(measures))
+    return Result(
+        _described(job, built, store.read_checks(job.id)),
+        built.cases,
+        outcomes,
+        Measures(map(from_json, kept["measures"])),
+        kept["columns"],
+        [finding_from_json(finding) for finding in kept["findings"]],
+        job.settings,
+    )
 
 
-def compare_jobs(plan: Plan, jobs: Sequence[Job], store: RunStore) -> dict[str, Measures]:
+def compare_jobs(plan: Plan, jobs: Sequence[Job], store: RunStore) -> dict[str, Compared]:
     """What each protocol of a plan says across its jobs, from those that are done."""
-    found = {}
+    compared = {}
     for protocol, settings in plan.tables.items():
-        done = [job for job in jobs if job.protocol == protocol and store.is_done(job.id)]
-        results = [grouped(brief_result(job, store), plan) for job in done]
-        measures = find_protocol(protocol).compare(settings, results) if results else []
-        if measures:
-            found[protocol] = Measures(measures)
-    return found
+        results = results_of(plan, jobs, store, protocol)
+        together = find_protocol(protocol).compare(settings, results) if results else Compared()
+        if together.measures:
+            compared[protocol] = together
+    return compared
+
+
+def results_of(plan: Plan, jobs: Sequence[Job], store: RunStore, protocol: str) -> list[Result]:
+    """The results of one protocol's jobs that are done, each with the group of its checkpoint."""
+    finished = [job for job in jobs if job.protocol == protocol and store.is_done(job.id)]
+    return [grouped(brief_result(job, store), plan) for job in finished]
 
 
 def grouped(result: Result, plan: Plan) -> Result:
@@ -127,17 +157,8 @@ def grouped(result: Result, plan: Plan) -> Result:
     return replace(result, job={**result.job, "group": plan.group_of(result.job["model"])})
 
 
-def _answered(job: Job, store: RunStore) -> int:
-    return (store.job_folder(job.id) / "answers.jsonl").stat().st_mtime_ns
-
-
-def _scoring(settings: Any) -> set[str]:
-    """The settings that only change how answers are scored."""
-    return {one.name for one in fields(settings) if one.metadata.get("changes") == "scoring"}
-
-
 def stored_job(store: RunStore, name: str) -> Job:
     """A job of a store by its name, as it was run."""
-    found = store.read_job(store.find(name))
-    settings = make_settings(find_protocol(found["protocol"]).Settings, found["settings"], found["id"])
-    return Job(found["id"], found["protocol"], found["model"], settings, found["identity"], found["cases"])
+    job = store.read_job(store.find(name))
+    settings = make_settings(find_protocol(job["protocol"]).Settings, job["settings"], job["id"])
+    return Job(job["id"], job["protocol"], job["model"], settings, job["identity"], job["cases"])

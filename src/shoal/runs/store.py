@@ -15,34 +15,60 @@ Nothing else is consulted: no database, no status field to go stale. Locks are t
 the process that held them, however it ended.
 """
 
-import fcntl
 import json
 import os
+import shutil
+import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
+from functools import lru_cache
 from pathlib import Path
+from types import TracebackType
 from typing import Any, Self
 
+from filelock import FileLock, Timeout
+
 from ..errors import StoreError
-from ..files import read_json_lines, writing
+from ..files import read_json_lines, sweep, writing
+from ..protocols import find_protocol
+from ..protocols.base import Built
 from ..records import Answer
+from ..training.stage import Progress
+from .cases import load_built, save_built
 from .plan import Job
 
 
-@dataclass(frozen=True, slots=True)
 class RunStore:
     """A folder that keeps the results of jobs."""
 
-    folder: Path
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
 
-    def job_folder(self, job_id: str) -> Path:
-        """Where a job's files are."""
-        return self.folder / "jobs" / job_id
+    def __repr__(self) -> str:
+        return f"RunStore({str(self.folder)!r})"
+
+    # Cases
 
     def cases_file(self, job: Job) -> Path:
         """Where the cases of a job are; jobs with the same cases share them."""
         return self.folder / "cases" / f"{job.cases}.jsonl"
+
+    def built(self, job: Job, progress: Progress) -> Built:
+        """The cases of a job, built unless they are kept, and read once for all jobs that share them."""
+        path = self.cases_file(job)
+        if not path.exists():  # else nothing is written: a finished store may be read-only
+            with making(path.parent), self.lock(job.cases, wait=True):
+                sweep(path.parent, path.name)
+                if not path.exists():
+                    save_built(find_protocol(job.protocol).build(job.settings, progress), path)
+        return _load_once(path, path.stat().st_mtime_ns)
+
+    # Jobs
+
+    def job_folder(self, job_id: str) -> Path:
+        """Where a job's files are."""
+        return self.folder / "jobs" / job_id
 
     def is_done(self, job_id: str) -> bool:
         """Whether the model has answered everything."""
@@ -61,7 +87,7 @@ class RunStore:
     def find(self, name: str) -> str:
         """The id of the one job whose id holds this."""
         known = self.job_ids()
-        matching = [name] if name in known else [one for one in known if name in one]
+        matching = [name] if name in known else [job_id for job_id in known if name in job_id]
         if len(matching) != 1:
             what = "no job" if not matching else f"{len(matching)} jobs"
             raise StoreError(
@@ -79,22 +105,26 @@ class RunStore:
         """What `job.json` says."""
         path = self.job_folder(job_id) / "job.json"
         try:
-            found: dict[str, Any] = json.loads(path.read_text())
+            job: dict[str, Any] = json.loads(path.read_text())
         except (OSError, ValueError) as problem:
             raise StoreError(f"{path}: cannot be read", why=str(problem)) from None
-        return found
+        return job
 
     @contextmanager
     def lock(self, name: str, *, wait: bool) -> Iterator[bool]:
         """Hold the lock of this name while the block runs; gives False at once if another has it and `wait` is off."""
         path = self.folder / "locks" / f"{name}.lock"
-        with making(path.parent), path.open("a") as stream:
+        with making(path.parent):
+            lock = FileLock(path)
             try:
-                fcntl.flock(stream, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-            except BlockingIOError:
+                lock.acquire(blocking=wait)
+            except Timeout:
                 yield False
                 return
-            yield True
+            try:
+                yield True
+            finally:
+                lock.release()
 
     def write_job(self, job: Job) -> None:
         """Say what is being asked."""
@@ -107,21 +137,48 @@ class RunStore:
         with writing(self.job_folder(job_id) / "checks.json") as stream:
             json.dump(checks, stream, indent=1)
 
+    def has_checks(self, job_id: str) -> bool:
+        """Whether the self-check was made."""
+        return (self.job_folder(job_id) / "checks.json").exists()
+
     def read_checks(self, job_id: str) -> list[dict[str, Any]]:
         """What the self-check said."""
         path = self.job_folder(job_id) / "checks.json"
         checks: list[dict[str, Any]] = json.loads(path.read_text()) if path.exists() else []
         return checks
 
-    def write_measures(self, job_id: str, found: dict[str, Any]) -> None:
+    def write_measures(self, job_id: str, scored: dict[str, Any]) -> None:
         """Keep the measures, with the scoring settings they were made under."""
         with writing(self.job_folder(job_id) / "measures.json") as stream:
-            json.dump(found, stream, indent=1)
+            json.dump(scored, stream, indent=1)
+
+    def read_measures(self, job_id: str) -> dict[str, Any] | None:
+        """The measures, unless there are none or the answers are newer."""
+        path, answers = (self.job_folder(job_id) / name for name in ("measures.json", "answers.jsonl"))
+        if not path.exists() or path.stat().st_mtime_ns < answers.stat().st_mtime_ns:
+            return None
+        scored: dict[str, Any] = json.loads(path.read_text())
+        return scored
 
     def write_error(self, job_id: str, text: str) -> None:
         """Keep what a job failed with."""
         with making(self.job_folder(job_id)), writing(self.job_folder(job_id) / "error.txt") as stream:
             stream.write(text)
+
+    def failed_since(self, job_id: str, moment: float) -> bool:
+        """Whether somebody tried this job after that moment, and failed."""
+        path = self.job_folder(job_id) / "error.txt"
+        return path.exists() and path.stat().st_mtime > moment
+
+    def forget_error(self, job_id: str) -> None:
+        """The job has succeeded after all."""
+        (self.job_folder(job_id) / "error.txt").unlink(missing_ok=True)
+
+    # Answers
+
+    def partial(self, job_id: str, sizes: Sequence[int]) -> "PartialAnswers":
+        """Somewhere to keep answers batch by batch, with those that are there already."""
+        return PartialAnswers(self.job_folder(job_id), sizes)
 
     def read_answers(self, job_id: str) -> list[Answer]:
         """All that the model said."""
@@ -135,6 +192,78 @@ class RunStore:
     def forget_answers(self, job_id: str) -> None:
         """As if the model had not been asked."""
         (self.job_folder(job_id) / "answers.jsonl").unlink(missing_ok=True)
+
+
+@lru_cache(maxsize=2)
+def _load_once(path: Path, _changed: int) -> Built:
+    return load_built(path)
+
+
+class ThrownAway(RunStore):
+    """A store for this moment: the same steps, kept in memory; weights that jobs share go with its folder."""
+
+    def __init__(self) -> None:
+        super().__init__(Path(tempfile.mkdtemp(prefix="shoal-")))
+        self._built: dict[str, Built] = {}
+        self._answers: dict[str, list[Answer]] = {}
+        self._checks: dict[str, list[dict[str, Any]]] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def built(self, job: Job, progress: Progress) -> Built:
+        """The cases of a job, built once."""
+        if job.cases not in self._built:
+            self._built[job.cases] = find_protocol(job.protocol).build(job.settings, progress)
+        return self._built[job.cases]
+
+    def put_built(self, job: Job, built: Built) -> None:
+        """Cases that are there already, such as those of a suite in memory."""
+        self._built[job.cases] = built
+
+    @contextmanager
+    def lock(self, name: str, *, wait: bool) -> Iterator[bool]:
+        """Nobody else is here."""
+        yield True
+
+    def is_done(self, job_id: str) -> bool:
+        """Whether the model has answered everything."""
+        return job_id in self._answers
+
+    def write_job(self, job: Job) -> None:
+        """Nobody will look it up."""
+
+    def write_checks(self, job_id: str, checks: Sequence[dict[str, Any]]) -> None:
+        """Keep what the model's self-check said."""
+        self._checks[job_id] = list(checks)
+
+    def has_checks(self, job_id: str) -> bool:
+        """Whether the self-check was made."""
+        return job_id in self._checks
+
+    def read_checks(self, job_id: str) -> list[dict[str, Any]]:
+        """What the self-check said."""
+        return self._checks.get(job_id, [])
+
+    def read_measures(self, job_id: str) -> dict[str, Any] | None:
+        """Scored anew every time."""
+        return None
+
+    def write_measures(self, job_id: str, scored: dict[str, Any]) -> None:
+        """Nobody will read them."""
+
+    def partial(self, job_id: str, sizes: Sequence[int]) -> "PartialAnswers":
+        """Somewhere to gather the answers."""
+        return AnswersInMemory(self._answers, job_id)
+
+    def read_answers(self, job_id: str) -> list[Answer]:
+        """All that the model said."""
+        return self._answers[job_id]
 
 
 class PartialAnswers:
@@ -192,6 +321,26 @@ class PartialAnswers:
     def __exit__(self, *exception: object) -> None:
         """Leave off; what was kept stays."""
         self._stream.close()
+
+
+class AnswersInMemory(PartialAnswers):
+    """The same for a store that is thrown away."""
+
+    def __init__(self, answers: dict[str, list[Answer]], job_id: str) -> None:
+        self.done = 0
+        self._rows: list[Answer] = []
+        self._answers, self._job_id = answers, job_id
+
+    def add(self, rows: Sequence[Answer]) -> None:
+        """Keep a batch."""
+        self._rows += rows
+
+    def finish(self) -> None:
+        """All answers are there."""
+        self._answers[self._job_id] = self._rows
+
+    def __exit__(self, *exception: object) -> None:
+        """Nothing to close."""
 
 
 def line(row: Answer) -> str:

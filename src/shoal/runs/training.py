@@ -52,8 +52,8 @@ def weight_names(identity: Mapping[str, Any]) -> list[str]:
     before = {key: value for key, value in identity["training"].items() if key != "stages"}
     stages = identity["training"]["stages"]
     return [
-        short_hash(before | {"model": identity["model"], "stages": stages[:at]}, 16)
-        for at in range(len(stages) + 1)
+        short_hash(before | {"model": identity["model"], "stages": stages[:count]}, 16)
+        for count in range(len(stages) + 1)
     ]
 
 
@@ -68,41 +68,76 @@ def shared_stages(jobs: Sequence[Job]) -> frozenset[str]:
     return frozenset(name for name, times in names.items() if times > 1)
 
 
+class BusyError(Exception):
+    """Another process is at something that this job needs: to be tried again later."""
+
+
 def train_model(
-    training: Training, store: RunStore, shared: frozenset[str], model: Any, asked: Sequence[Example],
-    progress: Progress, mark: Mark,
-) -> None:  # fmt: skip
+    training: Training,
+    store: RunStore,
+    shared: frozenset[str],
+    model: Any,
+    asked: Sequence[Example],
+    progress: Progress,
+    mark: Mark,
+) -> None:
     """Bring a base model to the end of its last stage, from the latest weights that are kept.
 
     `mark` is called wherever the last stage says. `asked` are the examples that will be asked afterwards: a frozen
     encoder sees them together with those it is trained on.
     """
-    stages = training.recipe.stages
-    start = _restore(training, store, model)
-    for at in range(start, len(stages)):
-        last = at == len(stages) - 1
-        name = training.names[at]
-        with _turn(store, name, wanted=name in shared):
-            if name in shared and not stages[at].marks and checkpoint(store, name).exists():
-                model.load_weights(checkpoint(store, name))  # another process has trained it meanwhile
-                continue
-            frozen = stages[at].frozen
-            if frozen is not None:
-                before = training.names[at - 1] if at else training.base
-                _freeze(store, before, model, [*frozen(), *asked], progress)
-            stages[at].train(model, training.seed, progress, mark if last else lambda name: None)
-            if name in shared:
-                with making(checkpoint(store, name).parent), replacing(checkpoint(store, name)) as beside:
-                    model.save_weights(beside)
+    for number in range(_restore(training, store, model), len(training.recipe.stages)):
+        last = number == len(training.recipe.stages) - 1
+        _train_stage(training, number, store, shared, model, asked, progress, mark if last else _unmarked)
 
 
-def _restore(training: Training, store: RunStore, model: Any) -> int:
+def train_shared(training: Training, number: int, store: RunStore, progress: Progress) -> None:
+    """Train up to the end of one stage and keep the weights, unless they are there."""
+    if checkpoint(store, training.names[number]).exists():
+        return
+    with threads(training.recipe.threads):
+        model = training.recipe.base(training.seed)
+        for stage in range(_restore(training, store, model, number), number + 1):
+            keep = frozenset([training.names[number]])
+            _train_stage(training, stage, store, keep, model, (), progress, _unmarked)
+
+
+def _train_stage(
+    training: Training,
+    number: int,
+    store: RunStore,
+    shared: frozenset[str],
+    model: Any,
+    asked: Sequence[Example],
+    progress: Progress,
+    mark: Mark,
+) -> None:
+    stage, name = training.recipe.stages[number], training.names[number]
+    with _turn(store, name, wanted=name in shared):
+        if name in shared and not stage.marks and checkpoint(store, name).exists():
+            model.load_weights(checkpoint(store, name))  # another process has trained it meanwhile
+            return
+        if stage.frozen is not None:
+            before = training.names[number - 1] if number else training.base
+            _freeze(store, before, model, [*stage.frozen(), *asked], progress)
+        stage.train(model, training.seed, progress, mark)
+        if name in shared and not stage.marks:
+            with making(checkpoint(store, name).parent), replacing(checkpoint(store, name)) as beside:
+                model.save_weights(beside)
+
+
+def _unmarked(name: str) -> None:
+    """Nobody asks here."""
+
+
+def _restore(training: Training, store: RunStore, model: Any, up_to: int | None = None) -> int:
     """Load the weights of the latest stage that is kept; gives the number of the stage to go on with."""
-    for at in range(len(training.names) - 1, -1, -1):
-        path = checkpoint(store, training.names[at])
-        if path.exists() and not training.recipe.stages[at].marks:
+    last = len(training.names) - 1 if up_to is None else up_to
+    for number in range(last, -1, -1):
+        path = checkpoint(store, training.names[number])
+        if path.exists() and not training.recipe.stages[number].marks:
             model.load_weights(path)
-            return at + 1
+            return number + 1
     return 0
 
 
@@ -113,21 +148,14 @@ def checkpoint(store: RunStore, name: str) -> Path:
 
 @contextmanager
 def _turn(store: RunStore, name: str, *, wanted: bool) -> Iterator[None]:
-    """Nobody else trains the same stage meanwhile, if others want it too."""
+    """Nobody else trains the same stage meanwhile, if others want it too; who finds it taken comes back later."""
     if not wanted:
         yield
         return
-    with store.lock(f"stage-{name}", wait=True):
+    with store.lock(f"stage-{name}", wait=False) as mine:
+        if not mine:
+            raise BusyError(name)
         yield
-
-
-def is_being_trained(job: Job, store: RunStore, shared: frozenset[str]) -> bool:
-    """Whether another process is at a stage that this job would have to wait for."""
-    for name in stage_names(job):
-        if name in shared and not checkpoint(store, name).exists():
-            with store.lock(f"stage-{name}", wait=False) as free:
-                return not free
-    return False
 
 
 def _freeze(
@@ -140,7 +168,9 @@ def _freeze(
         return  # nothing smaller than the whole network to compute
     wanted = list(dict.fromkeys(examples))
     path = store.folder / "features" / f"{before}-{short_hash({'examples': wanted}, 16)}.npz"
-    with making(path.parent), store.lock(f"features-{path.stem}", wait=True):
+    with making(path.parent), store.lock(f"features-{path.stem}", wait=False) as mine:
+        if not mine:
+            raise BusyError(path.stem)
         if not path.exists():
             table = model.features(wanted, lambda done, total: progress("encoding", done, total))
             with replacing(path) as beside:

@@ -1,4 +1,4 @@
-"""Bias diagnostics over checkpoints as the CSV files of 05, 5.7: fractions, every digit, empty where undefined.
+"""Bias diagnostics over checkpoints as CSV (`docs/method/bias.md` 5.7): fractions, every digit, empty if undefined.
 
 likelihood            a row per diagnostic, category and checkpoint: ss, lms, icat, ties
 likelihood_summary    a row per diagnostic, category and score: mean, SD with its interval, floor, ratio, flags

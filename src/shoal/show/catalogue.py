@@ -3,24 +3,23 @@
 from ..data import FORMATS
 from ..models import SCHEMES
 from ..protocols import PROTOCOLS
+from ..runs.executors import EXECUTORS
 
 
 def catalogue(what: str | None) -> str:
     """One table, or all of them with their names."""
     tables = {
-        "protocols": PROTOCOLS,
+        "protocols": {name: about for name, (_, about) in PROTOCOLS.items()},
+        "models": {f"{scheme}:": about for scheme, (_, about) in SCHEMES.items()},
         "suites": _suites(),
         "rules": _rules(),
         "formats": FORMATS,
         "profiles": _profiles(),
+        "executors": EXECUTORS,
     }
     if what:
         return _lines(tables[what], indent="")
-    models = ", ".join(f"{scheme}:" for scheme in SCHEMES)
-    return (
-        "\n\n".join(f"{name}\n{_lines(rows, '  ')}" for name, rows in tables.items())
-        + f"\n\nmodels\n  {models}"
-    )
+    return "\n\n".join(f"{name}\n{_lines(rows, '  ')}" for name, rows in tables.items())
 
 
 def _lines(rows: dict[str, str], indent: str) -> str:

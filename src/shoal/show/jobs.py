@@ -1,20 +1,17 @@
-"""Jobs in the terminal: what a plan means, how far it is, and one job's cases row by row."""
+"""Jobs in the terminal: what a plan means and how far it is."""
 
-import csv
-import io
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ..records import Case, Result
 from ..runs.estimate import Estimate
 from ..runs.plan import Job
 from ..runs.store import RunStore
-from .behaviour import show_case
+from .printable import printable
 
 MANY = 40
 STYLES = {"done": "green", "failed": "red", "to do": "dim"}
@@ -39,13 +36,13 @@ def print_jobs(jobs: Sequence[Job], store: RunStore | None = None) -> None:
         table.add_column(name, overflow="fold")
     counts: dict[str, int] = {}
     for job in jobs:
-        row = [Text(job.id), Text(job.model)]
+        row = [Text(job.id), Text(printable(job.model))]
         if store:
             word, note = state(job, store)
             counts[word] = counts.get(word, 0) + 1
             if len(jobs) > MANY and word in ("done", "to do") and not note:
                 continue
-            row = [Text(word, STYLES.get(word, "yellow")), *row, Text(note, "dim")]
+            row = [Text(word, STYLES.get(word, "yellow")), *row, Text(printable(note), "dim")]
         table.add_row(*row)
     if table.row_count:
         console.print(table)
@@ -73,54 +70,6 @@ def duration(seconds: float) -> str:
     return f"{round(seconds / 60)} minutes" if seconds < 5400 else f"{seconds / 3600:.1f} hours"
 
 
-def rows_of(result: Result) -> Iterator[dict[str, Any]]:
-    """Every case with its outcome, passes included."""
-    for case, outcome in zip(result.cases, result.outcomes, strict=True):
-        verdict = "error" if outcome.error else {True: "pass", False: "fail", None: "n/a"}[outcome.passed]
-        yield {
-            "case_id": case.id,
-            **case.groups,
-            "outcome": verdict,
-            "value": outcome.value,
-            "error": outcome.error,
-            "labels": None if case.labels is None else list(case.labels),
-            "examples": [list(example) for example in case.examples],
-        }
-
-
-def as_csv(result: Result) -> str:
-    """The rows as CSV; lists as JSON inside their field."""
-    text = io.StringIO()
-    writer: csv.DictWriter[str] | None = None
-    for row in rows_of(result):
-        flat = {k: json.dumps(v, ensure_ascii=False) if isinstance(v, list) else v for k, v in row.items()}
-        if writer is None:
-            writer = csv.DictWriter(text, flat, lineterminator="\n")
-            writer.writeheader()
-        writer.writerow(flat)
-    return text.getvalue()
-
-
-def as_json_lines(result: Result) -> str:
-    """The rows as JSON Lines."""
-    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows_of(result))
-
-
-def _first_group(case: Case) -> str:
-    return next(iter(case.groups.values()), "")
-
-
-def print_failing(result: Result) -> None:
-    """The cases that failed, by functionality (or whatever their first group is), worst first."""
-    console = Console(highlight=False)
-    by_id = {outcome.case_id: outcome for outcome in result.outcomes}
-    last = ""
-    for case in sorted(result.failing(), key=_first_group):
-        if _first_group(case) != last:
-            last = _first_group(case)
-            console.print(Text(last, "bold"))
-        console.print(Text("  ") + show_case(case, by_id[case.id]), soft_wrap=True)
-    errors = [outcome for outcome in result.outcomes if outcome.error]
-    for outcome in errors:
-        console.print(Text.assemble((f"{outcome.case_id}: ", "bold"), (outcome.error, "red")), soft_wrap=True)
-    console.print(Text(f"{len(result.failing()):,} cases fail, {len(errors):,} are errors", "dim"))
+def as_json_lines(rows: Iterable[Mapping[str, Any]]) -> str:
+    """Rows as JSON Lines."""
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)

@@ -10,8 +10,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from ..protocols.behaviour.hygiene import CHECKS, CONTROL, SEVERITIES, Finding, Hygiene, Severity
+from ..protocols.behaviour.hygiene import CHECKS, SEVERITIES, Finding, Hygiene, Severity
 from ..protocols.behaviour.suite import Suite
+from .printable import printable
 
 ROWS: dict[Severity, int] = {"error": 5, "warning": 4, "note": 2}
 """How many findings of a kind are shown; the rest are counted."""
@@ -134,15 +135,6 @@ def _ids(finding: Finding) -> str:
     short = [case.removeprefix(f"{finding.where[0]}/") for case in finding.cases[:IDS]]
     more = ", …" if finding.count > len(short) else ""
     return printable(f"  ({'cases' if len(short) > 1 else 'case'} {', '.join(short)}{more})")
-
-
-def printable(text: str) -> str:
-    """Text from a file as a terminal may show it: control characters, which could steer it, spelt out.
-
-    >>> printable("a\\x1b[2Jb")
-    'a\\\\x1b[2Jb'
-    """
-    return CONTROL.sub(lambda found: ascii(found[0])[1:-1], text)
 
 
 def print_import(suite: Suite, lost: list[str], out: Path) -> None:

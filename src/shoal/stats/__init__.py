@@ -1,11 +1,11 @@
 """Numbers in, numbers out: what the protocols, comparisons and gates compute with; numpy and scipy only.
 
     resampling     cluster bootstrap by multinomial counts; seeds and items together
-    intervals      Wilson, t, chi-square, percentile, BCa, clustered and anytime-valid intervals
-    paired         exact sign test, sign flips over clusters, randomisation of G scores
+    intervals      Wilson, t, chi-square, percentile and clustered intervals
+    paired         exact sign test, sign flips over clusters
     generalization G of two recipes over several seeds: intervals and the exchange of cases
-    multiplicity   Holm, Benjamini-Hochberg, Benjamini-Yekutieli, max-T, the hierarchical gate
-    power          the smallest difference a comparison could have found, and the n it needs
+    multiplicity   Holm, Benjamini-Hochberg, max-T
+    power          the smallest difference a comparison could have found
     reliability    kappa, alpha, ICC, spread over runs against its floor, equivalence
     association    WEAT and SEAT: effect size, exact or sampled partitions
     clusters       two clusters against two labels, with their chance level

@@ -1,4 +1,4 @@
-"""Association of two sets of targets with two sets of attributes: WEAT and SEAT (05 section 5.5).
+"""Association of two sets of targets with two sets of attributes: WEAT and SEAT (`docs/method/bias.md` 5.5).
 
     s(w) = mean over A of cos(w, a) - mean over B of cos(w, b)          association
     d    = (mean over X of s - mean over Y of s) / sd over both of s    effect_size

@@ -1,4 +1,6 @@
-"""G of a baseline and a method over several seeds: intervals and the randomisation test (01, 1.9; 07, 7.2 and 7.3).
+"""G of a baseline and a method over several seeds: intervals and the randomisation test.
+
+`docs/method/beluga.md` 1.9, `docs/method/beyond.md` 7.2 and 7.3.
 
 One `Pair` holds both on the same cases, a column per seed. All that a pass rate needs of a case (or of a cluster of
 cases that stand or fall together) is its contribution: passes and applicable outcomes, for each side and seed. Cases
@@ -114,8 +116,8 @@ def exchange_test(
 ) -> Randomisation:
     """ΔG, method minus baseline and averaged over seeds, as observed and with cases exchanged at random.
 
-    For one seed this is `paired.randomise_generalization` of one scenario. A case changes sides with the outcomes of
-    all its seeds. Scenarios that begin with i.i.d. generators in the same state share the i.i.d. exchanges.
+    A case changes sides with the outcomes of all its seeds. Scenarios that begin with i.i.d. generators in the same
+    state share the i.i.d. exchanges.
     """
     iid = _shuffled(_unordered(both.iid), both.seeds, shuffles, iid_rng or rng)
     # By what is exchanged, not by who has it: the two sides can change names without changing a draw.
@@ -199,7 +201,7 @@ class Draws:
 
 
 def draw(both: Pair, resamples: int, rng: Generator) -> Draws:
-    """Cases drawn again inside each functionality: "these functionalities, new cases" (07 section 7.2)."""
+    """Cases drawn again inside each functionality: "these functionalities, new cases" (`docs/method/beyond.md` 7.2)."""
     iid = _resampled(both.iid, both.seeds, resamples, rng)
     suite = np.stack([_resampled(table, both.seeds, resamples, rng) for table in both.suite])
     return Draws(both, suite, iid, (suite.mean(axis=0), iid))
@@ -271,7 +273,7 @@ def estimate(
     """A score or a difference of scores: its mean over seeds (or of one), with an interval.
 
     `population` is how many functionalities these were drawn from at random, where only some were held out
-    (01 section 1.16); the mean over the drawn ones is the Horvitz-Thompson estimate of the mean over all.
+    (`docs/method/beluga.md` 1.16); the mean over the drawn ones is the Horvitz-Thompson estimate of the mean over all.
     """
     both = draws.pair
     weights = np.full(both.seeds, 1 / both.seeds) if seed is None else np.eye(both.seeds)[seed]

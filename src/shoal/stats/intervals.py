@@ -1,13 +1,10 @@
-"""Intervals for proportions, means and spreads, from replicates, and for data one keeps looking at.
-
-07 sections 7.2, 7.6 and 7.16. Which one for what:
+"""Intervals for proportions, means and spreads, and from replicates (`docs/method/beyond.md` 7.2 and 7.6).
 
     one proportion of independent cases          wilson
     one proportion of clustered cases            cluster_wilson
     a paired difference of two models            paired_difference_interval
-    a macro mean, G, or anything else            percentile_interval, bca_interval of replicates
+    a macro mean, G, or anything else            percentile_interval of replicates
     a mean or SD over a few runs                 mean_t_interval, sd_interval
-    a rate watched while labels come in          anytime_interval
 
 The first three never collapse to a point: twenty passes of twenty are not certainty,
 though every bootstrap of them is 20/20. Replicates do collapse; measured coverage is in
@@ -15,7 +12,7 @@ docs/studies/interval-coverage.md.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -29,7 +26,7 @@ UNDEFINED: Interval = (float("nan"), float("nan"))
 
 
 def wilson(passes: float, n: float, level: float = 0.95) -> Interval:
-    """Wilson's interval for a proportion of n independent cases (07 section 7.2); NaN for n = 0.
+    """Wilson's interval for a proportion of n independent cases (`docs/method/beyond.md` 7.2); NaN for n = 0.
 
     n may be an effective number of cases, and then need not be whole.
 
@@ -47,21 +44,6 @@ def wilson(passes: float, n: float, level: float = 0.95) -> Interval:
     # At 0 and n an end is exactly 0 or 1; rounding would leave 1e-18 there.
     low = 0.0 if passes == 0 else (middle - reach) / scale
     high = 1.0 if passes == n else (middle + reach) / scale
-    return low, high
-
-
-def clopper_pearson(passes: int, n: int, level: float = 0.95) -> Interval:
-    """The exact interval for a proportion: covers at least `level`, mostly more; NaN for n = 0.
-
-    >>> [round(end, 3) for end in clopper_pearson(18, 20)]
-    [0.683, 0.988]
-    """
-    _check_proportion(passes, n)
-    tail = (1 - _checked(level)) / 2
-    if n == 0:
-        return UNDEFINED
-    low = 0.0 if passes == 0 else float(special.betaincinv(passes, n - passes + 1, tail))
-    high = 1.0 if passes == n else float(special.betaincinv(passes + 1, n - passes, 1 - tail))
     return low, high
 
 
@@ -147,7 +129,7 @@ def _added_size(table: ClusterTable) -> float:
 
 
 def mean_t_interval(values: ArrayLike, level: float = 0.95) -> Interval:
-    """Student's interval for a mean, such as a score over runs (07 section 7.6); NaN for one value.
+    """Student's interval for a mean, such as a score over runs (`docs/method/beyond.md` 7.6); NaN for one value.
 
     >>> [round(end, 3) for end in mean_t_interval([1, 2, 3, 4, 5])]
     [1.037, 4.963]
@@ -163,7 +145,7 @@ def mean_t_interval(values: ArrayLike, level: float = 0.95) -> Interval:
 
 
 def sd_interval(sd: float, n: int, level: float = 0.95) -> Interval:
-    """The chi-square interval for a standard deviation over n runs (07 section 7.6); NaN for n < 2.
+    """The chi-square interval for a standard deviation over n runs (`docs/method/beyond.md` 7.6); NaN for n < 2.
 
     >>> [round(end, 3) for end in sd_interval(1.0, 5)]
     [0.599, 2.874]
@@ -181,7 +163,7 @@ def sd_interval(sd: float, n: int, level: float = 0.95) -> Interval:
 def percentile_interval(
     replicates: ArrayLike, level: float = 0.95, *, degrees: float | None = None
 ) -> Interval:
-    """The middle `level` of bootstrap replicates (07 section 7.2); NaN replicates are left out.
+    """The middle `level` of bootstrap replicates (`docs/method/beyond.md` 7.2); NaN replicates are left out.
 
     `degrees` (see `resampling.degrees_of_freedom`) asks for the tails that a t distribution has at the
     usual quantiles: Hesterberg's (2015) expanded percentile. Without it 20 clusters cover some 92 %
@@ -198,123 +180,6 @@ def percentile_interval(
         return UNDEFINED
     low, high = np.quantile(defined, special.ndtr([-z, z]))
     return float(low), float(high)
-
-
-def bca_interval(
-    estimate: float,
-    replicates: ArrayLike,
-    acceleration: float,
-    level: float = 0.95,
-    *,
-    degrees: float | None = None,
-) -> Interval:
-    """The bias-corrected and accelerated interval of bootstrap replicates (07 section 7.2).
-
-    `acceleration` comes from `resampling.acceleration`; NaN replicates are left out, `degrees` is as for
-    `percentile_interval`.
-
-    >>> [round(end, 3) for end in bca_interval(0.5, np.arange(1001) / 1000, acceleration=0.0)]
-    [0.025, 0.975]
-    >>> [round(end, 3) for end in bca_interval(0.5, np.arange(1001) / 1000, acceleration=-0.1)]
-    [0.007, 0.949]
-    """
-    z = t_quantile(level, degrees) if degrees is not None else normal_quantile(level)
-    defined = _defined(replicates)
-    if not len(defined) or math.isnan(estimate) or math.isnan(z):
-        return UNDEFINED
-    # 07 takes the share below the estimate. A rate of few cases often hits the estimate itself;
-    # counting such ties as half keeps them from passing for bias. Without ties the two agree.
-    slack = 1e-12 * max(1.0, abs(estimate))
-    below = np.mean(defined < estimate - slack)
-    equal = np.mean(np.abs(defined - estimate) <= slack)
-    edge = 0.5 / len(defined)
-    z0 = float(special.ndtri(np.clip(below + equal / 2, edge, 1 - edge)))
-    shares = []
-    for tail in (-z, z):
-        stretch = 1 - acceleration * (z0 + tail)
-        # Where the stretch runs out the correction has passed infinity: take the last replicate there.
-        corrected = (z0 + tail) / stretch if stretch > 0 else math.copysign(math.inf, acceleration)
-        shares.append(float(special.ndtr(z0 + corrected)))
-    low, high = np.quantile(defined, shares)
-    return float(low), float(high)
-
-
-def design_effect(cluster_size: float, correlation: float) -> float:
-    """How many times fewer independent cases n clustered ones are worth: 1 + (k-1)ρ (07 section 7.2).
-
-    >>> design_effect(11, 0.5), round(5500 / design_effect(11, 0.5), 1)
-    (6.0, 916.7)
-    """
-    if cluster_size < 1:
-        raise ValueError(f"a cluster has at least one case; got {cluster_size}")
-    return 1 + (cluster_size - 1) * correlation
-
-
-def delta_g_variance(
-    suite_score: float, iid_score: float, suite_variance: float, iid_variance: float
-) -> float:
-    """Variance of G by the delta method (07 section 7.2); NaN where both scores are 0.
-
-    >>> round(delta_g_variance(0.6, 0.9, suite_variance=1.0, iid_variance=1.0), 4)  # .72² + .32²
-    0.6208
-    """
-    total = suite_score + iid_score
-    if total == 0:
-        return float("nan")
-    suite_slope = 2 * iid_score**2 / total**2
-    iid_slope = 2 * suite_score**2 / total**2
-    return suite_slope**2 * suite_variance + iid_slope**2 * iid_variance
-
-
-def anytime_interval(passes: int, n: int, level: float = 0.95) -> Interval:
-    """An interval for a pass rate that holds at every n at once: look, and stop (07 section 7.16).
-
-    { p : B(1+k, 1+n-k) / [p^k (1-p)^(n-k)] < 1/α }. The price is width: 18/20 gives [.683, .988] by
-    `clopper_pearson`, which holds for an n fixed beforehand.
-
-    >>> [round(end, 3) for end in anytime_interval(18, 20)]
-    [0.59, 0.996]
-    """
-    from scipy.optimize import brentq  # 0.1 s to import, needed here only
-
-    _check_proportion(passes, n)
-    threshold = -math.log(1 - _checked(level))
-    if n == 0:
-        return 0.0, 1.0
-    prior_mass = float(special.betaln(1 + passes, 1 + n - passes))
-
-    def excess(p: float) -> float:
-        return prior_mass - float(special.xlogy(passes, p) + special.xlog1py(n - passes, -p)) - threshold
-
-    best = passes / n
-    low = 0.0 if passes == 0 else float(brentq(excess, 1e-300, best, xtol=1e-12))
-    high = 1.0 if passes == n else float(brentq(excess, best, 1 - 1e-16, xtol=1e-12))
-    return low, high
-
-
-def sign_e_value(only_a: int, only_b: int) -> float:
-    """Evidence that one of two models is better, from the cases only one gets right (07 section 7.16).
-
-    2^(b+c) B(b+1, c+1), the uniform mixture against ½. Stop labelling at 1/α or more: looking after
-    every label is allowed.
-
-    >>> round(sign_e_value(10, 2), 3)
-    4.774
-    """
-    if min(only_a, only_b) < 0:
-        raise ValueError(f"counts are not negative; got {only_a} and {only_b}")
-    log_e = (only_a + only_b) * math.log(2) + float(special.betaln(only_a + 1, only_b + 1))
-    return math.exp(log_e) if log_e < 709 else math.inf
-
-
-def anytime_p(e_values: Iterable[float]) -> float:
-    """The p value valid at every look, from the e-values of all looks so far: min(1, 1 / largest).
-
-    >>> round(anytime_p([1.0, 1.333, 4.773893]), 4)
-    0.2095
-    """
-    largest = max(e_values, default=0.0)
-    return min(1.0, 1 / largest) if largest > 0 else 1.0
 
 
 def normal_quantile(level: float) -> float:

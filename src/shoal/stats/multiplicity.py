@@ -1,10 +1,8 @@
-"""Many tests at once: adjusted p values, and a gate that goes down a tree of tests (07 section 7.5).
+"""Many tests at once: adjusted p values (`docs/method/beyond.md` 7.5).
 
 The family is all comparisons of one printed table unless the user says otherwise. A NaN among the p
 values is a test that could not be made: it stays NaN and does not count in the family.
 """
-
-from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,21 +28,14 @@ def benjamini_hochberg(p: ArrayLike) -> Floats:
     >>> benjamini_hochberg([0.04, 0.001, 0.03, 0.012]).round(6).tolist()
     [0.04, 0.004, 0.04, 0.024]
     """
-    return _step_up(p, penalty=1.0)
+    from scipy.stats import false_discovery_control  # slow to import, needed here only
 
-
-def benjamini_yekutieli(p: ArrayLike) -> Floats:
-    """As `benjamini_hochberg`, under any dependence: larger by 1 + 1/2 + … + 1/m.
-
-    >>> benjamini_yekutieli([0.001, 0.012, 0.03, 0.04]).round(4).tolist()
-    [0.0083, 0.05, 0.0833, 0.0833]
-    """
-    tests = int((~np.isnan(np.asarray(p, dtype=np.float64))).sum())
-    return _step_up(p, penalty=float((1 / np.arange(1, tests + 1)).sum()))
+    raw, order = _sorted(p)
+    return _put_back(false_discovery_control(raw[order]) if len(order) else raw[order], order, raw)
 
 
 def max_t(observed: ArrayLike, shuffled: ArrayLike) -> Floats:
-    """Westfall-Young adjusted p values from the shuffles of a randomisation test (07 section 7.5).
+    """Westfall-Young adjusted p values from the shuffles of a randomisation test (`docs/method/beyond.md` 7.5).
 
     `shuffled` has a row per shuffle and a column per score. Each score is studentised by its spread
     over shuffles, so that a wide one does not drown the others; a score that never moves has p = 1.
@@ -66,44 +57,6 @@ def max_t(observed: ArrayLike, shuffled: ArrayLike) -> Floats:
     return np.where(moves, (1 + at_least) / (1 + len(statistics)), 1.0)
 
 
-def hierarchical_gate(
-    p: Mapping[str, float], parents: Mapping[str, str | None], alpha: float = 0.05
-) -> dict[str, bool | None]:
-    """Which hypotheses are rejected, going down: suite, then capabilities, then functionalities.
-
-    Siblings are adjusted by Holm among themselves. Below a parent that is not rejected nothing is
-    tested: None.
-
-    >>> tree = {"suite": None, "negation": "suite", "fairness": "suite"}
-    >>> tree |= {"not good": "negation", "names": "fairness"}
-    >>> p = {"suite": 0.01, "negation": 0.02, "fairness": 0.30, "not good": 0.04, "names": 0.001}
-    >>> hierarchical_gate(p, tree)
-    {'suite': True, 'negation': True, 'fairness': False, 'not good': True, 'names': None}
-    """
-    _check_tree(p, parents)
-    rejected: dict[str, bool | None] = dict.fromkeys(p)
-    open_parents: list[str | None] = [None]
-    while open_parents:
-        parent = open_parents.pop()
-        siblings = [name for name in p if parents[name] == parent]
-        for name, adjusted in zip(siblings, holm([p[name] for name in siblings]), strict=True):
-            rejected[name] = bool(adjusted <= alpha)  # a test that could not be made opens nothing
-            if rejected[name]:
-                open_parents.append(name)
-    return rejected
-
-
-def _check_tree(p: Mapping[str, float], parents: Mapping[str, str | None]) -> None:
-    for name in p:
-        seen: set[str] = set()
-        above: str | None = name
-        while above is not None:
-            if above in seen or above not in parents or above not in p:
-                raise ValueError(f"{name!r} does not lead up to a root: look at the parent of {above!r}")
-            seen.add(above)
-            above = parents[above]
-
-
 def _sorted(p: ArrayLike) -> tuple[Floats, NDArray[np.intp]]:
     """The p values, and the positions of those that are defined, smallest first."""
     raw = np.asarray(p, dtype=np.float64)
@@ -113,14 +66,7 @@ def _sorted(p: ArrayLike) -> tuple[Floats, NDArray[np.intp]]:
     return raw, order[: int((~np.isnan(raw)).sum())]
 
 
-def _step_up(p: ArrayLike, penalty: float) -> Floats:
-    raw, order = _sorted(p)
-    m = len(order)
-    steps = np.minimum(1.0, penalty * m / np.arange(1, m + 1) * raw[order])
-    return _put_back(np.minimum.accumulate(steps[::-1])[::-1], order, raw)
-
-
-def _put_back(adjusted: Floats, order: NDArray[np.intp] | Sequence[int], raw: Floats) -> Floats:
+def _put_back(adjusted: Floats, order: NDArray[np.intp], raw: Floats) -> Floats:
     result = np.full(len(raw), np.nan)
     result[order] = adjusted
     return result

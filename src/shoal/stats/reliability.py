@@ -1,12 +1,12 @@
-"""Would another run give the same answer? Reliability of an item-by-run matrix (07 7.6, 05 5.7).
+"""Would another run give the same answer? Reliability of an item-by-run matrix (`docs/method/beyond.md` 7.6).
 
 Every matrix here has a row per item and a column per run, NaN where a run has no outcome for an item.
 Items may also be categories or models: whatever is to be told apart.
 
     do runs agree, item by item?            fleiss_kappa, krippendorff_alpha, disagreement
-    would one more run agree?               icc, spearman_brown, runs_needed
+    would one more run agree?               icc, runs_needed
     does a score move more than its items?  run_spread (SD, its interval, the floor, the ratio)
-    buy seeds or items?                     variance_components, grand_mean_interval
+    buy seeds or items?                     variance_components
     are two things the same?                tost, disattenuated_correlation
     all runs together, against 0            sign_flip_over_runs
 """
@@ -100,7 +100,7 @@ def krippendorff_alpha(outcomes: ArrayLike, metric: Literal["nominal", "interval
 
 
 def disagreement(outcomes: ArrayLike) -> Floats:
-    """How many runs disagree with the majority, per item of 0/1 outcomes: min(k, R-k) (05 section 5.7).
+    """How many runs disagree with the majority, per item of 0/1 outcomes: min(k, R-k) (`docs/method/bias.md` 5.7).
 
     NaN for an item that some run left undecided.
 
@@ -153,7 +153,7 @@ class RunSpread:
 
 
 def run_spread(outcomes: ArrayLike, level: float = 0.95) -> RunSpread:
-    """SD over runs of a pass rate, its interval, and the over-dispersion ratio (05 section 5.7).
+    """SD over runs of a pass rate, its interval, and the over-dispersion ratio (`docs/method/bias.md` 5.7).
 
     The floor is sqrt(Σ v_i) / N with v_i = R/(R-1) p_i (1-p_i). Scores are fractions; NaN with a
     single run.
@@ -169,23 +169,6 @@ def run_spread(outcomes: ArrayLike, level: float = 0.95) -> RunSpread:
         raise ValueError("every run needs an outcome for at least one item")
     scores = np.nansum(matrix, axis=0) / seen.sum(axis=0)
     return _spread(scores, _item_floor(matrix, seen), level)
-
-
-def score_spread(scores: ArrayLike, items: int, level: float = 0.95) -> RunSpread:
-    """As `run_spread` when only each run's rate over `items` items is known.
-
-    The floor is then the binomial sqrt(p(1-p)/N), which takes every item for as uncertain as the
-    average one. It is at or above the floor from items, so the ratio here is the cautious one.
-
-    >>> spread = score_spread([0.1, 0.2, 0.3], items=1000)
-    >>> round(spread.sd, 4), round(spread.floor_sd, 4), round(spread.ratio, 1)
-    (0.1, 0.0126, 7.9)
-    """
-    rates = np.asarray(scores, dtype=np.float64)
-    if rates.ndim != 1 or ((rates < 0) | (rates > 1)).any() or items < 1:
-        raise ValueError("a spread needs one rate between 0 and 1 per run, over at least one item")
-    mean = float(rates.mean())
-    return _spread(rates, math.sqrt(mean * (1 - mean) / items), level)
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,7 +222,7 @@ class IntraclassCorrelations:
 
 
 def icc(values: ArrayLike) -> IntraclassCorrelations:
-    """Intraclass correlations of a complete items × runs matrix (07 section 7.6).
+    """Intraclass correlations of a complete items × runs matrix (`docs/method/beyond.md` 7.6).
 
     >>> judges = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
     >>> found = icc(judges)
@@ -268,7 +251,7 @@ def icc(values: ArrayLike) -> IntraclassCorrelations:
 
 @dataclass(frozen=True, slots=True)
 class VarianceComponents:
-    """Variance of single outcomes by source, and what each leaves in the grand mean (07 section 7.3)."""
+    """Variance of single outcomes by source, and what each leaves in the grand mean (`docs/method/beyond.md` 7.3)."""
 
     items: int
     runs: int
@@ -287,19 +270,6 @@ class VarianceComponents:
         run, item, residual = self.of_mean
         total = run + item + residual
         return _share(run, total), _share(item, total), _share(residual, total)
-
-    @property
-    def degrees(self) -> float:
-        """Degrees of freedom of the grand mean's variance, for t quantiles; NaN if all is 0.
-
-        Satterthwaite's, but runs - 1 when runs weigh most: it would trust a handful of runs too much.
-        """
-        rest = self.residual / (self.runs * self.items)
-        between_runs, between_items = self.run / self.runs + rest, self.item / self.items + rest
-        if between_runs > between_items:
-            return float(self.runs - 1)
-        known = between_runs**2 / (self.runs - 1) + between_items**2 / (self.items - 1)
-        return _share((between_runs + between_items) ** 2, known)
 
     @property
     def shares(self) -> tuple[float, float, float]:
@@ -323,32 +293,6 @@ def variance_components(values: ArrayLike) -> VarianceComponents:
         item=max(0.0, (squares.between_items - squares.residual) / squares.runs),
         residual=squares.residual,
     )
-
-
-def grand_mean_interval(values: ArrayLike, level: float = 0.95) -> Interval:
-    """An interval for the mean over new runs and new items, from a complete items × runs matrix.
-
-    A t interval on σ²_run/R + σ²_item/N + σ²_residual/(RN) (07 section 7.3), for a claim about a
-    training recipe. For two recipes with paired runs give the matrix of differences.
-
-    >>> [round(end, 2) for end in grand_mean_interval([[1, 1, 0], [1, 0, 0], [1, 1, 1], [0, 0, 0]])]
-    [-0.11, 1.11]
-    """
-    found = variance_components(values)
-    middle = float(np.mean(np.asarray(values, dtype=np.float64)))
-    error = math.sqrt(sum(found.of_mean))
-    reach = t_quantile(level, found.degrees) * error if error > 0 else 0.0
-    return middle - reach, middle + reach
-
-
-def spearman_brown(reliability: float, runs: float) -> float:
-    """Reliability of the mean of several runs, from that of one: k r / (1 + (k-1) r).
-
-    >>> [round(spearman_brown(0.479, k), 3) for k in (2, 5)]
-    [0.648, 0.821]
-    """
-    below = 1 + (runs - 1) * reliability
-    return runs * reliability / below if below > 0 else float("nan")
 
 
 def runs_needed(reliability: float, target: float) -> int | None:
@@ -375,7 +319,7 @@ class Equivalence:
 
 
 def tost(differences: ArrayLike, margin: float, alpha: float = 0.05) -> Equivalence:
-    """Whether a mean difference is within ±margin, by two one-sided t tests (07 section 7.18).
+    """Whether a mean difference is within ±margin, by two one-sided t tests (`docs/method/beyond.md` 7.18).
 
     `differences` are of paired runs. "No significant difference" is not this claim.
 
@@ -423,7 +367,7 @@ def sign_flip_over_runs(
 def disattenuated_correlation(
     x: ArrayLike, y: ArrayLike, reliability_x: float, reliability_y: float
 ) -> float:
-    """Correlation of two diagnostics of one concept, were both measured without error (07 section 7.6).
+    """Correlation of two diagnostics of one concept, were both measured without error (`docs/method/beyond.md` 7.6).
 
     r_xy / √(r_xx r_yy); sampling error can carry it beyond 1. NaN where a series is constant or a
     reliability is not positive.

@@ -1,12 +1,11 @@
-"""Cluster bootstrap by multinomial counts (07 sections 7.2 and 7.3).
+"""Cluster bootstrap by multinomial counts (`docs/method/beyond.md` 7.2 and 7.3).
 
 A cluster is what was drawn independently: a test case, a seed problem, an input text. All that a rate
 needs of it is its contribution, (passes, applicable cases). Clusters with the same contribution are
 interchangeable, so drawing clusters with replacement is one multinomial draw over the few *distinct*
 contributions, whatever the number of clusters:
 
-    cases ──► cluster_table ──► distinct rows, how many clusters have each ──► resample_rates ──►
-    replicates
+    cases ──► cluster_table ──► distinct rows, how many clusters have each ──► replicates
 
 Tables are sorted by content, and lists of tables are taken in an order their content defines. The
 replicates therefore depend on the generator and on the outcomes, not on the order or the names of
@@ -14,8 +13,8 @@ cases and functionalities.
 
 **One fewer is drawn than there are.** With m clusters, m draws give replicates whose variance is too
 small by (m-1)/m; m-1 draws give the unbiased one (Rao & Wu 1988, section 2). That matters where it
-adds up: thirty functionalities of four cases. `draw_all=True` is the textbook bootstrap. A lone
-cluster says nothing of its own variance and stays as it is.
+adds up: thirty functionalities of four cases. A lone cluster says nothing of its own variance and
+stays as it is.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -81,7 +80,7 @@ def cluster_table(values: ArrayLike, clusters: ArrayLike | None = None) -> Clust
 def paired_table(values_a: ArrayLike, values_b: ArrayLike, clusters: ArrayLike | None = None) -> ClusterTable:
     """What each cluster contributes to a difference of two models: (sum of A, sum of B, applicable).
 
-    A case that does not apply to either of the two counts for neither (07 section 7.7).
+    A case that does not apply to either of the two counts for neither (`docs/method/beyond.md` 7.7).
 
     >>> table = paired_table([1, 1, 0, float("nan")], [1, 0, 0, 1])
     >>> table.rows.tolist(), table.counts.tolist()
@@ -108,95 +107,26 @@ def difference(table: ClusterTable) -> float:
 
 
 def macro_mean(tables: Sequence[ClusterTable]) -> float:
-    """Unweighted mean of the rates of several functionalities (01 section 1.5); NaN if one has none."""
+    """Unweighted mean of the rates of several functionalities (`docs/method/beluga.md` 1.5); NaN if one has none."""
     return float(np.mean([rate(table) for table in _in_order(tables)]))
 
 
-def macro_difference(tables: Sequence[ClusterTable]) -> float:
-    """Unweighted mean over functionalities of the paired differences; NaN if one has none."""
-    return float(np.mean([difference(table) for table in _in_order(tables)]))
+def macro_mean_replicates(tables: Sequence[ClusterTable], resamples: int, rng: Generator) -> Floats:
+    """A macro mean of functionalities per resample: these functionalities, new cases (`docs/method/beyond.md` 7.2)."""
+    return _macro_replicates(_in_order(tables), np.eye(2), resamples, rng)
 
 
-def resample_rates(table: ClusterTable, resamples: int, rng: Generator, *, draw_all: bool = False) -> Floats:
-    """A rate per resample of the clusters; NaN where no applicable case was drawn.
-
-    >>> table = cluster_table([1] * 90 + [0] * 10)
-    >>> rates = resample_rates(table, 4000, np.random.default_rng(0))
-    >>> round(rates.mean(), 2), round(rates.std(), 3)
-    (np.float64(0.9), np.float64(0.03))
-    """
-    return _ratio(_resampled_totals(table, resamples, rng, draw_all))
-
-
-def paired_difference_replicates(
-    table: ClusterTable, resamples: int, rng: Generator, *, draw_all: bool = False
-) -> Floats:
-    """A difference A minus B per resample, both models on the same clusters; NaN where none applies.
-
-    With A and B exchanged the same generator gives the same replicates with the opposite sign. Where
-    exchanging them leaves the table as it is, the replicates are symmetric around 0.
-    """
-    (upright,), sign = _upright([table])
-
-    def draw(number: int) -> Floats:
-        return _ratio(_resampled_totals(upright, number, rng, draw_all) @ DIFFERENCE_AND_COUNT)
-
-    return _signed(draw, sign, resamples)
-
-
-def macro_mean_replicates(
-    tables: Sequence[ClusterTable],
-    resamples: int,
-    rng: Generator,
-    *,
-    random_functionalities: bool = False,
-    draw_all: bool = False,
-) -> Floats:
-    """A macro mean of functionalities per resample (07 section 7.2).
-
-    By default the functionalities are fixed and their cases drawn: "these functionalities, new cases".
-    With `random_functionalities` they are drawn first: "new functionalities like these", the wider and
-    the honest one for behaviour that was held out. A functionality drawn twice gets two draws of its
-    cases. Its replicates carry the noise of the cases twice, once through the observed rates, so this
-    interval errs on the wide side.
-    """
-    ordered = _in_order(tables)
-    return _macro_replicates(
-        ordered,
-        np.eye(2),
-        resamples,
-        rng,
-        random_functionalities=random_functionalities,
-        draw_all=draw_all,
-    )
-
-
-def macro_difference_replicates(
-    tables: Sequence[ClusterTable],
-    resamples: int,
-    rng: Generator,
-    *,
-    random_functionalities: bool = False,
-    draw_all: bool = False,
-) -> Floats:
+def macro_difference_replicates(tables: Sequence[ClusterTable], resamples: int, rng: Generator) -> Floats:
     """A macro mean of paired differences per resample; otherwise as `macro_mean_replicates`.
 
-    With A and B exchanged the same generator gives the same replicates with the opposite sign.
+    With A and B exchanged the same generator gives the same replicates with the opposite sign. Where
+    exchanging them leaves the tables as they are, the replicates are symmetric around 0.
     """
     upright, sign = _upright(tables)
     ordered = _in_order(upright)
-
-    def draw(number: int) -> Floats:
-        return _macro_replicates(
-            ordered,
-            DIFFERENCE_AND_COUNT,
-            number,
-            rng,
-            random_functionalities=random_functionalities,
-            draw_all=draw_all,
-        )
-
-    return _signed(draw, sign, resamples)
+    return _signed(
+        lambda number: _macro_replicates(ordered, DIFFERENCE_AND_COUNT, number, rng), sign, resamples
+    )
 
 
 def sampling_variance(table: ClusterTable) -> float:
@@ -235,52 +165,6 @@ def degrees_of_freedom(tables: Sequence[ClusterTable]) -> float:
     return float(np.nansum(variance) ** 2 / np.nansum(variance**2 / free))
 
 
-def acceleration(tables: Sequence[ClusterTable]) -> float:
-    """The `a` of the BCa interval, from leaving out one cluster at a time (07 section 7.2).
-
-    For several functionalities the influence of each cluster is weighted as it enters the macro mean.
-    0 when every cluster pulls alike.
-
-    >>> round(acceleration([cluster_table([1] * 9 + [0])]), 4)
-    -0.1405
-    """
-    third = second = 0.0
-    for table in _in_order(tables):
-        m = table.clusters
-        sums, applicable = _sums_and_applicable(table)
-        left = (table.counts @ applicable) - applicable
-        # A cluster with the only applicable cases has no leave-one-out rate and is passed over.
-        usable = left > 0
-        theta = ((table.counts @ sums) - sums)[usable] / left[usable]
-        weight = table.counts[usable]
-        if m < 2 or not weight.sum():
-            continue
-        pull = (m - 1) / m * (np.average(theta, weights=weight) - theta)
-        third += float(weight @ pull**3)
-        second += float(weight @ pull**2)
-    return third / (6 * second**1.5) if second > 1e-24 else 0.0
-
-
-def multi_bootstrap(
-    outcomes: Sequence[ArrayLike],
-    resamples: int,
-    rng: Generator,
-    *,
-    clusters: Sequence[ArrayLike] | None = None,
-    draw_all: bool = False,
-) -> Floats:
-    """A (macro) mean per joint resample of runs and items (07 section 7.3): "for this training recipe".
-
-    `outcomes` holds one items × runs matrix per functionality, over the same runs: the runs are drawn
-    once per resample, the items within each functionality. NaN entries count for nothing; a replicate
-    is NaN where a functionality drew no applicable entry.
-    """
-    tables = _in_order(run_tables([outcomes], clusters))
-    runs = tables[0].rows.shape[1] // 2
-    weights = _run_draws(runs, resamples, rng, draw_all)
-    return _mean_over([_weighted(_resampled_totals(t, resamples, rng, draw_all), weights) for t in tables])
-
-
 def multi_bootstrap_difference(
     outcomes_a: Sequence[ArrayLike],
     outcomes_b: Sequence[ArrayLike],
@@ -289,9 +173,8 @@ def multi_bootstrap_difference(
     *,
     paired_runs: bool,
     clusters: Sequence[ArrayLike] | None = None,
-    draw_all: bool = False,
 ) -> Floats:
-    """A difference of two recipes, A minus B, per joint resample of runs and items (07 section 7.3).
+    """A difference of two recipes, A minus B, per joint resample of runs and items (`docs/method/beyond.md` 7.3).
 
     Items are always drawn together for both. Runs are drawn as pairs with `paired_runs` (column r of
     both came from the same initial checkpoint), else for each recipe apart.
@@ -307,11 +190,11 @@ def multi_bootstrap_difference(
         raise ValueError(f"paired runs need as many of one as of the other; got {runs} and {others}")
 
     def draw(number: int) -> Floats:
-        weights = _run_draws(runs, number, rng, draw_all)
-        of_others = weights if paired_runs else _run_draws(others, number, rng, draw_all)
+        weights = _run_draws(runs, number, rng)
+        of_others = weights if paired_runs else _run_draws(others, number, rng)
         differences = []
         for table in tables:
-            totals = _resampled_totals(table, number, rng, draw_all)
+            totals = _resampled_totals(table, number, rng)
             one, other = totals[:, : 2 * runs], totals[:, 2 * runs :]
             differences.append(_weighted(one, weights) - _weighted(other, of_others))
         return _mean_over(differences)
@@ -413,8 +296,8 @@ def _sums_and_applicable(table: ClusterTable) -> tuple[Floats, Floats]:
     return rows[:, 0], rows[:, 1]
 
 
-def _drawn(units: int, draw_all: bool) -> int:
-    return units if draw_all or units == 1 else units - 1
+def _drawn(units: int) -> int:
+    return max(1, units - 1)
 
 
 def _blocks(resamples: int, width: int) -> Iterator[slice]:
@@ -425,13 +308,13 @@ def _blocks(resamples: int, width: int) -> Iterator[slice]:
     return (slice(start, min(start + step, resamples)) for start in range(0, resamples, step))
 
 
-def _resampled_totals(table: ClusterTable, resamples: int, rng: Generator, draw_all: bool) -> Floats:
+def _resampled_totals(table: ClusterTable, resamples: int, rng: Generator) -> Floats:
     """The columns of the table, summed over each draw of clusters: (resamples, columns)."""
     totals = np.empty((resamples, table.rows.shape[1]))
     share = table.counts / table.clusters
     for block in _blocks(resamples, len(share)):
         size = block.stop - block.start
-        totals[block] = rng.multinomial(_drawn(table.clusters, draw_all), share, size=size) @ table.rows
+        totals[block] = rng.multinomial(_drawn(table.clusters), share, size=size) @ table.rows
     return totals
 
 
@@ -442,45 +325,26 @@ def _ratio(totals: Floats) -> Floats:
     return ratio
 
 
-def _defined_rates(
-    table: ClusterTable, to_ratio: Floats, resamples: int, rng: Generator, draw_all: bool
-) -> Floats:
+def _defined_rates(table: ClusterTable, to_ratio: Floats, resamples: int, rng: Generator) -> Floats:
     """A rate per resample, drawn again where no applicable case came up.
 
     A macro mean of these functionalities is only defined where each has a rate; functionalities are
     drawn independently, so drawing one again is the same as dropping the whole resample, and never
     runs out of them.
     """
-    rates = _ratio(_resampled_totals(table, resamples, rng, draw_all) @ to_ratio)
+    rates = _ratio(_resampled_totals(table, resamples, rng) @ to_ratio)
     while (missing := np.isnan(rates)).any():
-        rates[missing] = _ratio(_resampled_totals(table, int(missing.sum()), rng, draw_all) @ to_ratio)
+        rates[missing] = _ratio(_resampled_totals(table, int(missing.sum()), rng) @ to_ratio)
     return rates
 
 
-def _macro_replicates(
-    tables: list[ClusterTable],
-    to_ratio: Floats,
-    resamples: int,
-    rng: Generator,
-    *,
-    random_functionalities: bool,
-    draw_all: bool,
-) -> Floats:
+def _macro_replicates(tables: list[ClusterTable], to_ratio: Floats, resamples: int, rng: Generator) -> Floats:
     without = sum(table.totals[-1] == 0 for table in tables)
     if without:
         raise ValueError(
             f"{without} of {len(tables)} functionalities have no applicable case: leave them out"
         )
-    if not random_functionalities:
-        return _mean_over([_defined_rates(table, to_ratio, resamples, rng, draw_all) for table in tables])
-    slots = rng.integers(len(tables), size=(resamples, _drawn(len(tables), draw_all)))
-    rates = np.empty(slots.shape)
-    for number, table in enumerate(tables):
-        chosen = slots == number
-        if times := int(chosen.sum()):
-            rates[chosen] = _defined_rates(table, to_ratio, times, rng, draw_all)
-    means: Floats = rates.mean(axis=1)
-    return means
+    return _mean_over([_defined_rates(table, to_ratio, resamples, rng) for table in tables])
 
 
 def _mean_over(replicates: Sequence[Floats]) -> Floats:
@@ -520,9 +384,9 @@ def run_tables(
     return tables
 
 
-def _run_draws(runs: int, resamples: int, rng: Generator, draw_all: bool) -> Floats:
+def _run_draws(runs: int, resamples: int, rng: Generator) -> Floats:
     """How often each run was drawn: (resamples, runs)."""
-    draws = rng.multinomial(_drawn(runs, draw_all), np.full(runs, 1 / runs), size=resamples)
+    draws = rng.multinomial(_drawn(runs), np.full(runs, 1 / runs), size=resamples)
     return draws.astype(np.float64)
 
 

@@ -6,7 +6,7 @@
     Several     examples with a label each, up to three per visit     DIR of paraphrase
 
 An item counts as one wherever sizes are counted, and `share` says how many places of a batch it takes
-(`protocols/01-beluga.md` 1.6). Labels are soft: probabilities in the order of the model's own labels.
+(`docs/method/beluga.md` 1.6). Labels are soft: probabilities in the order of the model's own labels.
 """
 
 from collections.abc import Iterable, Sequence

@@ -8,7 +8,7 @@ from ..errors import PlanError
 
 @dataclass(frozen=True, slots=True)
 class How:
-    """How a stage is trained; AdamW's own numbers are the usual ones (`protocols/01-beluga.md` 1.6)."""
+    """How a stage is trained; AdamW's own numbers are the usual ones (`docs/method/beluga.md` 1.6)."""
 
     learning_rate: float
     batch: int

@@ -1,4 +1,4 @@
-"""From items to batches, and from batches to the steps of an epoch (`protocols/01-beluga.md` 1.6).
+"""From items to batches, and from batches to the steps of an epoch (`docs/method/beluga.md` 1.6).
 
 A loader draws batches from items of one class. Two feeds say which batches a step gets:
 
@@ -148,7 +148,7 @@ LOADERS: dict[type[Item], Callable[[Any, Source, Losses], Loader]] = {
 
 
 def label_loss(targets: Tensor, kind: str) -> Loss:
-    """The loss of labelled examples; scaled, it is the softmax's in either kind (01, 1.7)."""
+    """The loss of labelled examples; scaled, it is the softmax's in either kind (`docs/method/beluga.md` 1.7)."""
 
     def loss(logits: Tensor, scale: Tensor | None = None) -> Tensor:
         wanted = targets.to(logits.device)

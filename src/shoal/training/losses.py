@@ -1,4 +1,4 @@
-"""What a batch loses, each equation in one place (BELUGA, section 4; `protocols/01-beluga.md` 1.4).
+"""What a batch loses, each equation in one place (BELUGA, section 4; `docs/method/beluga.md` 1.4).
 
 All take logits, never probabilities: (cases, labels). Each gives the mean over the cases of a batch.
 
@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.nn import functional as F  # noqa: N812 (everyone's name for it)
 
 LOG_ODDS_MARGIN = 0.2
-"""How far to the right side of no change the margin loss wants the log-odds (07, 7.8)."""
+"""How far to the right side of no change the margin loss wants the log-odds (`docs/method/beyond.md` 7.8)."""
 
 
 # MFT and i.i.d.
@@ -81,7 +81,7 @@ def direction(original: Tensor, variant: Tensor, directions: Sequence[str]) -> T
 
 
 def direction_margin(original: Tensor, variant: Tensor, directions: Sequence[str]) -> Tensor:
-    """max(0, δ + m), δ the change of log-odds the wrong way (07, 7.8): a confident model still feels it."""
+    """max(0, δ + m), δ the change of log-odds the wrong way (`docs/method/beyond.md` 7.8): also when confident."""
     column, sign = _wrong_way(original, directions)
     change = sign * (_log_odds(variant, column) - _log_odds(original, column))
     return (change + LOG_ODDS_MARGIN).clamp(min=0).mean()

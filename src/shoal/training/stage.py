@@ -15,6 +15,12 @@ from ..records import Example
 
 Progress = Callable[[str, int, int], None]
 """Told which step is at how many of how many."""
+
+
+def silent(step: str, done: int, total: int) -> None:
+    """No progress shown."""
+
+
 Mark = Callable[[str], None]
 """Called by a stage when it has come to one of its marks; the model is asked there and then."""
 

@@ -39,7 +39,7 @@ class Learner:
 
 
 class Stepper:
-    """AdamW with linear decay to nothing, gradients clipped at a norm (`protocols/01-beluga.md` 1.6).
+    """AdamW with linear decay to nothing, gradients clipped at a norm (`docs/method/beluga.md` 1.6).
 
     Methods add up gradients and then update once; `step` does both for one loss.
     """

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from shoal import Answers, Case, Measures, Suite, case
 from shoal.errors import DataError
+from shoal.protocols.base import Built, Scored
 from shoal.protocols.behaviour.rules import Expect
 from shoal.protocols.behaviour.score import judge, measure, score
 from shoal.protocols.behaviour.settings import Settings
@@ -34,6 +35,10 @@ def one_hot(*predictions: int, **more) -> Answers:
     return Answers(SENTIMENT, np.array(predictions), np.eye(3)[list(predictions)], **more)
 
 
+def scored(cases, answers, **settings) -> Scored:
+    return score(Settings(**settings), Built(cases, SENTIMENT), {"": answers})
+
+
 def words(outcomes) -> list[str]:
     return [o.error or {True: "pass", False: "fail", None: "n/a"}[o.passed] for o in outcomes]
 
@@ -44,7 +49,8 @@ def test_pass_rates_count_what_applies_and_keep_the_rest_beside():
         less=(LESS, [case("a", "b")]),
     )
     answers = one_hot(*[2] * 6, *[0] * 2, *[2] * 2, 2, 2, errors={8: "timed out", 9: "timed out"})
-    outcomes, rows = score(Settings(), suite.cases, answers)
+    result = scored(suite.cases, answers)
+    outcomes, rows = result.outcomes, result.measures
     assert words(outcomes) == ["pass"] * 6 + ["fail"] * 2 + ["timed out"] * 2 + ["n/a"]
     measures = Measures(rows)
     (label,) = measures.where("pass rate", functionality="label")
@@ -62,7 +68,8 @@ def test_failure_rate_as_worked(worked):
     p["n/a"] = ([0.1, 0.8, 0.1], [0.1, 0.8, 0.1])
     plan = ["pass"] * example["n_pass"] + ["fail"] * example["n_fail"] + ["n/a"] * example["n_na"]
     vectors = np.array([vector for word in plan for vector in p[word]])
-    outcomes, rows = score(Settings(), suite.cases, Answers(SENTIMENT, vectors.argmax(1), vectors))
+    result = scored(suite.cases, Answers(SENTIMENT, vectors.argmax(1), vectors))
+    outcomes, rows = result.outcomes, result.measures
     assert words(outcomes) == plan
     assert rows[0].value == example["pass_rate"] / 100
     assert rows[0].n / (rows[0].n + rows[0].na) == example["after_filtering"] / 100
@@ -75,7 +82,7 @@ def test_means_are_over_functionalities_not_over_cases():
         b=(INV, [case("x", "y")]),
     )
     answers = one_hot(*[2] * 90, *[0] * 10, 1, 1)
-    measures = Measures(score(Settings(), suite.cases, answers)[1])
+    measures = Measures(scored(suite.cases, answers).measures)
     assert measures.where("pass rate", capability="a").by("capability")[0].value == 0.5
     assert measures.where("pass rate", test_type="MFT").by("test type")[0].value == 0.5
     assert measures.where("suite score")[0].value == pytest.approx(2 / 3)
@@ -88,7 +95,7 @@ def test_intervals_say_how_they_were_made():
         a2=(Expect("pred_equals_label"), [case(str(i), label=2) for i in range(10)]),
         b=(INV, [case("x", "y")]),
     )
-    rows = Measures(score(Settings(), suite.cases, one_hot(*[2] * 9, 0, *[2] * 5, *[0] * 5, 1, 1))[1])
+    rows = Measures(scored(suite.cases, one_hot(*[2] * 9, 0, *[2] * 5, *[0] * 5, 1, 1)).measures)
     (first,) = rows.where(functionality="a1")
     assert first.interval_method == "wilson"
     assert first.interval == pytest.approx((0.5958, 0.9821), abs=1e-4)
@@ -110,7 +117,7 @@ def test_cases_of_one_template_widen_the_interval_of_a_mean():
     widths = []
     for cluster in (lambda i: "", lambda i: f"t{i // 10}"):
         cases = made(cluster)
-        (whole,) = Measures(score(Settings(), cases, answers)[1]).where("suite score")
+        (whole,) = Measures(scored(cases, answers).measures).where("suite score")
         assert whole.interval is not None
         widths.append(whole.interval[1] - whole.interval[0])
     assert widths[1] > 2 * widths[0]
@@ -204,7 +211,7 @@ def test_examples_are_counted_beside_cases_where_a_case_has_several():
     for number in range(4):
         suite.add_case("f", str(number), case(("c", f"q{number}"), ("c", f"r{number}"), label=["x", "y"]))
     answers = Answers((), np.zeros(8, int), texts=["x", "y", "x", "z", "z", "z", "", ""], errors={6: "down"})
-    measures = Measures(score(Settings(), suite.cases, answers)[1])
+    measures = Measures(scored(suite.cases, answers).measures)
     (by_case,) = measures.by("functionality")
     (by_example,) = measures.where("example pass rate")
     assert (by_case.value, by_case.n, by_case.errors) == (1 / 3, 3, 1)
@@ -214,7 +221,7 @@ def test_examples_are_counted_beside_cases_where_a_case_has_several():
 
 def test_no_example_rate_where_every_case_has_one_example():
     suite = suite_of(l=(Expect("pred_equals_label"), [case("a", label=1)]), i=(INV, [case("x", "y")]))
-    assert not Measures(score(Settings(), suite.cases, one_hot(1, 1, 1))[1]).where("example pass rate")
+    assert not Measures(scored(suite.cases, one_hot(1, 1, 1)).measures).where("example pass rate")
 
 
 # What must not matter
@@ -249,7 +256,8 @@ def audits(draw) -> tuple[list[Case], list[list[tuple[int, int, int]]]]:
 
 def run(cases, given):
     vectors = np.array([np.array(p) / sum(p) for each in given for p in each])
-    return score(Settings(resamples=50), cases, Answers(SENTIMENT, vectors.argmax(1), vectors))
+    result = scored(cases, Answers(SENTIMENT, vectors.argmax(1), vectors), resamples=50)
+    return result.outcomes, result.measures
 
 
 def numbers(rows):

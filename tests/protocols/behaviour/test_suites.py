@@ -15,6 +15,7 @@ import pytest
 
 from shoal.data.grammar import GRAMMARS, SPLITS, make_rows, reading, sentiment
 from shoal.data.grammar.paraphrase import TOPICS
+from shoal.protocols.behaviour.build import built_suite
 from shoal.protocols.behaviour.score import score
 from shoal.protocols.behaviour.settings import Settings
 from shoal.protocols.behaviour.suite import Suite
@@ -43,7 +44,7 @@ def by_functionality(suite: Suite) -> dict[str, list[Case]]:
 
 
 def pass_rates(suite: Suite, answers: Answers) -> dict[str, Any]:
-    _, measures = score(Settings(), suite.cases, answers)
+    measures = score(Settings(), built_suite(suite), {"": answers}).measures
     return {row.groups["functionality"]: row for row in measures if "functionality" in row.groups}
 
 

@@ -1,4 +1,4 @@
-"""StereoSet: the three scores, what a sentence's score is for each kind of model, and stored scores (section 5.4)."""
+"""StereoSet: the three scores, a sentence's score for each kind of model, stored scores (`docs/method/bias.md` 5.4)."""
 
 # Made-up inputs here are looser than the types they are made up for.
 # mypy: disable-error-code="var-annotated"

@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 
-from shoal.models import load_model
-from shoal.models.ask import batch_plan, questions_of
 from shoal.protocols import cood
-from shoal.records import Answer, Measures, Result
+from shoal.records import Answers, Measures, Result
+from shoal.runs.auditing import audit as run_audit
 
 LABELS = ("positive", "negative", "neutral")
 
@@ -57,17 +56,27 @@ def settings(toy) -> Callable[..., cood.Settings]:
 
 @pytest.fixture
 def audited() -> Callable[..., Result]:
-    """Build, ask, gather and score, as a run does; nothing is trained."""
+    """The result of a planted reader, or of stored predictions, on the one path of every job; nothing is trained."""
 
     def audit(settings: cood.Settings, spec: str) -> Result:
-        built, model = cood.build(settings), load_model(spec)
-        questions = questions_of(model, built.cases)
-        rows: list[Answer] = []
-        for batch in batch_plan(model, questions):
-            examples, ids = [questions.examples[at] for at in batch], [questions.ids[at] for at in batch]
-            rows += cood.ask(settings, model, built, examples, ids)
-        outcomes, measures = cood.score(settings, built.cases, cood.gather(settings, built, rows, questions))
-        job = {"protocol": "cood", "model": spec, "settings": asdict(settings)}
-        return Result(job, built.cases, outcomes, Measures(measures))
+        return run_audit("cood", spec, **{**asdict(settings), "trained": True})
 
     return audit
+
+
+@pytest.fixture
+def scored() -> Callable[..., Result]:
+    """The result of given answers, one list of them or one for each epoch."""
+
+    def score(
+        settings: cood.Settings, answers: Answers | dict[str, Answers], model: str = "hf:one"
+    ) -> Result:
+        built = cood.build(settings)
+        given = {"": answers} if isinstance(answers, Answers) else answers
+        rows = cood.score(settings, built, given)
+        job = {"protocol": "cood", "model": model, "settings": asdict(settings), "about": dict(built.about)}
+        return Result(
+            job, built.cases, rows.outcomes, Measures(rows.measures), rows.columns, rows.findings, settings
+        )
+
+    return score

@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 
 from shoal.errors import DataError, PlanError, ShoalError
 from shoal.protocols import cood
-from shoal.protocols.cood.build import load, save, training_items
+from shoal.protocols.base import identity
+from shoal.protocols.cood.build import training_items
 from shoal.protocols.cood.cells import CELLS, cells_of, target
 from shoal.protocols.cood.texts import content, count_tokens, parts_of, training_texts
+from shoal.runs.cases import load_built, save_built
 
 USUAL = {"positive": "great", "neutral": "okay", "negative": "terrible"}
 words = st.lists(
@@ -28,7 +30,7 @@ words = st.lists(
 
 @pytest.fixture
 def three_texts(tmp_path):
-    """The toy example of section 3.9: two texts of each class."""
+    """The toy example of `docs/method/cood.md` 3.9: two texts of each class."""
     path = tmp_path / "three.csv"
     path.write_text(
         "text,label\nLoved it.,positive\nHated it.,negative\nIt was a meal.,neutral\n"
@@ -74,7 +76,6 @@ def test_every_invariant_of_the_construction(settings, k, m, v, seed, names, tem
         template=(template,),
     )
     items, built = training_items(one), cood.build(one)
-    shape = built.shape
     assert len(items) == 4 * k
     assert Counter(item.cell for item in items) == dict.fromkeys(cells_of("ID"), k)
     assert Counter(item.target for item in items) == {"consistent": 2 * k, "inconsistent": 2 * k}
@@ -82,7 +83,7 @@ def test_every_invariant_of_the_construction(settings, k, m, v, seed, names, tem
         with_word = [item.target for item in items if item.cell.endswith(f"/{t}")]
         assert Counter(with_word) == {"consistent": k, "inconsistent": k}, "the template alone says nothing"
     assert not any(item.cell.endswith("/neu") for item in items)
-    unseen = template.replace("<LABEL>", shape.words["neu"])
+    unseen = template.replace("<LABEL>", built.about["words"]["neu"])
     assert not any(unseen in item.example[0] for item in items)
     test = [case for case in built.cases if case.groups["split"] == "test"]
     validation = [case for case in built.cases if case.groups["split"] == "validation"]
@@ -156,7 +157,7 @@ def test_a_smaller_k_is_part_of_a_larger_and_a_seed_changes_training_only(settin
     ]
     assert texts[0] < texts[1] != texts[2]
     assert cood.build(small).cases == cood.build(large).cases == cood.build(other).cases
-    assert cood.identity(small) == cood.identity(other)
+    assert identity(small, "cases") == identity(other, "cases")
     assert cood.build(settings(test_seed=1)).cases != cood.build(small).cases
 
 
@@ -190,24 +191,15 @@ def test_exchanging_first_and_second_permutes_the_cells_and_changes_no_text(sett
     assert shown(one, dict(zip(swap, swap, strict=True))) == shown(other, swap)
 
 
-def test_a_round_trip_through_a_file_gives_the_same_cases_and_keeps_each_text_once(settings, tmp_path):
+def test_a_round_trip_through_a_file_gives_the_same_cases(settings, tmp_path):
     built = cood.build(
         settings(control=("text only",), names=({"positive": "cat", "neutral": "dog", "negative": "bird"},))
     )
     path = tmp_path / "cases.jsonl"
-    save(built, path)
-    assert load(path) == built
-    assert len(path.read_text().splitlines()) == 1 + 3 * (12 + 4)
-    again = tmp_path / "again.jsonl"
-    save(load(path), again)
-    assert again.read_bytes() == path.read_bytes()
-
-
-def test_a_file_of_another_kind_is_refused(tmp_path):
-    path = tmp_path / "suite.jsonl"
-    path.write_text('{"suite": "mini"}\n')
-    with pytest.raises(DataError, match="suite.jsonl, line 1: not the cases of a COOD audit"):
-        load(path)
+    save_built(built, path)
+    loaded = load_built(path)
+    assert (loaded.cases, loaded.labels, loaded.about) == (built.cases, built.labels, built.about)
+    assert built.about["words"]["neu"] == "dog"
 
 
 # Controls and revealed items
@@ -224,7 +216,7 @@ def test_controls_show_and_train_on_what_they_say(settings, control, example, it
     number = training_texts(one)["fst"][0].texts[0].split()[-1]
     assert first.example == (example.format(n=number),) and len(trained) == items
     case = next(case for case in cood.build(one).cases if case.groups["cell"] == "fst/fst")
-    assert case.examples[0] == (example.format(n=case.meta["about"] and _number(one, case)),)
+    assert case.examples[0] == (example.format(n=_number(one, case)),)
 
 
 def _number(settings, case) -> str:
@@ -270,7 +262,7 @@ def test_rotating_lets_each_class_be_the_unseen_one(toy):
         cood.Settings(data=toy(), rotate=True, test_per_label=2, validation_per_label=0, per_label=(2,))
     )
     assert [(part.roles or {})["neu"] for part in parts] == ["neutral", "positive", "negative"]
-    words = [cood.build(part).shape.words for part in parts]
+    words = [cood.build(part).about["words"] for part in parts]
     assert [word["neu"] for word in words] == ["okay", "great", "terrible"], "words stay with their classes"
 
 
@@ -329,7 +321,7 @@ def test_bad_input_is_told_before_anything_is_trained(given, message, toy):
     usual: dict[str, Any] = {"per_label": (5,), "test_per_label": 12, "validation_per_label": 4}
     (part,) = cood.parts(cood.Settings(**{**usual, "data": data, **given}))
     with pytest.raises(ShoalError, match=message):
-        cood.identity(part)
+        identity(part, "cases")
         cood.recipe(part, "tiny:sentiment")
 
 
@@ -372,7 +364,7 @@ def test_too_few_texts_are_told_of_the_file_that_has_too_few(toy):
 
 def test_plan_errors_and_data_errors_are_told_apart(settings):
     with pytest.raises(PlanError):
-        cood.identity(settings(template=("It is",)))
+        identity(settings(template=("It is",)), "cases")
     with pytest.raises(DataError):
         training_items(settings(per_label=(500,)))
 

@@ -1,30 +1,30 @@
 """Over seeds, K, words and models: what was planted is found, and half a plan is enough."""
 
 import json
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from shoal.protocols import cood
+from shoal.protocols.base import Compared
 from shoal.protocols.cood.cells import CELLS, KINDS, LABELS, target
-from shoal.records import Answers, Measures, Result
+from shoal.records import Answers, Measure, Result
 
 
 @pytest.fixture
-def made(settings):
+def made(settings, scored):
     """The result of a job in which each cell is right with some probability; `noise` seeds which."""
 
     def make(rates: dict[str, float], noise: int = 0, model: str = "hf:one", **given) -> Result:
         part = settings(test_per_label=20, **given)
         cases = cood.build(part).cases
         rng = np.random.default_rng(noise)
-        said = []
+        answers = []
         for case in cases:
             right = LABELS.index(target(case.groups["cell"]))
-            said.append(right if rng.random() < rates[case.groups["kind"]] else 1 - right)
-        outcomes, measures = cood.score(part, cases, Answers(LABELS, np.array(said)))
-        return Result({"model": model, "settings": asdict(part)}, cases, outcomes, Measures(measures))
+            answers.append(right if rng.random() < rates[case.groups["kind"]] else 1 - right)
+        return scored(part, Answers(LABELS, np.array(answers)), model)
 
     return make
 
@@ -33,19 +33,23 @@ RATES = {"ID": 0.9, "COOD": 0.3, "OOD": 0.5}
 SURE = {"ID": 1.0, "COOD": 0.0, "OOD": 0.0}
 
 
+def compared(settings, results) -> list[Measure]:
+    return list(cood.compare(settings, results).measures)
+
+
 def one(measures, name, **groups):
-    (found,) = [row for row in measures if row.name == name and dict(row.groups) == groups]
-    return found
+    (measure,) = [row for row in measures if row.name == name and dict(row.groups) == groups]
+    return measure
 
 
 def test_nothing_is_said_of_no_job_or_one(made):
-    assert cood.compare(cood.Settings(), []) == []
-    assert cood.compare(cood.Settings(), [made(RATES)]) == []
+    assert cood.compare(cood.Settings(), []) == Compared()
+    assert cood.compare(cood.Settings(), [made(RATES)]) == Compared()
 
 
 def test_seeds_of_one_setup_are_put_together(made):
     results = [made(RATES, noise=seed, seed=seed) for seed in range(5)]
-    rows = cood.compare(cood.Settings(resamples=500), results)
+    rows = compared(cood.Settings(resamples=500), results)
     for kind in KINDS:
         row = one(rows, "accuracy", K="5", control="none", kind=kind)
         single = [next(m.value for m in result.measures if m.name == "accuracy" and dict(m.groups) ==
@@ -59,17 +63,15 @@ def test_seeds_of_one_setup_are_put_together(made):
 
 
 def test_few_seeds_support_no_claim_about_the_recipe(made):
-    rows = cood.compare(cood.Settings(resamples=50), [made(RATES, seed, seed=seed) for seed in range(3)])
+    rows = compared(cood.Settings(resamples=50), [made(RATES, seed, seed=seed) for seed in range(3)])
     assert "3 seeds (0, 1, 2); fewer than 5 support no claim" in one(rows, "gap", K="5", control="none").note
 
 
 def test_agreement_is_one_where_all_seeds_do_the_same_and_half_where_they_throw_coins(made):
-    same = cood.compare(cood.Settings(resamples=50), [made(SURE, seed=seed) for seed in range(3)])
+    same = compared(cood.Settings(resamples=50), [made(SURE, seed=seed) for seed in range(3)])
     assert all(row.value == 1 for row in same if row.name == "agreement")
     coins = {"ID": 1.0, "COOD": 1.0, "OOD": 0.5}
-    rows = cood.compare(
-        cood.Settings(resamples=50), [made(coins, noise=seed, seed=seed) for seed in range(8)]
-    )
+    rows = compared(cood.Settings(resamples=50), [made(coins, noise=seed, seed=seed) for seed in range(8)])
     assert one(rows, "agreement", K="5", control="none", kind="ID").value == 1
     assert one(rows, "agreement", K="5", control="none", kind="OOD").value == pytest.approx(0.5, abs=0.05)
     assert one(rows, "agreement", K="5", control="none", kind="OOD", cell="neu/neu").n == 20
@@ -77,12 +79,12 @@ def test_agreement_is_one_where_all_seeds_do_the_same_and_half_where_they_throw_
 
 def test_the_share_of_seeds_is_large_where_seeds_differ_and_small_where_texts_do(made):
     by_seed = [made(SURE if seed % 2 else {**SURE, "COOD": 1.0}, seed=seed) for seed in range(4)]
-    rows = cood.compare(cood.Settings(resamples=50), by_seed)
+    rows = compared(cood.Settings(resamples=50), by_seed)
     assert one(rows, "variance due to seeds", K="5", control="none", kind="COOD").value == pytest.approx(1)
-    two = cood.compare(cood.Settings(resamples=50), by_seed[:2])
+    two = compared(cood.Settings(resamples=50), by_seed[:2])
     assert one(two, "variance due to seeds", K="5", control="none", kind="COOD").value == pytest.approx(1)
     by_text = [made(RATES, noise=1, seed=seed) for seed in range(4)]
-    rows = cood.compare(cood.Settings(resamples=50), by_text)
+    rows = compared(cood.Settings(resamples=50), by_text)
     assert one(rows, "variance due to seeds", K="5", control="none", kind="COOD").value == pytest.approx(0)
 
 
@@ -93,7 +95,7 @@ def test_every_setup_has_its_rows_and_is_told_by_what_differs(made):
         made(RATES, 9, names=({"positive": "cat", "neutral": "bird", "negative": "dog"},)),
         made(RATES, 3, reveal=(4,)),
     ]
-    rows = cood.compare(cood.Settings(resamples=50), results)
+    rows = compared(cood.Settings(resamples=50), results)
     gaps = [dict(row.groups) for row in rows if row.name == "gap"]
     usual = {"K": "5", "control": "none", "template": "It is <LABEL>", "names": "usual", "reveal": "0"}
     assert gaps == [
@@ -104,7 +106,7 @@ def test_every_setup_has_its_rows_and_is_told_by_what_differs(made):
     assert len([row for row in rows if row.name == "accuracy" and "cell" in row.groups]) == 6 * len(CELLS)
 
 
-def test_the_curve_over_epochs_is_averaged_over_seeds(settings):
+def test_the_curve_over_epochs_is_averaged_over_seeds(settings, scored):
     results = []
     for seed in (0, 1):
         part = settings(seed=seed, epochs=2)
@@ -113,9 +115,8 @@ def test_the_curve_over_epochs_is_averaged_over_seeds(settings):
         missed = np.array([case.groups["cell"] == "fst/sec" and seed == 0 for case in cases])
         missed |= np.arange(len(cases)) % 7 == 0
         answers = {"1": Answers(LABELS, np.where(missed, 1 - right, right)), "2": Answers(LABELS, right)}
-        outcomes, measures = cood.score(part, cases, answers)
-        results.append(Result({"model": "m", "settings": asdict(part)}, cases, outcomes, Measures(measures)))
-    rows = cood.compare(cood.Settings(resamples=50), results)
+        results.append(scored(part, answers, "m"))
+    rows = compared(cood.Settings(resamples=50), results)
     curve = [one(rows, "accuracy", K="5", control="none", kind="COOD", epoch=epoch) for epoch in ("1", "2")]
     first = [
         one(result.measures, "accuracy", K="5", control="none", kind="COOD", epoch="1") for result in results
@@ -131,7 +132,7 @@ def test_the_curve_over_epochs_is_averaged_over_seeds(settings):
     assert alike.interval[1] - alike.interval[0] == pytest.approx(
         np.mean([high - low for low, high in own]), abs=1e-9
     )
-    both = cood.compare(
+    both = compared(
         cood.Settings(resamples=50), [results[0], replace(results[1], job={**results[1].job, "model": "n"})]
     )
     alone = one(both, "accuracy", model="m", K="5", control="none", kind="COOD", epoch="1")
@@ -140,14 +141,14 @@ def test_the_curve_over_epochs_is_averaged_over_seeds(settings):
 
 def test_only_models_that_differ_in_nothing_else_are_compared(made):
     results = [made(RATES, 1, per_label=(2,)), made(RATES, 2, per_label=(3,), model="hf:two")]
-    assert not [row for row in cood.compare(cood.Settings(resamples=50), results) if row.name == "difference"]
+    assert not [row for row in compared(cood.Settings(resamples=50), results) if row.name == "difference"]
     same = [
         made(RATES, 1, seed=0),
         made(RATES, 2, seed=1),
         made(RATES, 3, seed=1, model="hf:two"),
         made(RATES, 4, seed=2, model="hf:two"),
     ]
-    rows = [row for row in cood.compare(cood.Settings(resamples=50), same) if row.name == "difference"]
+    rows = [row for row in compared(cood.Settings(resamples=50), same) if row.name == "difference"]
     assert len(rows) == 4 and {row.note for row in rows} == {"one seed"}, "seed 1 is the only one of both"
 
 
@@ -155,7 +156,7 @@ def test_models_are_compared_on_the_same_texts_and_seeds(made):
     better = {**RATES, "COOD": 0.8}
     results = [made(RATES, noise=seed, seed=seed) for seed in range(3)]
     results += [made(better, noise=10 + seed, seed=seed, model="hf:two") for seed in range(3)]
-    rows = cood.compare(cood.Settings(resamples=500), results)
+    rows = compared(cood.Settings(resamples=500), results)
     row = one(rows, "difference", K="5", control="none", model="hf:two", against="hf:one", kind="COOD")
     assert row.value == pytest.approx(0.5, abs=0.1) and row.interval[0] > 0.2 and row.note == "3 seeds"
     same = one(rows, "difference", K="5", control="none", model="hf:two", against="hf:one", kind="ID")
@@ -164,13 +165,11 @@ def test_models_are_compared_on_the_same_texts_and_seeds(made):
 
 def test_seeds_with_test_texts_of_their_own_are_still_put_together(made):
     results = [made(SURE, seed=seed, test_seed=seed) for seed in range(2)]
-    rows = cood.compare(cood.Settings(resamples=50), results)
+    rows = compared(cood.Settings(resamples=50), results)
     assert one(rows, "accuracy", K="5", control="none", kind="ID").value == 1
 
 
 def test_a_job_read_back_from_a_file_is_the_same_job(made):
     results = [made(RATES, seed, seed=seed) for seed in range(2)]
     stored = [Result(json.loads(json.dumps(dict(r.job))), r.cases, r.outcomes, r.measures) for r in results]
-    assert cood.compare(cood.Settings(resamples=50), stored) == cood.compare(
-        cood.Settings(resamples=50), results
-    )
+    assert compared(cood.Settings(resamples=50), stored) == compared(cood.Settings(resamples=50), results)

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 from shoal.protocols import cood
+from shoal.protocols.base import Built
 from shoal.protocols.cood.cells import CELLS, KINDS, LABELS, kind_means, target
 from shoal.protocols.cood.grid import COLUMNS, GAP, KIND_WEIGHTS, Grid, components, interval, replicates
 from shoal.records import Answers, Measure, Measures
 
-REFERENCE = {  # section 3.6: fst/fst sec/sec neu/fst neu/sec | fst/sec sec/fst | fst/neu sec/neu neu/neu
+REFERENCE = {  # docs/method/cood.md 3.6: fst/fst sec/sec neu/fst neu/sec | fst/sec sec/fst | fst/neu sec/neu neu/neu
     "perfect": (1, 1, 1, 1, 1, 1, 1, 1, 1),
     "x_only": (1, 1, 1, 1, 0, 0, 0, 0, 0),
     "always_0": (1, 1, 0, 0, 0, 0, 0, 0, 1),
@@ -33,8 +34,12 @@ SENSITIVITY = {  # all, fst, sec, neu
 def one(measures, name, **groups):
     """The measure with exactly these groups, beside K and control."""
     wanted = {"K": "5", "control": "none", **groups}
-    (found,) = [row for row in measures if row.name == name and dict(row.groups) == wanted]
-    return found
+    (measure,) = [row for row in measures if row.name == name and dict(row.groups) == wanted]
+    return measure
+
+
+def scores(part, built: Built, answers: Answers) -> list[Measure]:
+    return list(cood.score(part, built, {"": answers}).measures)
 
 
 def check_reference(rule, measures):
@@ -45,7 +50,7 @@ def check_reference(rule, measures):
         assert one(measures, "accuracy", kind=kind).value == pytest.approx(mean)
     identified, unseen, _ = MEANS[rule]
     assert one(measures, "gap").value == pytest.approx(identified - unseen)
-    assert one(measures, "ratio").value == pytest.approx(unseen / identified)
+    assert one(measures, "accuracy ratio").value == pytest.approx(unseen / identified)
     assert one(measures, "shortcut reliance").value == 1 - unseen
     whole, *sides = SENSITIVITY[rule]
     assert one(measures, "template sensitivity").value == pytest.approx(whole)
@@ -85,7 +90,7 @@ def test_the_toy_example_of_the_specification(settings):
     built = cood.build(part)
     assert [case.groups["cell"] for case in built.cases] == list(CELLS)
     answers = Answers(LABELS, np.array([0, 0, 1, 1, 1, 0, 0, 1, 1]))
-    measures = cood.score(part, built.cases, answers)[1]
+    measures = scores(part, built, answers)
     means = [one(measures, "accuracy", kind=kind).value for kind in KINDS]
     assert means == [1, 0.5, pytest.approx(1 / 3)]
     assert one(measures, "template sensitivity", y="fst, sec").value == 0.5
@@ -101,7 +106,7 @@ def coin(part, seed: int, errors=()) -> list[Measure]:
     answers = Answers(
         LABELS, np.array([said[case.id] for case in built.cases]), errors={row: "timed out" for row in errors}
     )
-    return cood.score(part, built.cases, answers)[1]
+    return scores(part, built, answers)
 
 
 def test_exchanging_first_and_second_leaves_every_mean_as_it_is(settings):
@@ -145,23 +150,22 @@ def test_reliance_on_the_shortcut_mirrors_cood_with_its_interval(settings):
     unseen, reliance = one(measures, "accuracy", kind="COOD"), one(measures, "shortcut reliance")
     assert reliance.value == pytest.approx(1 - unseen.value)
     assert reliance.interval == pytest.approx((1 - unseen.interval[1], 1 - unseen.interval[0]))
-    ratio = one(measures, "ratio")
+    ratio = one(measures, "accuracy ratio")
     assert ratio.interval[0] < ratio.value < ratio.interval[1] and ratio.interval_method == "text bootstrap"
 
 
 def test_a_ratio_to_nothing_is_undefined(settings):
     part = settings()
-    cases = cood.build(part).cases
-    wrong = Answers(LABELS, np.array([1 - LABELS.index(target(case.groups["cell"])) for case in cases]))
-    row = one(cood.score(part, cases, wrong)[1], "ratio")
+    built = cood.build(part)
+    wrong = [1 - LABELS.index(target(case.groups["cell"])) for case in built.cases]
+    row = one(scores(part, built, Answers(LABELS, np.array(wrong))), "accuracy ratio")
     assert (row.value, row.note) == (None, "ID is 0 or unknown")
 
 
 def test_an_outcome_says_how_sure_the_model_was(settings):
     part = settings(test_per_label=1, validation_per_label=0)
-    cases = cood.build(part).cases
     sure = np.array([[0.9, 0.1]] * 9)
-    outcomes, _ = cood.score(part, cases, Answers(LABELS, np.zeros(9, np.int64), sure))
+    outcomes = cood.score(part, cood.build(part), {"": Answers(LABELS, np.zeros(9, np.int64), sure)}).outcomes
     assert [outcome.value for outcome in outcomes[:3]] == pytest.approx([0.8, 0.8, -0.8])
 
 
@@ -187,7 +191,8 @@ def by_epoch(part, wrong_validation: dict[str, int], right_unseen: dict[str, boo
 def test_the_epoch_is_chosen_on_validation_texts_in_trained_combinations(settings):
     part = settings(epochs=3)
     answers = by_epoch(part, {"1": 3, "2": 1, "3": 1}, {"1": True, "2": False, "3": True})
-    outcomes, measures = cood.score(part, cood.build(part).cases, answers)
+    scored = cood.score(part, cood.build(part), answers)
+    outcomes, measures = scored.outcomes, scored.measures
     assert one(measures, "chosen epoch").value == 2, (
         "epoch 3 is better on COOD, which chooses nothing; 2 came first"
     )
@@ -201,7 +206,7 @@ def test_the_epoch_is_chosen_on_validation_texts_in_trained_combinations(setting
 def test_without_validation_texts_the_last_epoch_is_taken(settings):
     part = settings(validation_per_label=0)
     answers = by_epoch(part, {"1": 0, "2": 0}, {"1": True, "2": False})
-    measures = cood.score(part, cood.build(part).cases, answers)[1]
+    measures = cood.score(part, cood.build(part), answers).measures
     assert one(measures, "chosen epoch").value == 2 and one(measures, "accuracy", kind="COOD").value == 0
     assert one(measures, "chosen epoch").note == "the last"
 
@@ -328,7 +333,7 @@ def test_the_order_of_cases_changes_no_number(settings):
     rows = []
     for cases in (built.cases, built.cases[::-1]):
         answers = Answers(LABELS, np.array([said[case.id] for case in cases]))
-        rows.append(Measures(cood.score(part, cases, answers)[1]))
+        rows.append(Measures(scores(part, replace(built, cases=cases), answers)))
     assert rows[0] == rows[1]
 
 

@@ -8,44 +8,26 @@ Araujo and Roth 2023, "Cross-functional Analysis of Generalization in Behavioral
     DIR   an original and its variants: confidence may move one way only
 
 The pass rate of a functionality is passes over applicable cases; the suite score is their unweighted mean. Read
-`suite` for what a suite is, `build` for which cases are chosen, `rules` for every expectation, `score` for the numbers.
+`suite` for what a suite is, `build` for which cases are chosen, `rules` for every expectation, `score` for the numbers,
+`learning` for what training on a suite does.
 """
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ...models.ask import Questions, answer_batch
-from ...models.ask import gather as as_columns
-from ...records import Answer, Answers, Example, Measure, Result
-from .build import BuiltSuite, build, identity, load, save
-from .folds import parts, planned_folds
+from ...models.ask import answer_batch
+from ...records import Answer, Example, Result
+from ..base import Built, Compared
+from .build import build
+from .learning.folds import parts, planned_folds
 from .score import score
 from .settings import Settings
+from .view import view
 
 if TYPE_CHECKING:
     from ...training.stage import Recipe
 
-__all__ = [
-    "BuiltSuite",
-    "Settings",
-    "answers_version",
-    "ask",
-    "asks_labels",
-    "build",
-    "compare",
-    "gather",
-    "identity",
-    "is_random",
-    "load",
-    "parts",
-    "recipe",
-    "save",
-    "score",
-    "title",
-]
-
-answers_version = 1
-asks_labels = True
+__all__ = ["Settings", "ask", "build", "compare", "parts", "recipe", "score", "title", "view"]
 
 
 def title(settings: Settings) -> str:
@@ -54,36 +36,28 @@ def title(settings: Settings) -> str:
     return "-".join(filter(None, words))
 
 
-def is_random(settings: Settings) -> bool:
-    """A sample and a training depend on the seed."""
-    return bool(settings.limit or settings.train)
-
-
 def recipe(settings: Settings, model: str) -> "Recipe | None":
     """The training before the model is asked, if any."""
     if settings.train is None:
         return None
-    from .stages import make_recipe
+    from .learning.stages import make_recipe
 
     return make_recipe(settings, model)
 
 
-def ask(
-    settings: Settings, model: Any, built: BuiltSuite, examples: Sequence[Example], ids: Sequence[str]
-) -> list[Answer]:
+def ask(settings: Settings, model: Any, built: Built, examples: Sequence[Example]) -> list[Answer]:
     """Labels with their probabilities, or answers in words."""
-    return answer_batch(model, built.cases, built.whole, built.labels, examples, ids)
+    return answer_batch(model, built, examples)
 
 
-def gather(settings: Settings, built: BuiltSuite, rows: Sequence[Answer], questions: Questions) -> Answers:
-    """The answers as columns, one row per example of the cases."""
-    return as_columns(rows, questions, built.labels)
-
-
-def compare(settings: Settings, results: Sequence[Result]) -> list[Measure]:
-    """Across the trainings of a plan: the paper's Table 3 and what is behind it."""
+def compare(settings: Settings, results: Sequence[Result]) -> Compared:
+    """Across the trainings of a plan, the paper's Table 3 and what is behind it; else the models side by side."""
     if settings.train is None:
-        return []
-    from .learning import compare_trainings
+        from .side_by_side import compare_models
 
-    return compare_trainings(settings, results, planned_folds(settings))
+        return compare_models(results)
+    from .learning import compare_trainings
+    from .learning.conclusions import conclusions, of_trainings
+
+    measures = compare_trainings(settings, results, planned_folds(settings))
+    return Compared(measures, [*conclusions(measures), *of_trainings(results)])

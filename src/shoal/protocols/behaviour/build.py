@@ -1,12 +1,12 @@
 """Settings to cases: which suite, with which defects mended, and which part of it.
 
-The split follows BELUGA (`protocols/01-beluga.md` 1.2): 50/25/25 by case inside each functionality.
+The split follows BELUGA (`docs/method/beluga.md` 1.2): 50/25/25 by case inside each functionality.
 """
 
 import hashlib
 import math
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from importlib import import_module
 from itertools import groupby
@@ -15,12 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import DataError, PlanError, nearest
-from ...files import read_table
+from ...errors import DataError, PlanError, nearest, some
+from ...files import is_file, read_table
 from ...records import Case, Label
+from ...training.stage import Progress, silent
+from ..base import Asks, Built
 from .iid import iid_cases, load_iid, stamp
 from .settings import SPLITS, Settings
-from .suite import DEFAULTS, Suite, read_suite, write_suite
+from .suite import DEFAULTS, Suite, read_suite
 from .suites import SUITES
 
 
@@ -30,9 +32,9 @@ def load_suite(name: str) -> Suite:
         suite: Suite = import_module(f"{__package__}.suites.{SUITES[name]}").suite
         return suite
     path = Path(name)
-    if not path.exists():
+    if not is_file(path):
         raise DataError(
-            f"suite {name!r} is neither a file nor one that ships with shoal",
+            f"suite {name[:200]!r} is neither a file nor one that ships with shoal",
             why=f"shipped: {', '.join(SUITES)}",
             fix=nearest(name, SUITES) or "shoal list suites",
         )
@@ -45,25 +47,7 @@ def _read_once(path: Path, _stamp: tuple[int, int]) -> Suite:
     return read_suite(path)
 
 
-@dataclass(frozen=True, slots=True)
-class BuiltSuite:
-    """The cases that the settings choose, and the suite they come from."""
-
-    suite: Suite
-    cases: list[Case]
-
-    @property
-    def whole(self) -> list[Case]:
-        """Every case of the suite, chosen or not."""
-        return self.suite.cases
-
-    @property
-    def labels(self) -> tuple[str, ...] | None:
-        """The suite's label names."""
-        return self.suite.labels
-
-
-def build(settings: Settings) -> BuiltSuite:
+def build(settings: Settings, progress: Progress = silent) -> Built:
     """The suite with its known defects mended, and the part of it that the settings choose.
 
     Where a model is trained: what it is not trained on, the test split and the i.i.d. data's own test rows.
@@ -71,14 +55,46 @@ def build(settings: Settings) -> BuiltSuite:
     suite = load_suite(settings.suite)
     cases = suite_cases(settings, asked_split(settings))
     if settings.limit and settings.limit < len(cases):
-        rng = np.random.default_rng(settings.seed)
+        # One sample for all trainings of a plan: they are compared on the same cases.
+        rng = np.random.default_rng(settings.sample_seed if settings.train else settings.seed)
         chosen = np.sort(rng.choice(len(cases), settings.limit, replace=False))
         cases = [cases[position] for position in chosen]
     if not cases:
         raise DataError(f"suite {suite.name!r} has no case in split {settings.split!r}")
     if settings.iid:
         cases = cases + iid_cases(load_iid(settings, suite.labels))
-    return BuiltSuite(suite, cases)
+    return built_suite(suite, cases, repeated(settings))
+
+
+def repeated(settings: Settings) -> dict[str, int]:
+    """How many cases of the suite say what an earlier one says, and what becomes of them; empty if there are none."""
+    cases = mended(settings)
+    copies = len(cases) - len(without_duplicates(cases))
+    word = {"keep": "kept", "drop": "dropped"}[settings.resolved("duplicates")]
+    return {f"repeated cases {word}": copies} if copies else {}
+
+
+def built_suite(
+    suite: Suite, cases: Sequence[Case] | None = None, facts: Mapping[str, Any] | None = None
+) -> Built:
+    """Some cases of a suite as they are asked; all of them unless they are given."""
+    chosen = suite.cases if cases is None else cases
+    about = {"suite": suite.name, "task": suite.task, "version": suite.version, **(facts or {})}
+    asks: Asks = "spans" if any(case.meta.get("reading") for case in chosen[:1]) else "labels"
+    return Built(_plain(chosen), suite.labels, asks, about=about, chosen_from=_plain(suite.cases))
+
+
+def _plain(cases: Sequence[Case]) -> list[Case]:
+    """The cases with plain values only, as they are kept; cases of a functionality go on sharing what they shared."""
+    known: dict[int, dict[str, Any]] = {}
+    return [replace(case, meta=known.setdefault(id(case.meta), plain_meta(case.meta))) for case in cases]
+
+
+def plain_meta(meta: Mapping[str, Any]) -> dict[str, Any]:
+    """What is known about a case, as JSON has it."""
+    expect = meta["expect"]
+    plain = {**meta, "expect": expect.as_json(), "expects": expect.rule.replace("_", " ")}
+    return plain | ({"labels": list(meta["labels"])} if "labels" in meta else {})
 
 
 def asked_split(settings: Settings) -> str:
@@ -94,40 +110,53 @@ def training_split(settings: Settings) -> str:
 
 def suite_cases(settings: Settings, split: str) -> list[Case]:
     """The suite's cases, mended, of one split; all of them where it is empty."""
-    cases = EDITS[settings.resolved("edits")](load_suite(settings.suite).cases)
+    cases = mended(settings)
+    if settings.train or settings.iid:
+        _refuse_reading(settings.suite, cases)
+    if settings.resolved("duplicates") == "drop":
+        cases = without_duplicates(cases)
     return (
         choose_split(cases, split, by_content=settings.resolved("split_by") == "content") if split else cases
     )
 
 
-def identity(settings: Settings) -> dict[str, Any]:
-    """What decides which cases there are: settings with their profile resolved, files by their content."""
-    path, part = split_file(asked_split(settings))
-    found = {
-        "suite": suite_digest(settings.suite, stamp(settings.suite)),
-        "split": asked_split(settings) if asked_split(settings) in SPLITS else part,
-        "split file": digest_of(path.read_bytes()) if path.is_file() else "",
-        "split by": settings.resolved("split_by") if asked_split(settings) in SPLITS else "",
-        "edits": settings.resolved("edits"),
-        "limit": settings.limit,
-        "seed": settings.seed if settings.limit else None,
-    }
-    return found | ({"iid": _iid_digest(settings)} if settings.iid else {})
+def mended(settings: Settings) -> list[Case]:
+    """Every case of the suite, with the known defects mended that the settings name."""
+    return EDITS[settings.resolved("edits")](load_suite(settings.suite).cases)
 
 
-def _iid_digest(settings: Settings) -> str:
+def _refuse_reading(suite: str, cases: Sequence[Case]) -> None:
+    if any(case.meta.get("reading") for case in cases):
+        raise PlanError(
+            f"suite {suite!r} asks for answers in words: nothing can be trained on it",
+            why="behavioural learning, and i.i.d. data, are for suites with labels",
+            fix="leave out train and iid: the model is asked as it is",
+        )
+
+
+def split_identity(settings: Settings) -> dict[str, Any]:
+    """What decides the split: the rule by its name, a file by its content."""
+    split = asked_split(settings)
+    if split in SPLITS or not split:
+        return {"split": split, "by": settings.resolved("split_by") if split else ""}
+    path, part = split_file(split)
+    return {"split": part, "file": digest_of(path.read_bytes()) if is_file(path) else ""}
+
+
+def iid_digest(settings: Settings) -> str:
+    """The i.i.d. data's test rows as a hash."""
     return load_iid(settings, load_suite(settings.suite).labels).test_digest
 
 
 @lru_cache(maxsize=8)
 def suite_digest(name: str, _stamp: tuple[int, int]) -> str:
-    """A suite's content as a hash: of the file, or of the cases that a suite of ours makes."""
-    if name in SUITES:
+    """A suite's content as a hash: of the file, or of the cases that a suite in Python makes."""
+    if name in SUITES or (name.endswith(".py") and is_file(Path(name))):
         suite = load_suite(name)
         return digest_of(
             repr([(case.id, case.examples, case.labels, case.meta) for case in suite.cases]).encode()
         )
-    if not Path(name).is_file():
+    if not is_file(Path(name)):
         load_suite(name)  # says what is wrong
     return digest_of(Path(name).read_bytes())
 
@@ -137,21 +166,7 @@ def digest_of(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()[:16]
 
 
-def save(built: BuiltSuite, path: Path) -> None:
-    """Write the chosen cases as a suite file: it can be opened, and audited again."""
-    suite = built.suite
-    chosen = Suite(suite.name, suite.labels, task=suite.task, version=suite.version)
-    chosen.cases = built.cases
-    write_suite(chosen, path)
-
-
-def load(path: Path) -> BuiltSuite:
-    """The cases that were chosen."""
-    suite = read_suite(path)
-    return BuiltSuite(suite, suite.cases)
-
-
-# Suite edits (01 section 1.2, 02 section 2.10)
+# Suite edits (`docs/method/beluga.md` 1.2, `docs/method/checklist.md` 2.10)
 
 Mend = Callable[[Case], Case]
 
@@ -205,14 +220,12 @@ def mend_cases(cases: Iterable[Case], mends: dict[str, list[Mend]]) -> list[Case
 
 
 def repaired(cases: Iterable[Case]) -> list[Case]:
-    """The repairs of decision D5: labels, rules, and every case only once."""
-    mended = mend_cases(cases, REPAIRS)
+    """The repairs of labels and rules of the released suites."""
     normalise = with_rule("squad_normalise")
-    mended = [
+    return [
         normalise(case) if case.meta["expect"].rule == "string_equal_after_edge_strip" else case
-        for case in mended
+        for case in mend_cases(cases, REPAIRS)
     ]
-    return without_duplicates(mended)
 
 
 def without_duplicates(cases: Iterable[Case]) -> list[Case]:
@@ -239,15 +252,18 @@ def choose_split(cases: Sequence[Case], split: str, *, by_content: bool) -> list
         part = split_cases(cases, by_content=by_content)
         return [case for case in cases if part[case.id] == split]
     path, wanted = split_file(split)
-    if not path.exists():
+    if not is_file(path):
         raise PlanError(
-            f"split {split!r} is neither {', '.join(SPLITS)} nor a file",
+            f"split {split[:200]!r} is neither {', '.join(SPLITS)} nor a file",
             fix=nearest(split, SPLITS) or "split=test, split=FILE, or split=FILE:train",
         )
     part = read_split(path)
     missing = [case.id for case in cases if case.id not in part]
     if missing:
-        raise DataError(f"{path}: {len(missing):,} cases have no split, the first is {missing[0]!r}")
+        raise DataError(
+            f"{path}: {len(missing):,} cases have no split, the first is {missing[0]!r}",
+            fix="a row for each: functionality, case_id, split",
+        )
     return [case for case in cases if part[case.id] == wanted]
 
 
@@ -263,13 +279,15 @@ def read_split(path: Path) -> dict[str, str]:
     if not {"functionality", "case_id", "split"} <= set(columns):
         raise DataError(
             f"{path}, line 1: columns functionality, case_id and split are needed",
-            why=f"found: {columns}",
+            why=f"found: {some(columns, 12)}",
+            fix="a first line: functionality,case_id,split",
         )
     part = {}
     for number, row in rows:
         if row["split"] not in SPLITS:
             raise DataError(
-                f"{path}, line {number}: split {row['split']!r} is not one of {', '.join(SPLITS)}"
+                f"{path}, line {number}: split {row['split']!r} is not one of {', '.join(SPLITS)}",
+                fix=nearest(row["split"], SPLITS),
             )
         part[f"{row['functionality']}/{row['case_id']}"] = row["split"]
     return part
@@ -293,7 +311,7 @@ def split_cases(cases: Sequence[Case], *, by_content: bool) -> dict[str, str]:
 
 
 def half_half(n: int, seed: int = 123) -> list[str]:
-    """The split of each of n units: half to train, then half and half, as scikit-learn draws it (01 section 1.2).
+    """The split of n units: half to train, then half and half, as scikit-learn draws it (`docs/method/beluga.md` 1.2).
 
     >>> [i for i, split in enumerate(half_half(13)) if split == "test"]
     [0, 5, 7, 10]
@@ -313,7 +331,8 @@ def _functionality(case: Case) -> str:
 
 def _id_order(case: Case) -> tuple[int, int, str]:
     number = case.id.removeprefix(_functionality(case) + "/")
-    return (0, int(number), "") if number.isdecimal() else (1, 0, number)
+    # A number of hundreds of digits is a name: nobody counts so far, and Python would not.
+    return (0, int(number), "") if number.isdecimal() and len(number) < 300 else (1, 0, number)
 
 
 def content(case: Case) -> object:

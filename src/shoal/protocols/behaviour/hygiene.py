@@ -1,4 +1,4 @@
-"""Suite hygiene: what is wrong with a suite before any model is asked (`protocols/07-beyond.md` 7.13).
+"""Suite hygiene: what is wrong with a suite before any model is asked (`docs/method/beyond.md` 7.13).
 
     error     a pass rate that is wrong or says nothing, whatever the model
     warning   a pass rate that misleads who does not know
@@ -18,11 +18,12 @@ from typing import Any, Literal
 import numpy as np
 
 from ...errors import DataError, some
+from ...measures import FEW_CASES
 from ...records import Answers, Case, Example, Label
 from ...stats.intervals import wilson
 from .build import content, half_half, split_cases
 from .rules import RIGHT_ANSWERS, Expect, label_index, labels_named, squad_normalise
-from .score import FEW_CASES, judge
+from .score import judge
 from .settings import SPLITS, Settings
 from .suite import Suite
 
@@ -38,7 +39,7 @@ NEARLY_ALL = 0.95
 LOPSIDED = 0.8
 """Share of one label from which the suite as a whole is lopsided."""
 SPLITTABLE = 4
-"""Fewer cases than this can leave a part of the double split empty (01 section 1.12)."""
+"""Fewer cases than this can leave a part of the double split empty (`docs/method/beluga.md` 1.12)."""
 LONG = 2000
 """Characters; beyond it most encoders cut the text off."""
 
@@ -484,7 +485,7 @@ def _shared(material: Material) -> Iterator[Finding]:
 
 
 def check_split(material: Material) -> list[Finding]:
-    """Test cases that are letter by letter in the training part when the suite is split by id (01 section 1.2)."""
+    """Test cases that are letter by letter in the training part of a split by id (`docs/method/beluga.md` 1.2)."""
     kind = "test cases seen in training"
     copies = ("is a copy of a training case", "are copies of a training case", "test cases")
     found = worst_first(
@@ -641,7 +642,7 @@ def can_be_answered_alike(pair: Case, labels: tuple[str, ...], known: dict[objec
 
 
 def check_constants(material: Material) -> list[Finding]:
-    """Functionalities that a model passes by always giving the same answer (07 section 7.9)."""
+    """Functionalities that a model passes by always giving the same answer (`docs/method/beyond.md` 7.9)."""
     by_nature, one_answer = [], []
     for name, cases in material.by_name.items():
         best = material.best_constant(name)

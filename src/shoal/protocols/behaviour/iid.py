@@ -4,7 +4,7 @@ The package's own, made by `data/grammar`, or a file to train on and a file to t
 """
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -14,7 +14,8 @@ import numpy as np
 from ...data.grammar import GRAMMARS, make_rows
 from ...data.grammar.rows import Row
 from ...data.labelled import read_labelled
-from ...errors import DataError, PlanError, nearest
+from ...errors import DataError, PlanError, nearest, some
+from ...files import is_file
 from ...records import Case
 from .settings import Settings
 from .suite import DEFAULTS
@@ -53,7 +54,7 @@ def load_iid(settings: Settings, suite_labels: Sequence[str] | None) -> IidData:
 def stamp(name: str) -> tuple[int, int]:
     """A file's time and size: read anew when they change."""
     path = Path(name)
-    return (path.stat().st_mtime_ns, path.stat().st_size) if name and path.is_file() else (0, 0)
+    return (path.stat().st_mtime_ns, path.stat().st_size) if name and is_file(path) else (0, 0)
 
 
 @lru_cache(maxsize=4)
@@ -71,7 +72,7 @@ def _load(
         train, test = make_rows(iid, "train"), make_rows(iid, "test")
     else:
         for name, what in ((iid, "iid"), (iid_test, "iid_test")):
-            if not name or not Path(name).is_file():
+            if not name or not is_file(Path(name)):
                 raise PlanError(
                     f"{what} = {name!r} is no file" if name else f"{what} is missing",
                     why=f"a file, or, for iid, data of the package's own: {', '.join(GRAMMARS)}",
@@ -82,8 +83,8 @@ def _load(
     if limit and limit < len(train):
         chosen = np.sort(np.random.default_rng(0).choice(len(train), limit, replace=False))
         train = [train[at] for at in chosen]
-    found = {row.label for row in (*train, *test)}
-    called = label_names(sorted(found), names, suite_labels)
+    called = label_names(sorted({row.label for row in (*train, *test)}), names, suite_labels)
+    _need_every_label(called, suite_labels)
     order = [name for name in suite_labels if name in called.values()] or sorted(called.values())
     learnt, tested, labels = _renamed(train, called), _renamed(test, called), tuple(order)
     return IidData(learnt, tested, labels, _digest(learnt, labels), _digest(tested, labels))
@@ -107,10 +108,14 @@ def label_names(found: Sequence[str], given: Sequence[str], suite: Sequence[str]
     """
     if given and len(given) != len(found):
         raise PlanError(
-            f"iid_labels names {len(given)} labels, the i.i.d. data has {len(found)}: {', '.join(found)}"
+            f"iid_labels names {len(given)} labels, the i.i.d. data has {len(found)}: {some(found, 12)}",
+            fix="name each, in this order",
         )
     if len(found) < 2:
-        raise DataError(f"the i.i.d. data has one label only: {', '.join(found)}")
+        raise DataError(
+            f"the i.i.d. data has one label only: {some(found)}",
+            fix='iid_label = "COLUMN", if another column holds the labels',
+        )
     if given:
         names = list(given)
     elif not suite or set(found) <= set(suite):
@@ -123,10 +128,24 @@ def label_names(found: Sequence[str], given: Sequence[str], suite: Sequence[str]
         names = []
     if not names or (suite and not set(names) <= set(suite)):
         raise PlanError(
-            f"the i.i.d. data's labels {', '.join(found)} are not the suite's: {', '.join(suite)}",
+            f"the i.i.d. data's labels {some(found, 12)} are not the suite's: {some(suite, 12)}",
             fix="iid_labels = [...] says what they are called in the suite, in this order",
         )
     return dict(zip(found, names, strict=True))
+
+
+def _need_every_label(called: Mapping[str, str], suite: Sequence[str]) -> None:
+    """Stop where a model that learns from this data could never give a label of the suite.
+
+    Of three labels the middle one may be missing: two-class sentiment, read through the neutral band.
+    """
+    missing = [name for name in suite if name not in called.values()]
+    if missing and not (len(suite) == 3 and missing == [suite[1]]):
+        raise PlanError(
+            f"the suite asks for {some(missing)}; the i.i.d. data has no such label",
+            why=f"its labels are {some(called.values(), 12)}: a model that learns from it can give no other",
+            fix="i.i.d. data with every label of the suite, or a suite without those labels",
+        )
 
 
 def iid_cases(data: IidData) -> list[Case]:

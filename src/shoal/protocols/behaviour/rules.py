@@ -1,6 +1,6 @@
 """Every expectation rule: from the predictions of a case's examples to pass, fail or not applicable.
 
-CheckList's semantics (`protocols/02-checklist-suites.md` 2.3 and 2.4). A rule looks at all cases of one
+CheckList's semantics (`docs/method/checklist.md` 2.3 and 2.4). A rule looks at all cases of one
 functionality at once and gives one value per example:
 
     above 0   pass
@@ -22,7 +22,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import DataError, nearest
+from ...errors import DataError, nearest, some
 from .perturb import change_word
 
 Floats = NDArray[np.float64]
@@ -31,6 +31,8 @@ Bools = NDArray[np.bool_]
 Aggregate = Literal["all", "all_except_first"]
 
 NO_LABEL = np.iinfo(np.int64).min
+DEEPEST = 8
+"""How often "and" and "or" may stand inside each other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,7 @@ class Expect:
     """The rules that "and" and "or" put together."""
 
     @classmethod
-    def parse(cls, row: Any, default: "Expect | None") -> "Expect":
+    def parse(cls, row: Any, default: "Expect | None", depth: int = 1) -> "Expect":
         """The `expect` object of a suite file; `default` is what the test type expects."""
         if not isinstance(row, Mapping):
             raise DataError(f"expect must be an object with a rule, found {row!r}")
@@ -60,13 +62,17 @@ class Expect:
         # The published table writes one rule with its aggregation behind it.
         rule = str(row.get("rule") or base.rule).removesuffix(" (all examples incl. first)")
         tolerance = base.tolerance if row.get("tolerance") is None else row["tolerance"]
-        if not isinstance(tolerance, int | float) or not 0 <= tolerance <= 2:
-            raise DataError(f"expect: tolerance must be a number from 0 to 2, found {tolerance!r}")
+        check_tolerance(tolerance)
         how = row.get("aggregate") or base.aggregate
         if how not in get_args(Aggregate):
             raise DataError(f"expect: aggregate {how!r} is not one of {', '.join(get_args(Aggregate))}")
-        parts = tuple(cls.parse(part, default) for part in row.get("rules") or ())
-        return cls(rule, float(tolerance), how, str(row.get("filter") or ""), parts)
+        rules = row.get("rules") or []
+        if not isinstance(rules, list):
+            raise DataError(f"expect: rules must be a list of objects, each with a rule, found {rules!r}")
+        if depth > DEEPEST:
+            raise DataError(f"expect: rules in rules, more than {DEEPEST} deep")
+        parts = tuple([cls.parse(part, default, depth + 1) for part in rules])
+        return cls(rule_name(rule), float(tolerance), how, str(row.get("filter") or ""), parts)
 
     def as_json(self) -> dict[str, Any]:
         """The `expect` object of a suite file."""
@@ -420,6 +426,21 @@ DIRECTIONS = {
 """Directional expectations in plain words: the rule that tests each, and the name BELUGA trains it under."""
 
 
+def rule_name(words: str) -> str:
+    """The rule that plain words mean; any other name as it is.
+
+    >>> rule_name("not more confident"), rule_name("pred_equals_label")
+    ('conf_of_original_pred_not_higher', 'pred_equals_label')
+    """
+    return DIRECTIONS.get(words, (words, None))[0]
+
+
+def check_tolerance(tolerance: Any) -> None:
+    """Stop at what is no distance between probabilities; a shift from one end to the other counts twice."""
+    if isinstance(tolerance, bool) or not isinstance(tolerance, int | float) or not 0 <= tolerance <= 2:
+        raise DataError(f"expect: tolerance must be a number from 0 to 2, found {tolerance!r}")
+
+
 def find_rule(name: str) -> Rule | None:
     """The rule of this name."""
     if name in RULES:
@@ -471,9 +492,14 @@ def label_index(word: str, labels: Sequence[str]) -> int:
         return list(labels).index(word)
     if word == "neutral" and len(labels) == 3:
         return 1
-    if not word.isdecimal():
-        raise DataError(f"label {word!r} is not one of {', '.join(labels)}", fix=nearest(word, labels))
+    if not is_number(word):
+        raise DataError(f"label {word!r} is not one of {some(labels, 12)}", fix=nearest(word, labels))
     return int(word)
+
+
+def is_number(word: str) -> bool:
+    """Whether a label is given by its number; nobody counts labels by the billion."""
+    return word.isdecimal() and len(word) < 10
 
 
 def check_expect(expect: Expect, labels: Sequence[str] | None) -> None:
@@ -481,13 +507,16 @@ def check_expect(expect: Expect, labels: Sequence[str] | None) -> None:
     if find_rule(expect.rule) is None:
         raise DataError(
             f"rule {expect.rule!r} is not known",
-            why="known: " + ", ".join([*RULES, "pred_equals_LABEL, pred_not_LABEL, conf_of_LABEL_not_lower"]),
-            fix=nearest(expect.rule, [*RULES, *(rule for rule, _ in DIRECTIONS.values())]),
+            why="known: "
+            + ", ".join([*DIRECTIONS, *RULES, "pred_equals_LABEL, pred_not_LABEL, conf_of_LABEL_not_lower"]),
+            fix=nearest(expect.rule, [*DIRECTIONS, *RULES, *(rule for rule, _ in DIRECTIONS.values())])
+            or "shoal list rules",
         )
+    check_tolerance(expect.tolerance)
     if expect.rule in ("and", "or") and len(expect.parts) < 2:
         raise DataError(f'rule {expect.rule!r} needs two or more rules under "rules"')
     for condition in conditions(expect):
-        if not CONDITION.fullmatch(condition):
+        if not _is_condition(condition):
             raise DataError(
                 f"filter {condition!r} is not understood",
                 fix='such as "original pred is neutral", "original conf >= 0.9", "any later pred differs"',
@@ -495,10 +524,18 @@ def check_expect(expect: Expect, labels: Sequence[str] | None) -> None:
     for word in labels_named(expect) if labels else ():
         if label_index(word, labels or ()) >= len(labels or ()):
             raise DataError(
-                f"label {word!r} is beyond the suite's {len(labels or ())}: {', '.join(labels or ())}"
+                f"label {word!r} is beyond the suite's {len(labels or ())}: {some(labels or (), 12)}"
             )
     for part in expect.parts:
         check_expect(part, labels)
+
+
+def _is_condition(condition: str) -> bool:
+    """Whether a condition can be judged: predictions are named, confidences compared with a number."""
+    found = CONDITION.fullmatch(condition)
+    if not found or found["what"] != "conf":
+        return bool(found)
+    return bool(found["sign"] and re.fullmatch(r"\d*\.?\d+", found["value"]))
 
 
 def labels_named(expect: Expect) -> list[str]:

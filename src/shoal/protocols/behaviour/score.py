@@ -1,17 +1,18 @@
-"""Answers to outcomes and measures: pass rates and the suite score (`protocols/01-beluga.md` 1.5).
+"""Answers to outcomes and measures: pass rates and the suite score (`docs/method/beluga.md` 1.5).
 
 Pure: nothing here asks a model, reads a file or keeps state. All cases of one functionality are judged at once.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from ...errors import DataError
-from ...models.ask import NO_CONFIDENCES
-from ...records import Answers, Case, Label, Measure, Outcome
+from ...measures import FEW_CASES
+from ...records import Answers, Case, Finding, Label, Measure, Outcome
 from ...stats.intervals import cluster_wilson, macro_wilson, percentile_interval, wilson
 from ...stats.resampling import (
     ClusterTable,
@@ -21,7 +22,8 @@ from ...stats.resampling import (
     macro_mean_replicates,
     rate,
 )
-from .iid import is_iid
+from ..base import Built, Scored
+from .iid import IID, is_iid
 from .rules import (
     NO_LABEL,
     SPAN_RULES,
@@ -35,23 +37,154 @@ from .rules import (
 )
 from .settings import Settings
 
-FEW_CASES = 20
-"""Below this a rate says little; the measure's note says so."""
+SAID = "said"
+"""The column with what the model said of each example of a case."""
+NO_ANSWER, NOTHING = "no answer", "(nothing)"
+NO_CASE_APPLIES, NO_CASE_ANSWERED = "no applicable case", "the model answered no case"
+DEAD, DEGENERATE = "dead", "degenerate"
+WEIGHTS = {DEAD: 100.0, DEGENERATE: 50.0}
 
 
-def score(settings: Settings, cases: Sequence[Case], answers: Answers) -> tuple[list[Outcome], list[Measure]]:
+def score(settings: Settings, built: Built, answers: Mapping[str, Answers]) -> Scored:
     """An outcome for every case, and the measures of the whole; i.i.d. cases come last and are scored apart."""
-    asked = [case for case in cases if not is_iid(case)]
+    given = list(answers.values())[-1]
+    asked = [case for case in built.cases if not is_iid(case)]
     examples = sum(len(case.examples) for case in asked)
-    iid = iid_outcomes(cases[len(asked) :], part_of(answers, examples, len(answers.predictions)))
-    answers = part_of(answers, 0, examples) if iid else answers
-    judged = list(judge_examples(settings, asked, answers))
-    outcomes = case_outcomes(asked, judged, answers)
-    note = answers.note
-    if not any(case.groups["test type"] == "DIR" for case in asked):
-        note = note.replace(NO_CONFIDENCES, "").strip("; ")  # nobody asked for any
-    rows = measure(settings, asked, outcomes, note) + example_rates(asked, judged, outcomes)
-    return outcomes + iid, rows + ([iid_score(iid)] if iid else [])
+    of_iid = part_of(given, examples, len(given.predictions))
+    iid = iid_outcomes(built.cases[len(asked) :], of_iid)
+    given = part_of(given, 0, examples) if iid else given
+    judged = list(judge_examples(settings, asked, given))
+    outcomes = case_outcomes(asked, judged, given)
+    measures = measure(settings, asked, outcomes, about_answers(settings, asked, given), beside_iid=bool(iid))
+    measures += [*example_rates(asked, judged, outcomes), *([iid_score(iid)] if iid else [])]
+    shown = with_neutral_band(given, asked, settings.resolved("band"))
+    said = said_of(given, shown) + (said_of(of_iid, of_iid) if iid else [])
+    findings = [*dead(outcomes + iid), *degenerate(asked, shown)]
+    return Scored(outcomes + iid, measures, {SAID: by_case(built.cases, said)}, findings)
+
+
+def about_answers(settings: Settings, cases: Sequence[Case], answers: Answers) -> dict[str, Any]:
+    """Facts about the answers that a reader of the suite score should know."""
+    facts = dict(answers.facts)
+    unsure = answers.probabilities is None and answers.confidences is None and not answers.texts
+    if unsure and any(case.groups["test type"] == "DIR" for case in cases):
+        facts["no confidences"] = True
+    if lacks_neutral(answers, cases):
+        neutral = cases[0].meta["labels"][1]
+        banded = {"band": settings.resolved("band"), "band of": answers.labels[1], "neutral": neutral}
+        facts |= {"never": neutral} if answers.probabilities is None else banded
+    renamed = {name: label for name, label in getattr(answers, "label_map", {}).items() if name != label}
+    return facts | ({"label map": renamed} if renamed else {})
+
+
+def note_of(facts: Mapping[str, Any]) -> str:
+    """Facts of a rate or mean in words, in the order of WORDS."""
+    return "; ".join(words(facts) for name, words in WORDS.items() if name in facts)
+
+
+WORDS: dict[str, Callable[[Mapping[str, Any]], str]] = {
+    "undefined": lambda facts: str(facts["undefined"]),
+    "few cases": lambda facts: f"few cases ({facts['few cases']})",
+    "templates": lambda facts: (
+        f"{facts['templates']} templates: the interval takes their {facts['cases']} cases as independent"
+    ),
+    "left out": lambda facts: f"left out, no applicable case: {', '.join(facts['left out'])}",
+    "no confidences": lambda facts: "the predictions have no confidences: tests of confidence do not apply",
+    "cut": lambda facts: (
+        f"{facts['cut']:,} of {facts['asked']:,} distinct examples were longer than the model takes and were cut, "
+        f"by up to {facts['cut by']:,} tokens"
+    ),
+    "never": lambda facts: (
+        f"the model has no label for {facts['never']} and gave no probabilities: it can never be {facts['never']}"
+    ),
+    "band": lambda facts: (
+        f"two labels for three: read as {facts['neutral']} where the probability of {facts['band of']} lies between "
+        f"1/3 and 2/3 (band {facts['band']})"
+    ),
+    "label map": lambda facts: (
+        "labels read as: " + ", ".join(f"{name} = {label}" for name, label in facts["label map"].items())
+    ),
+}
+"""Fact to its words."""
+
+
+def said_of(answers: Answers, shown: Answers) -> list[str]:
+    """What the model said of each example: a label with its own probability, or words.
+
+    Where the label is read otherwise than the model means it, what it is read as comes first.
+    """
+    if answers.texts:
+        said = [text or NOTHING for text in answers.texts]
+    else:
+        chances = confidence_of(answers).tolist()
+        names = [answers.labels[code] for code in answers.predictions.tolist()]
+        said = [with_chance(name, chance) for name, chance in zip(names, chances, strict=True)]
+        if shown is not answers:
+            taken = [shown.labels[code] for code in shown.predictions.tolist()]
+            said = [
+                text if label == name else f"{label} ({text})"
+                for text, label, name in zip(said, taken, names, strict=True)
+            ]
+    for row in answers.errors:
+        said[row] = NO_ANSWER
+    return said
+
+
+def confidence_of(answers: Answers) -> Floats:
+    """The probability of each prediction; NaN where there is none."""
+    rows = np.arange(len(answers.predictions))
+    if answers.probabilities is not None:
+        return answers.probabilities[rows, answers.predictions]
+    return np.full(len(rows), np.nan) if answers.confidences is None else answers.confidences
+
+
+def with_chance(name: str, chance: float) -> str:
+    """A label with its probability, if there is one.
+
+    >>> with_chance("positive", 0.98), with_chance("positive", 1.0), with_chance("positive", float("nan"))
+    ('positive .98', 'positive 1.00', 'positive')
+    """
+    return name if chance != chance else f"{name} {f'{chance:.2f}'.removeprefix('0')}"
+
+
+def by_case(cases: Sequence[Case], values: Sequence[str]) -> list[list[str]]:
+    """Values of examples, put together case by case."""
+    each = iter(values)
+    return [[next(each) for _ in case.examples] for case in cases]
+
+
+# What to say of the whole
+
+
+def dead(outcomes: Sequence[Outcome]) -> Iterator[Finding]:
+    """A model that answers nothing has no behaviour, good or bad."""
+    errors = Counter(outcome.error for outcome in outcomes if outcome.error)
+    if not outcomes or errors.total() < len(outcomes):
+        return
+    (message, times), *others = errors.most_common()
+    more = f", and {len(outcomes) - times:,} times something else" if others else ""
+    text = f"The model answered none of {len(outcomes):,} cases: {message}{more}"
+    yield Finding(DEAD, text, (), WEIGHTS[DEAD], facts={"cases": len(outcomes), "error": message})
+
+
+def degenerate(cases: Sequence[Case], answers: Answers) -> Iterator[Finding]:
+    """A model that always gives one label, though others are expected too, passes every test of invariance."""
+    if answers.texts:
+        return
+    answered = np.ones(len(answers.predictions), bool)
+    answered[list(answers.errors)] = False
+    codes, n = np.unique(answers.predictions[answered]).tolist(), int(answered.sum())
+    if len(codes) != 1 or n < 2:
+        return
+    label = answers.labels[codes[0]]
+    expected = {str(name) for case in cases for name in case.labels or ()}
+    if expected and expected <= {label, str(codes[0])}:
+        return  # nothing else was expected
+    text = f"The model gives every one of {n:,} examples the same label: {label}"
+    yield Finding(DEGENERATE, text, (), WEIGHTS[DEGENERATE], facts={"label": label, "examples": n})
+
+
+# Rows of answers
 
 
 def part_of(answers: Answers, start: int, stop: int) -> Answers:
@@ -83,10 +216,14 @@ def iid_score(outcomes: Sequence[Outcome]) -> Measure:
     """The share of i.i.d. rows that the model gets right."""
     known = [outcome.passed for outcome in outcomes if outcome.passed is not None]
     errors = len(outcomes) - len(known)
+    facts = {"mean over": "cases", "only": {"capability": IID}}
     if not known:
-        return Measure("iid score", None, 0, errors=errors, note="the model answered no case")
+        return with_facts(
+            Measure("iid score", None, 0, errors=errors), facts | {"undefined": NO_CASE_ANSWERED}
+        )
     right, n = sum(known), len(known)
-    return Measure("iid score", right / n, n, {}, wilson(right, n), "wilson", errors=errors)
+    row = Measure("iid score", right / n, n, {}, wilson(right, n), "wilson", errors=errors)
+    return with_facts(row, facts)
 
 
 # Outcomes
@@ -149,9 +286,15 @@ def by_functionality(cases: Sequence[Case]) -> dict[str, Integers]:
     return {name: np.array(positions) for name, positions in found.items()}
 
 
+def expect_of(case: Case) -> Expect:
+    """A case's expectation, of a suite or as it was built."""
+    expect = case.meta["expect"]
+    return expect if isinstance(expect, Expect) else Expect.parse(expect, default=None)
+
+
 def as_set(case: Case, settings: Settings) -> Expect:
     """The case's expectation, with what the settings say about tolerance and directional tests."""
-    expect: Expect = case.meta["expect"]
+    expect = expect_of(case)
     tolerance = settings.resolved("tolerance")
     direction = case.meta.get("direction")
     if settings.resolved("directional") == "paper" and direction and direction != "label":
@@ -233,7 +376,7 @@ def _substitutions(case: Case) -> Iterator[tuple[str, str] | None]:
         yield (str(swap[0]), str(swap[1])) if isinstance(swap, list | tuple) and len(swap) == 2 else None
 
 
-# The neutral band (01 section 1.5)
+# The neutral band (`docs/method/beluga.md` 1.5)
 
 
 def neutral_band(positive: Floats, edges: str = "inclusive") -> tuple[Floats, Integers]:
@@ -267,39 +410,54 @@ def neutral_band(positive: Floats, edges: str = "inclusive") -> tuple[Floats, In
 
 def with_neutral_band(answers: Answers, cases: Sequence[Case], edges: str) -> Answers:
     """The answers as the suite's labels ask for: a two-class sentiment model gets a neutral band."""
-    suite_labels = cases[0].meta.get("labels") if cases else None
-    if (
-        not suite_labels
-        or len(suite_labels) != 3
-        or len(answers.labels) != 2
-        or answers.probabilities is None
-    ):
+    if answers.probabilities is None or not lacks_neutral(answers, cases):
         return answers
     vectors, labels = neutral_band(answers.probabilities[:, 1], edges)
-    return replace(answers, labels=tuple(suite_labels), predictions=labels, probabilities=vectors)
+    return replace(answers, labels=tuple(cases[0].meta["labels"]), predictions=labels, probabilities=vectors)
+
+
+def lacks_neutral(answers: Answers, cases: Sequence[Case]) -> bool:
+    """Whether a model of two labels is asked for three."""
+    suite_labels = cases[0].meta.get("labels") if cases else None
+    return suite_labels is not None and (len(answers.labels), len(suite_labels)) == (2, 3)
 
 
 # Measures
 
 
 def measure(
-    settings: Settings, cases: Sequence[Case], outcomes: Sequence[Outcome], note: str = ""
+    settings: Settings,
+    cases: Sequence[Case],
+    outcomes: Sequence[Outcome],
+    about: Mapping[str, Any] | None = None,
+    *,
+    beside_iid: bool = False,
 ) -> list[Measure]:
-    """Pass rates by functionality, capability and test type, and the suite score."""
+    """Pass rates by functionality, capability and test type, and the suite score, with facts about the answers.
+
+    `beside_iid` says that i.i.d. cases were asked too, which no mean over the suite may take in.
+    """
+    without = {"without": {"capability": IID}} if beside_iid else {}
     tallies = {name: _Tally(cases, outcomes, members) for name, members in by_functionality(cases).items()}
     rows = [tally.measure() for tally in tallies.values()]
     for group in ("capability", "test type"):
         for value in dict.fromkeys(tally.groups[group] for tally in tallies.values()):
             members = [tally for tally in tallies.values() if tally.groups[group] == value]
-            rows.append(_mean("pass rate", members, {group: value}, settings))
+            rows.append(with_facts(_mean("pass rate", members, {group: value}, settings), without))
     whole = _mean("suite score", list(tallies.values()), {}, settings)
-    return [*rows, replace(whole, note="; ".join(filter(None, [whole.note, note])))]
+    return [*rows, with_facts(whole, {"headline": True, **without, **(about or {})})]
+
+
+def with_facts(measure: Measure, facts: Mapping[str, Any]) -> Measure:
+    """A measure with further facts, and what they come to in words."""
+    every = {**measure.facts, **facts}
+    return replace(measure, facts=every, note=note_of(every))
 
 
 def example_rates(
     cases: Sequence[Case], judged: Sequence[Judged], outcomes: Sequence[Outcome]
 ) -> list[Measure]:
-    """The share of examples that pass, beside the share of cases in which all do (01 section 1.11, row 3).
+    """The share of examples that pass, beside the share of cases in which all do (`docs/method/beluga.md` 1.11, row 3).
 
     For minimum functionality tests with several examples a case, as reading comprehension has them.
     """
@@ -340,7 +498,7 @@ class _Tally:
         self.clusters = len(set(clusters)) if all(clusters) else len(own)
 
     def measure(self) -> Measure:
-        return Measure(
+        row = Measure(
             "pass rate",
             self.passes / self.n if self.n else None,
             self.n,
@@ -349,16 +507,14 @@ class _Tally:
             "wilson" if self.n else "",
             self.na,
             self.errors,
-            self._note(),
         )
+        return with_facts(row, {"mean over": "cases", **self._facts()})
 
-    def _note(self) -> str:
+    def _facts(self) -> dict[str, Any]:
         if not self.n:
-            return "no applicable case" if self.na else "the model answered no case"
-        notes = [f"few cases ({self.n})"] if self.n < FEW_CASES else []
-        if self.clusters < self.n:
-            notes.append(f"{self.clusters} templates: the interval takes their {self.n} cases as independent")
-        return "; ".join(notes)
+            return {"undefined": NO_CASE_APPLIES if self.na else NO_CASE_ANSWERED}
+        facts: dict[str, Any] = {"few cases": self.n} if self.n < FEW_CASES else {}
+        return facts | ({"templates": self.clusters, "cases": self.n} if self.clusters < self.n else {})
 
 
 def _cluster_codes(clusters: list[str]) -> Integers | None:
@@ -376,12 +532,13 @@ def _mean(name: str, tallies: Sequence[_Tally], groups: Mapping[str, str], setti
     known = [tally for tally in tallies if tally.n]
     left_out = [tally.groups["functionality"] for tally in tallies if not tally.n]
     na, errors = sum(tally.na for tally in tallies), sum(tally.errors for tally in tallies)
-    note = f"left out, no applicable case: {', '.join(left_out)}" if left_out else ""
+    facts = {"mean over": "functionality"} | ({"left out": left_out} if left_out else {})
     if not known:
-        return Measure(name, None, 0, groups, None, "", na, errors, note)
+        why = {"mean over": "functionality", "undefined": NO_CASE_APPLIES if na else NO_CASE_ANSWERED}
+        return with_facts(Measure(name, None, 0, groups, None, "", na, errors), why)
     interval, method = _mean_interval(known, settings)
     value, n = macro_mean([tally.table for tally in known]), sum(tally.n for tally in known)
-    return Measure(name, value, n, groups, interval, method, na, errors, note)
+    return with_facts(Measure(name, value, n, groups, interval, method, na, errors), facts)
 
 
 def _mean_interval(known: Sequence[_Tally], settings: Settings) -> tuple[tuple[float, float] | None, str]:

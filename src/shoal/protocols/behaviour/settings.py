@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from ..base import changes
+from ..base import Profiled, changes
+from ..ranges import LARGEST_SEED, Within
 
 SPLITS = ("train", "validation", "test")
 
@@ -13,6 +14,7 @@ Profile = Literal["recommended", "paper", "reference"]
 PROFILES: dict[str, dict[str, Any]] = {
     "recommended": {
         "edits": "repaired",
+        "duplicates": "keep",
         "split_by": "content",
         "tolerance": None,
         "slack": 1e-9,
@@ -21,6 +23,7 @@ PROFILES: dict[str, dict[str, Any]] = {
     },
     "paper": {
         "edits": "beluga",
+        "duplicates": "keep",
         "split_by": "id",
         "tolerance": 0.0,
         "slack": 1e-9,
@@ -29,6 +32,7 @@ PROFILES: dict[str, dict[str, Any]] = {
     },
     "reference": {
         "edits": "beluga",
+        "duplicates": "keep",
         "split_by": "id",
         "tolerance": None,
         "slack": 0.0,
@@ -41,6 +45,12 @@ PROFILES: dict[str, dict[str, Any]] = {
 
 Config = Literal["iid", "iid>suite", "iid+suite", "iid>iid+suite"]
 HoldOut = Literal["none", "seen", "functionality", "capability", "test type"]
+
+Count = Annotated[int, Within(0)]
+Seed = Annotated[int, Within(0, LARGEST_SEED)]
+Rate = Annotated[float, Within(0, 10, above=True)]
+BatchSize = Annotated[int, Within(1, 100_000)]
+Epochs = Annotated[float, Within(0, 10_000, above=True)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +66,12 @@ class Train:
     method: tuple[str, ...] = ("vanilla",)
     """How the stage with the suite is trained: vanilla, l2, dropout, lp, lp-ft, irm, group-dro, fish. The i.i.d. stage
     is always plain."""
-    learning_rate: float | None = None
-    batch: int | None = None
-    epochs: float | None = None
-    iid_learning_rate: float | None = None
-    iid_batch: int | None = None
-    iid_epochs: float | None = None
+    learning_rate: Rate | None = None
+    batch: BatchSize | None = None
+    epochs: Epochs | None = None
+    iid_learning_rate: Rate | None = None
+    iid_batch: BatchSize | None = None
+    iid_epochs: Epochs | None = None
     options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Variants of a method, by its name: train.options.irm.scalar = true."""
     loss: Literal["softmax", "sigmoid"] | None = None
@@ -70,45 +80,73 @@ class Train:
     """For INV cases: equation 5, or a variant that does not reward confidence."""
     group_by_length: bool | None = None
     """Put texts of like length into a batch: less padding; else as the profile says: the paper's code does not."""
-    threads: int = 1
+    threads: Annotated[int, Within(1, 1024)] = 1
     """Processor threads of a job. Another number can change the last digits, so it stands here and not on the command
     line; --workers runs several jobs at a time."""
 
 
+def _suite(settings: "Settings") -> Any:
+    from .build import suite_digest
+    from .iid import stamp
+
+    return suite_digest(settings.suite, stamp(settings.suite))
+
+
+def _split(settings: "Settings") -> Any:
+    from .build import split_identity
+
+    return split_identity(settings)
+
+
+def _iid(settings: "Settings") -> Any:
+    from .build import iid_digest
+
+    return iid_digest(settings) if settings.iid else ""
+
+
+def _samples(settings: "Settings") -> bool:
+    return bool(settings.limit) and settings.train is None
+
+
 @dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(Profiled):
     """What `[behaviour]` in a plan, or `--set` on the command line, may say."""
 
-    suite: str = changes("cases", "sentiment")
-    """The name of a suite that ships with shoal, or a file."""
-    split: str = changes("cases", "")
+    PROFILES: ClassVar[Mapping[str, Mapping[str, Any]]] = PROFILES
+
+    suite: str = changes("cases", "sentiment", resolve=_suite)
+    """The name of a suite that ships with shoal, or a file: a suite file, a module (.py), or as in `list formats`."""
+    split: str = changes("cases", "", resolve=_split)
     """Only this part of the suite: train, validation, test, FILE (its test part) or FILE:train. Empty: all of it."""
-    limit: int = changes("cases", 0)
+    limit: Count = changes("cases", 0)
     """Only a random sample of this many cases; 0 is all."""
-    seed: int = changes("cases", 0)
-    """For the sample and for resampled intervals."""
+    seed: Seed = changes("cases", 0, when=_samples)
+    """For the training, or the sample of a model that is asked as it is; also for resampled intervals."""
     profile: Profile = changes("scoring", "recommended")
     """Where papers and code differ: recommended, paper or reference."""
     edits: Literal["none", "beluga", "repaired"] | None = changes("cases", None)
     """Mend known defects of the released suites; by default as the profile says."""
+    duplicates: Literal["keep", "drop"] | None = changes("cases", None)
+    """Cases with the same examples and labels in one functionality: keep all, or the first; by default as the profile
+    says, which is to keep them."""
     split_by: Literal["content", "id"] | None = changes("cases", None)
     """Keep cases that read the same on one side of the split, or go by their ids; by default as the profile says."""
-    tolerance: float | None = changes("scoring", None)
+    tolerance: Annotated[float, Within(0, 2)] | None = changes("scoring", None)
     """How far a probability may move in INV and DIR tests; by default as the suite and the profile say."""
-    slack: float | None = changes("scoring", None)
+    slack: Annotated[float, Within(0, 1)] | None = changes("scoring", None)
     """Added to every tolerance against rounding noise; by default 1e-9, and 0 in profile reference."""
     directional: Literal["checklist", "paper"] | None = changes("scoring", None)
     """Judge DIR tests by CheckList's rules, or by the paper's strict inequality."""
     band: Literal["inclusive", "strict"] | None = changes("scoring", None)
     """Edges of the neutral band that makes three classes of a two-class sentiment model."""
-    resamples: int = changes("scoring", 2000)
+    resamples: Annotated[int, Within(10, 1_000_000)] = changes("scoring", 2000)
     """Bootstrap resamples behind the intervals of means."""
 
     # Behavioural learning
 
     train: Train | None = changes("answers", None)
     """Train before asking; empty asks the model as it is."""
-    iid: str = changes("cases", "")
+    iid: str = changes("cases", "", resolve=_iid)
     """The i.i.d. data: sentiment or paraphrase for the package's own, or a file to train on."""
     iid_test: str = changes("cases", "")
     """The file of i.i.d. data to test on, where iid is a file."""
@@ -118,22 +156,17 @@ class Settings:
     """Name of the column with the label; guessed where not given."""
     iid_labels: tuple[str, ...] = changes("cases", ())
     """What the data's labels, sorted, are called in the suite, where they go by other names: negative, positive."""
-    iid_limit: int = changes("cases", 0)
+    iid_limit: Count = changes("cases", 0)
     """Only this many i.i.d. rows to train on, drawn at random; 0 is all."""
     hold_out: tuple[HoldOut, ...] = changes("answers", ())
     """Retrain without each functionality, capability or test type in turn, and test on what was left out."""
-    hold_out_sample: int = changes("answers", 0)
+    hold_out_sample: Count = changes("answers", 0)
     """Only so many functionalities, drawn at random, are left out; 0 is all."""
-    sample_seed: int = changes("answers", 0)
-    """For that draw: the same for every method and seed."""
+    sample_seed: Seed = changes("cases", 0)
+    """For that draw, and for the sample of `limit` where models are trained: the same for every method and seed."""
     fold: str = changes("answers", "")
     """Only this functionality, capability or test type is left out."""
     s_iid_mode: Literal["full", "mean_over_heldout"] = changes("scoring", "full")
     """The i.i.d. score inside G: of the model trained on the full suite, or the mean over the held-out ones."""
-    shuffles: int = changes("scoring", 10_000)
+    shuffles: Annotated[int, Within(10, 10_000_000)] = changes("scoring", 10_000)
     """Shuffles of the randomisation test of G."""
-
-    def resolved(self, name: str) -> Any:
-        """A setting's value, the profile's where the user gave none."""
-        own = getattr(self, name)
-        return PROFILES[self.profile][name] if own is None else own

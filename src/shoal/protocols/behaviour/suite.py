@@ -9,14 +9,15 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, get_args
 
-from ...data import SuiteRows, columns, read_suite_rows
+from ...data import SuiteRows, columns, read_suite_rows, with_label_names
 from ...errors import DataError, nearest, some
 from ...files import writing
 from ...records import Case, Example, Label, TestType
-from .rules import DIRECTIONS, SPAN_RULES, Expect, check_expect, needs_labels
+from .rules import DIRECTIONS, SPAN_RULES, Expect, check_expect, is_number, needs_labels, rule_name
 
 DEFAULTS = {
     "MFT": Expect("pred_equals_label", aggregate="all"),
@@ -32,6 +33,9 @@ FIELDS = {
 }
 """The names of an example's texts in a suite file, told by the first."""
 
+MOST_LABELS = 10_000
+"""More different ones are no labels, but a column of something else."""
+
 
 def case(*examples: str | Example, label: Label | Sequence[Label] | None = None, **about: Any) -> Case:
     """One case of a functionality: its examples in order, the original first; a pair of texts is a tuple.
@@ -41,9 +45,28 @@ def case(*examples: str | Example, label: Label | Sequence[Label] | None = None,
     >>> case("The film was not great.", label="negative").labels
     ('negative',)
     """
-    texts = tuple((example,) if isinstance(example, str) else tuple(example) for example in examples)
+    texts = tuple([_texts(example) for example in examples])
     cluster = str(about.pop("cluster", ""))
     return Case("", texts, _labels(label, len(texts)), cluster=cluster, meta=about)
+
+
+def _texts(example: Any) -> Example:
+    """An example that was given in Python: a text, or a pair of them."""
+    texts = (example,) if isinstance(example, str) else example
+    if not isinstance(texts, list | tuple) or not all(isinstance(text, str) for text in texts):
+        raise DataError(
+            f"an example is a text or a pair of texts, found {example!r}",
+            fix='case("a text"), or case(("a premise", "a hypothesis"))',
+        )
+    for text in texts:
+        try:
+            text.encode()
+        except UnicodeEncodeError as problem:
+            raise DataError(
+                f"{ascii(text[problem.start])[1:-1]} in an example is half of a character",
+                why="a lone surrogate cannot be written, printed or asked",
+            ) from None
+    return tuple(texts)
 
 
 def _labels(labels: Any, examples: int) -> tuple[Label, ...] | None:
@@ -59,7 +82,7 @@ class Suite:
         self, name: str, labels: Sequence[str] | None = None, *, task: str = "", version: str = ""
     ) -> None:
         self.name = name
-        self.labels = tuple(labels) if labels else None
+        self.labels = None if labels is None else label_names(labels, "labels")
         self.task = task
         self.version = version
         self.cases: list[Case] = []
@@ -67,6 +90,7 @@ class Suite:
         self._headings: dict[str, tuple[Mapping[str, str], Mapping[str, Any]]] = {}
         self._ids: set[str] = set()
         self._known_labels: set[Label] = set()
+        self._texts = 0  # of an example: one, or two
 
     def __repr__(self) -> str:
         return (
@@ -80,36 +104,57 @@ class Suite:
 
     # Writing a suite in Python
 
-    def minimum(self, *, capability: str, expect: str = "pred_equals_label") -> "Definition":
+    def minimum(self, *bare: object, capability: str = "", expect: str = "pred_equals_label") -> "Definition":
         """Decorate a function that yields labelled cases: each must be answered right (MFT)."""
-        return self._definition(capability, "MFT", replace(DEFAULTS["MFT"], rule=expect))
+        default = DEFAULTS["MFT"]
+        return self._definition(bare, capability, "MFT", replace(default, rule=rule_name(expect)))
 
-    def invariance(self, *, capability: str, expect: str = "", tolerance: float = 0.1) -> "Definition":
+    def invariance(
+        self, *bare: object, capability: str = "", expect: str = "", tolerance: float = 0.1
+    ) -> "Definition":
         """Decorate a function that yields originals with variants: the prediction must not change (INV)."""
         default = DEFAULTS["INV"]
-        return self._definition(
-            capability, "INV", replace(default, rule=expect or default.rule, tolerance=tolerance)
-        )
+        rule = rule_name(expect) or default.rule
+        return self._definition(bare, capability, "INV", replace(default, rule=rule, tolerance=tolerance))
 
     def directional(
-        self, *, capability: str, expect: str, tolerance: float = 0.1, na_if: str = ""
+        self,
+        *bare: object,
+        capability: str = "",
+        expect: str = "",
+        tolerance: float = 0.1,
+        na_if: str = "",
     ) -> "Definition":
         """Decorate a function that yields originals with variants: confidence may only move one way (DIR).
 
         `expect` is one of "not more confident", "not less confident", "not more positive", "not more negative",
         or the name of a rule. `na_if` says when a case does not apply, such as "original pred is neutral".
         """
-        rule = DIRECTIONS.get(expect, (expect, None))[0]
-        return self._definition(capability, "DIR", Expect(rule, tolerance, "all_except_first", na_if))
+        rule = Expect(rule_name(expect), tolerance, "all_except_first", na_if)
+        return self._definition(bare, capability, "DIR", rule)
 
-    def _definition(self, capability: str, test_type: TestType, expect: Expect) -> "Definition":
+    def _definition(
+        self, bare: tuple[object, ...], capability: str, test_type: TestType, expect: Expect
+    ) -> "Definition":
+        word = {"MFT": "minimum", "INV": "invariance", "DIR": "directional"}[test_type]
+        more = ', expect="not more confident"' if test_type == "DIR" else ""
+        if bare or not capability or not expect.rule:
+            missing = "brackets" if bare else "a capability" if not capability else "an expectation"
+            raise DataError(
+                f"{self.name}: @suite.{word} without {missing}",
+                fix=f'@suite.{word}(capability="…"{more})',
+            )
+
         def define(function: Callable[[], Iterator[Case]]) -> Callable[[], Iterator[Case]]:
             name = function.__name__
             if name in self._headings:
                 raise DataError(f"{self.name}: functionality {name!r} is defined twice")
             self.descriptions[name] = " ".join((function.__doc__ or "").split())
-            self.add_functionality(name, capability, test_type, expect)
-            for number, made in enumerate(function(), start=1):
+            try:
+                self.add_functionality(name, capability, test_type, expect)
+            except DataError as problem:
+                raise problem.at(name) from None
+            for number, made in enumerate(_made(function), start=1):
                 try:
                     self.add_case(name, str(number), made)
                 except DataError as problem:
@@ -146,26 +191,35 @@ class Suite:
             raise DataError(f"case {case_id!r} of {functionality!r} is there twice")
         self._ids.add(identity)
         self._check(made, meta["expect"])
-        own = {**meta, **made.meta} if made.meta else meta
-        self.cases.append(Case(identity, made.examples, made.labels, groups, made.cluster, own))
+        about = {**meta, **made.meta} if made.meta else meta
+        self.cases.append(Case(identity, made.examples, made.labels, groups, made.cluster, about))
 
     def infer_labels(self) -> None:
         """Take the labels' names from the cases, where they are names and no header gave them."""
         labels = self._known_labels
-        reading = any(case.meta.get("reading") for case in self.cases)
-        if (
-            reading
-            or not labels
-            or not all(isinstance(label, str) and not label.isdecimal() for label in labels)
-        ):
+        if not labels or any(case.meta.get("reading") for case in self.cases):
             return
-        self.labels = tuple(sorted({str(label).removeprefix("not_") for label in labels}))
+        if len(labels) > MOST_LABELS:
+            raise DataError(
+                f"{len(labels):,} different labels: {some(sorted(map(str, labels)), 3)}",
+                why=f"at most {MOST_LABELS:,} are taken for labels",
+                fix="check that the column of labels is the one you meant",
+            )
+        if not all(isinstance(label, str) and not label.isdecimal() for label in labels):
+            return
+        names = tuple(sorted({str(label).removeprefix("not_") for label in labels}))
+        if len(names) < 2:
+            raise DataError(
+                f"one label only: {names[0]!r}",
+                why="a suite names every label that a model may give",
+                fix='a first line {"label_names": ["negative", "positive"]}; at import, --labels names them all',
+            )
+        self.labels = names
         for made in self.cases:
             made.meta["labels"] = self.labels  # type: ignore[index]  # ours alone until the suite is handed out
 
     def _check(self, made: Case, expect: Expect) -> None:
-        if not made.examples:
-            raise DataError("no examples")
+        self._check_texts(made)
         if made.labels is None:
             if needs_labels(expect):
                 raise DataError(
@@ -177,59 +231,171 @@ class Suite:
         if len(made.labels) != len(made.examples):
             raise DataError(f"{len(made.labels)} labels for {len(made.examples)} examples")
         for label in made.labels:
+            if isinstance(label, bool) or not isinstance(label, int | str):
+                raise DataError(
+                    f"a label is a text or a whole number, found {label!r}",
+                    fix='such as "positive", or 1; of a table, --labels says what its values are called',
+                )
             if label not in self._known_labels:
-                self._check_label(label)
+                if expect.rule not in SPAN_RULES:  # there a label is any answer
+                    self._check_label(label)
                 self._known_labels.add(label)
 
+    def _check_texts(self, made: Case) -> None:
+        if not made.examples:
+            raise DataError("no examples", fix='case("a text", label="positive")')
+        for example in made.examples:
+            if len(example) == self._texts:
+                continue
+            if len(example) not in (1, 2):
+                raise DataError(
+                    f"an example of {len(example)} texts",
+                    why="an example is one text, or a pair of texts",
+                    fix="join them, or make several examples of them",
+                )
+            if self._texts:
+                raise DataError(
+                    f"an example of {len(example)} texts, where those before it have {self._texts}",
+                    why="a model is asked for single texts or for pairs, not both",
+                    fix="two suites",
+                )
+            self._texts = len(example)
+
     def _check_label(self, label: Label) -> None:
-        if isinstance(label, bool) or not isinstance(label, int | str):
-            raise DataError(f"a label is a text or a whole number, found {label!r}")
+        word = str(label).removeprefix("not_")
+        if not word.strip():
+            raise DataError("a blank label", fix="give the label, or leave the case out")
+        if word != word.strip():
+            raise DataError(f"label {label!r} has white space around it", fix=f"{word.strip()!r}")
+        if isinstance(label, int) and label < 0:
+            raise DataError(f"label {label!r} is below 0", fix="number the labels from 0, or name them")
         if self.labels is None:
             return
-        word = str(label).removeprefix("not_")
-        if word not in self.labels and not (word.isdecimal() and int(word) < len(self.labels)):
+        if word not in self._label_set and not (is_number(word) and int(word) < len(self.labels)):
             raise DataError(
-                f"label {label!r} is not one of {', '.join(self.labels)}",
-                fix=nearest(word, self.labels) or "give case(..., label=...) one of those labels",
+                f"label {_shortened(label)} is not one of {some(self.labels, 12)}",
+                fix=nearest(word, self.labels[:100]) or "give case(..., label=...) one of those labels",
             )
+
+    @cached_property
+    def _label_set(self) -> frozenset[str]:
+        return frozenset(self.labels or ())
 
 
 Definition = Callable[[Callable[[], Iterator[Case]]], Callable[[], Iterator[Case]]]
 
 
+def label_names(names: Any, what: str) -> tuple[str, ...]:
+    """Names of labels, checked: two or more, all different."""
+    if (
+        not isinstance(names, list | tuple)
+        or len(names) < 2
+        or not all(isinstance(name, str) and name.strip() for name in names)
+    ):
+        raise DataError(
+            f"{what} must be a list of two or more names, found {_shortened(names)}",
+            fix=f'{what} = ["negative", "positive"]',
+        )
+    if len(names) > MOST_LABELS:
+        raise DataError(
+            f"{what} has {len(names):,} names", why=f"at most {MOST_LABELS:,} are taken for labels"
+        )
+    padded = next((name for name in names if name != name.strip()), None)
+    if padded is not None:
+        raise DataError(f"{what}: {padded!r} has white space around it", fix=f"{padded.strip()!r}")
+    if len(set(names)) < len(names):
+        raise DataError(f"{what} has one name twice: {some(names, 12)}")
+    return tuple(names)
+
+
+def _shortened(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:80]}…"
+
+
+def _made(function: Callable[[], Iterable[Case]]) -> Iterator[Case]:
+    """The cases of a functionality: at least one, and nothing else."""
+    name, cases = function.__name__, function()
+    if not isinstance(cases, Iterable):
+        raise DataError(
+            f"{name} gives {'nothing' if cases is None else type(cases).__name__}, cases are expected",
+            fix='yield case("a text", label="positive")',
+        )
+    number = 0
+    for number, made in enumerate(cases, start=1):
+        if not isinstance(made, Case):
+            raise DataError(
+                f"{name}, case {number}: a {type(made).__name__}, not a case: {_shortened(made)}",
+                fix='yield case("a text", label="positive"); case("an original", "its variant")',
+            )
+        yield made
+    if not number:
+        raise DataError(f"{name} yields no case", fix="yield one, or leave the functionality out")
+
+
 def read_suite(path: Path | str) -> Suite:
-    """A suite from a file, in our own form or in any that `shoal import` knows."""
+    """A suite from a file: in our own form, in any that `shoal import` knows, or written in Python.
+
+    A module (`.py`) is run: only read those you would run.
+    """
+    if Path(path).suffix == ".py":
+        from .modules import suite_of_module
+
+        return suite_of_module(Path(path))
     return suite_from_rows(read_suite_rows(Path(path)), Path(path))
 
 
-def import_suite(path: Path, out: Path, named: columns.Named) -> tuple[Suite, list[str]]:
-    """Read a file of another format and write it as a suite; gives the suite and what was left behind."""
-    found = columns.read(path, named) if named.all() else read_suite_rows(path)
-    suite = suite_from_rows(found, path)
+def import_suite(
+    path: Path, out: Path, named: columns.Named, names: Mapping[str, str] | None = None
+) -> tuple[Suite, list[str]]:
+    """Read a file of another format and write it as a suite; gives the suite and what was left behind.
+
+    `names` says what the file's labels are called in the suite.
+    """
+    if out.exists() and out.samefile(path):
+        raise DataError(
+            f"{out}: both what is read and what is to be written",
+            why="the file that you bring would be gone",
+            fix=f"--out {path.name.split('.')[0]}-suite.jsonl",
+        )
+    if path.suffix == ".py":
+        if named.all() or names:
+            raise DataError(f"{path}: a suite written in Python has its labels and texts", fix="only --out")
+        suite, lost = read_suite(path), []
+    else:
+        rows = columns.read(path, named) if named.all() else read_suite_rows(path)
+        rows = with_label_names(rows, names, path) if names else rows
+        suite, lost = suite_from_rows(rows, path), rows.lost
     write_suite(suite, out)
-    return suite, found.lost
+    return suite, lost
 
 
 def suite_from_rows(found: SuiteRows, path: Path) -> Suite:
     """Check rows of the suite schema and put them together."""
-    header = found.header
+    header, names = found.header, found.header.get("label_names")
     suite = Suite(
         str(header.get("suite") or path.name.split(".")[0]),
-        _label_names(header, path),
         task=str(header.get("task") or ""),
         version=str(header.get("version") or ""),
     )
-    said: dict[str, tuple[Any, ...]] = {}
+    try:
+        suite.labels = None if names is None else label_names(names, "label_names")
+    except DataError as problem:
+        raise problem.at(f"{path}, line 1") from None
+    opened: dict[str, tuple[Any, ...]] = {}
     with _collector_paused():
         for number, row in found.rows:
             try:
-                _add_row(suite, row, said)
+                _add_row(suite, row, opened, blank_texts=found.blank_texts)
             except DataError as problem:
-                raise problem.at(f"{path}, line {number}") from None
+                raise problem.at(f"{path}, {found.unit} {number}") from None
     if not suite.cases:
         raise DataError(f"{path}: no cases", fix="check that this is the file you meant")
-    if suite.labels is None:
-        suite.infer_labels()
+    try:
+        if suite.labels is None:
+            suite.infer_labels()
+    except DataError as problem:
+        raise problem.at(str(path)) from None
     return suite
 
 
@@ -245,41 +411,37 @@ def _collector_paused() -> Iterator[None]:
             gc.enable()
 
 
-def _add_row(suite: Suite, row: Mapping[str, Any], said: dict[str, tuple[Any, ...]]) -> None:
-    name = row.get("functionality", "")
+def _add_row(
+    suite: Suite, row: Mapping[str, Any], opened: dict[str, tuple[Any, ...]], *, blank_texts: bool
+) -> None:
+    name = row.get("functionality")
     about = (row.get("capability"), row.get("type"), row.get("expect"), row.get("direction"))
-    if name not in said:
-        _open_functionality(suite, row)
-        said[name] = about
-    elif about != said[name]:
+    if not isinstance(name, str) or name not in opened:
+        name = _text(row, "functionality")
+        _open_functionality(suite, name, row)
+        opened[name] = about
+    elif about != opened[name]:
         raise DataError(
             f"functionality {name!r} changes its capability, type, expectation or direction",
-            why=f"earlier: {said[name]}; here: {about}",
+            why=f"earlier: {opened[name]}; here: {about}",
             fix="one functionality has one expectation: give the other cases another name",
         )
     examples = _examples(row)
+    if not blank_texts and any(not text.strip() for example in examples for text in example):
+        raise DataError("a blank text", fix="fill it in, or take the row out")
     labels = _labels(row.get("labels"), len(examples))
     meta = {"details": row["meta"]} if row.get("meta") else {}
     made = Case("", examples, labels, cluster=str(row.get("cluster") or ""), meta=meta)
     suite.add_case(name, _case_id(row), made)
 
 
-def _label_names(header: Mapping[str, Any], path: Path) -> list[str] | None:
-    names = header.get("label_names")
-    if names is None:
-        return None
-    if not isinstance(names, list) or len(names) < 2 or not all(isinstance(name, str) for name in names):
-        raise DataError(f"{path}, line 1: label_names must be a list of two or more names, found {names!r}")
-    if len(set(names)) < len(names):
-        raise DataError(f"{path}, line 1: label_names has one name twice: {', '.join(names)}")
-    return names
-
-
-def _open_functionality(suite: Suite, row: Mapping[str, Any]) -> None:
-    name, test_type = _text(row, "functionality"), row.get("type", "")
+def _open_functionality(suite: Suite, name: str, row: Mapping[str, Any]) -> None:
+    test_type = row.get("type", "")
     if test_type not in get_args(TestType):
         raise DataError(f"type {test_type!r} is not one of MFT, INV, DIR")
     expect, direction = row.get("expect"), row.get("direction")
+    if direction is not None and not isinstance(direction, str):
+        raise DataError(f"'direction' must be a text, found {_shortened(direction)}")
     if expect is not None:
         parsed = Expect.parse(expect, default=DEFAULTS.get(test_type))
     elif test_type in DEFAULTS:
@@ -298,22 +460,22 @@ def _open_functionality(suite: Suite, row: Mapping[str, Any]) -> None:
 def _text(row: Mapping[str, Any], key: str) -> str:
     value = row.get(key)
     if not isinstance(value, str) or not value:
-        found = f"found {value!r}" if key in row else f"found only {some(row, 8)}"
-        raise DataError(f"{key!r} must be a text", why=found)
+        seen = f"found {_shortened(value)}" if key in row else f"found only {some(row, 8)}"
+        raise DataError(f"{key!r} must be a text", why=seen)
     return value
 
 
 def _case_id(row: Mapping[str, Any]) -> str:
     value = row.get("case_id")
     if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
-        raise DataError(f"'case_id' must be a text or a whole number, found {value!r}")
+        raise DataError(f"'case_id' must be a text or a whole number, found {_shortened(value)}")
     return str(value)
 
 
 def _examples(row: Mapping[str, Any]) -> tuple[Example, ...]:
     examples = row.get("examples")
     if not isinstance(examples, list) or not examples:
-        raise DataError(f"'examples' must be a list with at least one example, found {examples!r}")
+        raise DataError(f"'examples' must be a list with at least one example, found {_shortened(examples)}")
     return tuple([_example(example) for example in examples])
 
 
@@ -330,7 +492,7 @@ def _example(example: Any) -> Example:
             )
         example = [example[field] for field in fields]
     if not isinstance(example, list) or not example or not all(isinstance(text, str) for text in example):
-        raise DataError(f"an example must be an object of texts, found {example!r}")
+        raise DataError(f"an example must be an object of texts, found {_shortened(example)}")
     return tuple(example)
 
 

@@ -13,42 +13,22 @@ one checkpoint; `compare` is about several of one recipe: spread, disagreement, 
 concluded. Read `build` for the cases, `pretrain` for checkpoints made here.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from ...errors import PlanError
-from ...records import Answer, Case, Example, Measure, Outcome, Result
-from .build import BuiltBias, build, find_diagnostic, identity, load, save
-from .said import Said, gather
+from ...records import Answer, Example, Finding, Measure, Result
+from ...views import Section
+from ..base import Built, Compared, Scored
+from .build import build, find_diagnostic
 from .settings import Settings
 
 if TYPE_CHECKING:
     from ...training.stage import Recipe
 
-__all__ = [
-    "BuiltBias",
-    "Said",
-    "Settings",
-    "answers_version",
-    "ask",
-    "asks_labels",
-    "build",
-    "compare",
-    "gather",
-    "identity",
-    "is_random",
-    "load",
-    "parts",
-    "recipe",
-    "save",
-    "score",
-    "title",
-]
-
-answers_version = 1
-asks_labels = False
+__all__ = ["Settings", "ask", "build", "compare", "parts", "recipe", "score", "title", "view"]
 
 
 def parts(settings: Settings) -> list[Settings]:
@@ -70,11 +50,6 @@ def title(settings: Settings) -> str:
     return "-".join(words)
 
 
-def is_random(settings: Settings) -> bool:
-    """Only pre-training depends on the seed; samples are the same for every seed."""
-    return settings.pretrain is not None
-
-
 def recipe(settings: Settings, model: str) -> "Recipe | None":
     """Pre-training, where the settings ask for it."""
     if settings.pretrain is None:
@@ -84,25 +59,33 @@ def recipe(settings: Settings, model: str) -> "Recipe | None":
     return make_recipe(settings.pretrain, model)
 
 
-def ask(
-    settings: Settings, model: Any, built: BuiltBias, examples: Sequence[Example], ids: Sequence[str]
-) -> list[Answer]:
+def ask(settings: Settings, model: Any, built: Built, examples: Sequence[Example]) -> list[Answer]:
     """Log-probabilities of tokens, or vectors, as the diagnostic wants."""
-    return find_diagnostic(settings).ask(settings, model, built, examples, ids)
+    return find_diagnostic(settings).ask(settings, model, built, examples)
 
 
-def score(settings: Settings, cases: Sequence[Case], answers: Said) -> tuple[list[Outcome], list[Measure]]:
+def score(settings: Settings, built: Built, answers: Mapping[str, Sequence[Sequence[Answer]]]) -> Scored:
     """Outcomes and measures at the end of training; measures of earlier epochs say so in the group `epoch`."""
     module = find_diagnostic(settings)
-    outcomes, measures = module.score(settings, cases, answers.last)
-    for mark, said in answers.earlier:
-        rows = module.score(settings, cases, said)[1]
-        measures += [replace(row, groups={**row.groups, "epoch": mark}) for row in rows]
-    return outcomes, measures
+    *earlier, (_, last) = answers.items()
+    outcomes, measures = module.score(settings, built.cases, last)
+    for mark, rows in earlier:
+        then = module.score(settings, built.cases, rows)[1]
+        measures += [replace(row, groups={**row.groups, "epoch": mark}) for row in then]
+    return Scored(outcomes, measures)
 
 
-def compare(settings: Settings, results: Sequence[Result]) -> list[Measure]:
+def compare(settings: Settings, results: Sequence[Result]) -> Compared:
     """What several checkpoints of one recipe say together."""
     from .checkpoints import compare_checkpoints
 
-    return compare_checkpoints(settings, results)
+    return Compared(compare_checkpoints(settings, results))
+
+
+def view(
+    settings: Settings, results: Sequence[Result], measures: Sequence[Measure], findings: Sequence[Finding]
+) -> list[Section]:
+    """The scores of one checkpoint; spread and agreement of several."""
+    from .view import sections
+
+    return sections(settings, results, measures, findings)

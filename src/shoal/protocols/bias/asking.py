@@ -11,12 +11,9 @@ from ...records import Answer, Example
 Say = Callable[[Sequence[Example]], Sequence[Any]]
 
 
-def answers(
-    kind: Literal["tokens", "vector"], say: Say, examples: Sequence[Example], ids: Sequence[str]
-) -> list[Answer]:
+def answers(kind: Literal["tokens", "vector"], say: Say, examples: Sequence[Example]) -> list[Answer]:
     """What `say` gives for each example, as it is kept; where it raises for one, that one is an error."""
-    rows = _safely(say, examples)
-    return [Answer(name, kind, data, error) for name, (data, error) in zip(ids, rows, strict=True)]
+    return [Answer("", kind, data, error) for data, error in _safely(say, examples)]
 
 
 def _safely(say: Say, examples: Sequence[Example]) -> list[tuple[Any, str]]:

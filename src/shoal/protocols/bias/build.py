@@ -1,9 +1,7 @@
 """Settings to cases: which file, which part of it; and the cases on disk."""
 
 import hashlib
-import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
@@ -11,8 +9,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from ...errors import DataError, PlanError
-from ...files import read_json_lines, writing
 from ...records import Answer, Case, Example, Measure, Outcome
+from ...training.stage import Progress, silent
+from ..base import Asks, Built
 from .settings import Settings
 
 DIAGNOSTICS: dict[str, str] = {
@@ -30,19 +29,13 @@ class DiagnosticModule(Protocol):
 
     FOLDER: str
     FILES: Sequence[str]
+    ASKS: Asks
 
     def make_cases(self, path: Path | None, tests: Sequence[str]) -> list[Case]:
         """The cases of a file or folder; of our own example where there is none."""
         ...
 
-    def ask(
-        self,
-        settings: Settings,
-        model: Any,
-        built: "BuiltBias",
-        examples: Sequence[Example],
-        ids: Sequence[str],
-    ) -> list[Answer]:
+    def ask(self, settings: Settings, model: Any, built: Built, examples: Sequence[Example]) -> list[Answer]:
         """What the model says of some examples."""
         ...
 
@@ -69,27 +62,15 @@ def diagnostic_of(settings: Settings) -> str:
     return settings.diagnostic[0]
 
 
-@dataclass(frozen=True, slots=True)
-class BuiltBias:
-    """The cases that the settings choose, and those they were chosen from."""
-
-    cases: list[Case]
-    whole: list[Case]
-    labels: tuple[str, ...] | None = None
-
-    def by_place(self) -> dict[str, tuple[Case, int]]:
-        """Which example of which case an id such as `17#1` means."""
-        return {f"{case.id}#{n}": (case, n) for case in self.whole for n in range(len(case.examples))}
-
-
-def build(settings: Settings) -> BuiltBias:
+def build(settings: Settings, progress: Progress = silent) -> Built:
     """The cases of the diagnostic, or a sample of them."""
-    whole = find_diagnostic(settings).make_cases(find_data(settings), settings.tests)
+    module = find_diagnostic(settings)
+    whole = module.make_cases(find_data(settings), settings.tests)
     if not settings.limit or settings.limit >= len(whole):
-        return BuiltBias(whole, whole)
+        return Built(whole, None, module.ASKS)
     # Not by the job's seed: checkpoints of other seeds must be asked the same.
     chosen = np.sort(np.random.default_rng(0).choice(len(whole), settings.limit, replace=False))
-    return BuiltBias([whole[at] for at in chosen], whole)
+    return Built([whole[position] for position in chosen], None, module.ASKS, chosen_from=whole)
 
 
 def find_data(settings: Settings) -> Path | None:
@@ -126,20 +107,10 @@ def find_data(settings: Settings) -> Path | None:
     )
 
 
-def identity(settings: Settings) -> dict[str, Any]:
-    """What decides cases and answers: the content of the data, which vector is a sentence's, which tokens count."""
-    path, name = find_data(settings), diagnostic_of(settings)
-    found: dict[str, Any] = {
-        "diagnostic": name,
-        "data": EXAMPLE if path is None else _digest(path, settings.tests),
-        "tests": list(settings.tests),
-        "limit": settings.limit,
-    }
-    if name in ("seat", "clusters"):
-        found["representation"] = list(settings.representation)
-    if name == "crows" and settings.crows_scoring != "unmodified_tokens":
-        found["crows_scoring"] = settings.crows_scoring
-    return found
+def data_digest(settings: Settings) -> str:
+    """The content of the data; our own example by its name."""
+    path = find_data(settings)
+    return EXAMPLE if path is None else _digest(path, settings.tests)
 
 
 def _digest(path: Path, tests: Sequence[str]) -> str:
@@ -149,33 +120,3 @@ def _digest(path: Path, tests: Sequence[str]) -> str:
         if not tests or file.name.split(".")[0] in tests:
             whole.update(file.name.encode() + b"\0" + file.read_bytes())
     return whole.hexdigest()[:16]
-
-
-def save(built: BuiltBias, path: Path) -> None:
-    """Write the chosen cases, one JSON object per line."""
-    with writing(path) as stream:
-        for case in built.cases:
-            row = {
-                "id": case.id,
-                "examples": [list(example) for example in case.examples],
-                "groups": dict(case.groups),
-                "cluster": case.cluster,
-                "meta": dict(case.meta),
-            }
-            stream.write(json.dumps(row, ensure_ascii=False) + "\n")
-
-
-def load(path: Path) -> BuiltBias:
-    """The cases that were chosen."""
-    cases = [
-        Case(
-            row["id"],
-            tuple(tuple(example) for example in row["examples"]),
-            None,
-            row["groups"],
-            row["cluster"],
-            row["meta"],
-        )
-        for _, row in read_json_lines(path)
-    ]
-    return BuiltBias(cases, cases)

@@ -1,4 +1,4 @@
-"""Do the vectors of two concepts fall into two clusters? (05 section 5.6, Figure 2 of the paper)
+"""Do the vectors of two concepts fall into two clusters? (`docs/method/bias.md` 5.6, Figure 2 of the paper)
 
 k-means with k = 2 on the raw vectors; accuracy under the better of the two ways to match clusters to concepts. Its
 chance level is above one half and stands beside it.
@@ -14,14 +14,14 @@ from ...data.seat import WordSet
 from ...errors import some
 from ...records import Answer, Case, Measure, Outcome
 from ...stats import clusters as stats
-from .seat import FILES, FOLDER, ask, find_tests, representation_of, split
+from .seat import ASKS, FILES, FOLDER, ask, find_tests, representation_of, split
 from .settings import Settings
 from .shares import joined
 
 SEEDS = 5
 """Clusterings from different starts, over which the numbers are means."""
 
-__all__ = ["FILES", "FOLDER", "ask", "make_cases", "score"]
+__all__ = ["ASKS", "FILES", "FOLDER", "ask", "make_cases", "score"]
 
 
 def make_cases(path: Path | None, tests: Sequence[str] = ()) -> list[Case]:

@@ -1,4 +1,4 @@
-"""CrowS-Pairs: is the more stereotypical of two sentences the likelier one? (05 section 5.3)
+"""CrowS-Pairs: is the more stereotypical of two sentences the likelier one? (`docs/method/bias.md` 5.3)
 
 The sentences differ in the words that name a group. A masked model's score is the sum of log p(token | all others)
 over the tokens that both share, each masked in turn while the group stays visible; the tokens in which they differ are
@@ -14,13 +14,14 @@ from ...data.crows import FILE, Pair, read_pair_scores, read_pairs
 from ...errors import DataError, some
 from ...models.stored import StoredAnswers
 from ...records import Answer, Case, Example, Measure, Outcome
+from ..base import Asks, Built
 from . import example
 from .asking import answers, check_language_model, likelihoods, log_probabilities
-from .build import BuiltBias
 from .settings import Settings
 from .shares import joined, share
 
 FOLDER, FILES = "crows_pairs", (FILE,)
+ASKS: Asks = "tokens"
 ROUNDED = 3
 """Decimals to which the authors round a sentence's score."""
 
@@ -38,24 +39,20 @@ def _case(pair: Pair) -> Case:
 # Asking
 
 
-def ask(
-    settings: Settings, model: Any, built: BuiltBias, examples: Sequence[Example], ids: Sequence[str]
-) -> list[Answer]:
+def ask(settings: Settings, model: Any, built: Built, examples: Sequence[Example]) -> list[Answer]:
     """The tokens of every sentence that count in one of its pairs; every token where the model is causal."""
     if isinstance(model, StoredAnswers):
-        return _stored(model, built, ids)
+        return _stored(model, built)
     check_language_model(model)
 
     def say(part: Sequence[Example]) -> list[Any]:
         texts = [text for (text,) in part]
         return likelihoods(model, texts, _that_count(settings, model, built, texts))
 
-    return answers("tokens", say, examples, ids)
+    return answers("tokens", say, examples)
 
 
-def _that_count(
-    settings: Settings, model: Any, built: BuiltBias, texts: Sequence[str]
-) -> list[set[int]] | None:
+def _that_count(settings: Settings, model: Any, built: Built, texts: Sequence[str]) -> list[set[int]] | None:
     """At which tokens of each text the score looks; None for all."""
     if getattr(model, "language_model", "causal") == "causal" or not hasattr(model, "tokenizer"):
         return None
@@ -74,8 +71,8 @@ def _that_count(
     return [asked[text] for text in texts]
 
 
-def _stored(model: StoredAnswers, built: BuiltBias, ids: Sequence[str]) -> list[Answer]:
-    scores, places = read_pair_scores(model.path), built.by_place()
+def _stored(model: StoredAnswers, built: Built) -> list[Answer]:
+    scores = read_pair_scores(model.path)
     texts = {case.id: (case.examples[0][0], case.examples[1][0]) for case in built.whole}
     missing = [case.id for case in built.cases if texts[case.id] not in scores]
     if missing:
@@ -90,10 +87,8 @@ def _stored(model: StoredAnswers, built: BuiltBias, ids: Sequence[str]) -> list[
             f"{model.path}: {len(strangers):,} of {len(scores):,} scored pairs are not in the data",
             why=min(strangers)[0][:80],
         )
-    chosen = [places[name] for name in ids]
     return [
-        Answer(name, "tokens", {"score": scores[texts[case.id]][number]})
-        for name, (case, number) in zip(ids, chosen, strict=True)
+        Answer("", "tokens", {"score": score}) for case in built.cases for score in scores[texts[case.id]]
     ]
 
 

@@ -1,4 +1,6 @@
-"""Is it the same model downstream, and do two diagnostics of one concept agree? (05 section 5.7; 07 section 7.18)
+"""Is it the same model downstream, and do two diagnostics of one concept agree?
+
+`docs/method/bias.md` 5.7, `docs/method/beyond.md` 7.18.
 
 "Not significantly different" is no proof of being the same. Equivalence is claimed only where the 90 % interval lies
 inside the margin: two one-sided tests at 5 %.

@@ -15,7 +15,7 @@ Groups = Mapping[str, str]
 
 LIKELIHOOD = ("crows", "stereoset")
 WANTED = 5
-"""Checkpoints that a claim about a recipe needs at the least (07 section 7.3)."""
+"""Checkpoints that a claim about a recipe needs at the least (`docs/method/beyond.md` 7.3)."""
 
 
 @dataclass(frozen=True, slots=True)

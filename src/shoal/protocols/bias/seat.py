@@ -1,4 +1,4 @@
-"""SEAT and WEAT: are X and Y associated with A and B to different degrees? (05 section 5.5)
+"""SEAT and WEAT: are X and Y associated with A and B to different degrees? (`docs/method/bias.md` 5.5)
 
 Effect size and one-sided permutation p as in `stats/association.py`. What has no vector, such as a word that is not in
 a file of word vectors, is left out and named; partitions then have the sizes that are left.
@@ -23,14 +23,15 @@ from ...records import Answer, Case, Example, Measure, Outcome
 from ...stats import association as stats
 from ...stats.intervals import percentile_interval
 from ...stats.multiplicity import holm
+from ..base import Asks, Built
 from . import example
 from .asking import answers, that_fit
-from .build import BuiltBias
 from .settings import Settings
 from .shares import joined
 
 Floats = NDArray[np.float64]
 
+ASKS: Asks = "vectors"
 FOLDER, FILES = "seat", ()
 SETS = ("X", "Y", "A", "B")
 
@@ -69,16 +70,14 @@ def make_cases(path: Path | None, tests: Sequence[str] = ()) -> list[Case]:
 # Asking
 
 
-def ask(
-    settings: Settings, model: Any, built: BuiltBias, examples: Sequence[Example], ids: Sequence[str]
-) -> list[Answer]:
+def ask(settings: Settings, model: Any, built: Built, examples: Sequence[Example]) -> list[Answer]:
     """A vector for each text, to seven digits; null where there is none."""
     if isinstance(model, Unmade):
         raise model.refuse()
     if not isinstance(model, Embedder):
         raise ModelError(f"{model!r} gives no vectors", fix="hf:MODEL, or vectors:FILE with word vectors")
     representation = settings.representation[0]
-    return answers("vector", lambda part: vectors(model, part, representation), examples, ids)
+    return answers("vector", lambda part: vectors(model, part, representation), examples)
 
 
 def vectors(model: Any, examples: Sequence[Example], representation: str) -> list[Any]:

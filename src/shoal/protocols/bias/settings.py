@@ -1,9 +1,10 @@
-"""What an audit of bias can be told, and what each profile says where paper and code differ (05 section 5.8)."""
+"""What an audit of bias can be told, and each profile where paper and code differ (`docs/method/bias.md` 5.8)."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
-from ..base import changes
+from ..base import Profiled, changes, file_content
 
 Diagnostic = Literal["crows", "stereoset", "seat", "clusters"]
 Representation = Literal["cls", "mean", "word_mean", "first_piece_no_specials"]
@@ -38,15 +39,23 @@ class Pretrain:
     threads: int = 1
 
 
+def _data(settings: "Settings") -> Any:
+    from .build import data_digest
+
+    return data_digest(settings)
+
+
 @dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(Profiled):
     """What `[bias]` in a plan, or `--set` on the command line, may say. Lists of diagnostics and representations
     multiply the jobs."""
+
+    PROFILES: ClassVar[Mapping[str, Mapping[str, Any]]] = PROFILES
 
     diagnostic: tuple[Diagnostic, ...] = changes("cases", ("crows",))
     """crows: pairs of sentences; stereoset: contexts with three continuations; seat: association of word or sentence
     sets; clusters: whether the same sets fall into two clusters."""
-    data: str = changes("cases", "")
+    data: str = changes("cases", "", resolve=_data)
     """The diagnostic's file (for seat and clusters also a folder of tests), a folder that holds it, or `example`."""
     tests: tuple[str, ...] = changes("cases", ())
     """Only these tests of seat and clusters; empty is all."""
@@ -54,7 +63,7 @@ class Settings:
     """Only a random sample of this many cases, the same for every model and seed; 0 is all."""
     representation: tuple[Representation, ...] = changes("answers", ("cls",))
     """The vector of a sentence in seat and clusters."""
-    seed: int = changes("answers", 0)
+    seed: int = changes("scoring", 0)
     """Of pre-training; also for sampled partitions, clusterings and resampled intervals."""
     pretrain: Pretrain | None = changes("answers", None)
     """Pre-train tiny:masked before asking; seeds then make checkpoints of one recipe."""
@@ -65,7 +74,9 @@ class Settings:
     half: unrounded, counts one half; strict: unrounded, counts nothing."""
     aggregate: Literal["micro", "per_term"] | None = changes("scoring", None)
     """stereoset: over all clusters, or the mean over target terms as on the leaderboard."""
-    crows_scoring: Literal["unmodified_tokens", "modified_tokens"] = changes("answers", "unmodified_tokens")
+    crows_scoring: Literal["unmodified_tokens", "modified_tokens"] = changes(
+        "answers", "unmodified_tokens", when=lambda settings: "crows" in settings.diagnostic
+    )
     """Masked models: sum over the tokens the sentences share, or mean over those they do not (bias-bench)."""
     pieces: Literal["mean", "product"] = changes("scoring", "mean")
     """stereoset, intra-sentence, masked models: mean of the pieces' probabilities, or their product."""
@@ -81,13 +92,8 @@ class Settings:
     """seat: p below this is significant."""
     resamples: int = changes("scoring", 2000)
     """Bootstrap resamples behind intervals of means and effect sizes."""
-    downstream: str = changes("scoring", "")
+    downstream: str = changes("scoring", "", resolve=file_content("downstream"))
     """A table with columns checkpoint, task and score (a fraction): fine-tuned scores, for the test of equivalence.
     A checkpoint is named by its model spec, or by its seed where it was pre-trained here."""
     margin: float = changes("scoring", 0.01)
     """Downstream scores that differ by less are equivalent."""
-
-    def resolved(self, name: str) -> Any:
-        """A setting's value, the profile's where the user gave none."""
-        own = getattr(self, name)
-        return PROFILES[self.profile][name] if own is None else own

@@ -1,6 +1,6 @@
 """Likelihood diagnostics over checkpoints: Table 1 and Figure 1 of the paper, and coefficients of agreement.
 
-An item is a pair or a cluster, its outcome 1 where the stereotype is preferred (05 section 5.7, 07 section 7.6).
+An item is a pair or a cluster, its outcome 1 where the stereotype is preferred (`docs/method/bias.md` 5.7).
 """
 
 from collections.abc import Iterator, Sequence

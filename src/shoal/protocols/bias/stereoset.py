@@ -1,4 +1,4 @@
-"""StereoSet: does a model prefer the stereotype, and does it know what makes sense at all? (05 section 5.4)
+"""StereoSet: does a model prefer the stereotype, and does it know what makes sense at all? (`docs/method/bias.md` 5.4)
 
     stereotype score           share of clusters with score(stereotype) > score(anti-stereotype)
     language modelling score   share of the two meaningful sentences that beat the unrelated one
@@ -25,6 +25,7 @@ from ...models.stored import StoredAnswers, read_scores
 from ...records import Answer, Case, Example, Measure, Outcome
 from ...stats.intervals import cluster_wilson, percentile_interval
 from ...stats.resampling import cluster_table
+from ..base import Asks, Built
 from . import example
 from .asking import (
     Failed,
@@ -35,18 +36,18 @@ from .asking import (
     log_probabilities,
     that_fit,
 )
-from .build import BuiltBias
 from .settings import Settings
 from .shares import joined, undecided
 
 Floats = NDArray[np.float64]
 
 FOLDER = "stereoset"
+ASKS: Asks = "tokens"
 NO_HEAD = (
     "no next-sentence head: after a sentence, the mean log-likelihood of the continuation given its context"
 )
 
-__all__ = ["FILES", "FOLDER", "ask", "make_cases", "score"]
+__all__ = ["ASKS", "FILES", "FOLDER", "ask", "make_cases", "score"]
 
 
 def make_cases(path: Path | None, tests: Sequence[str] = ()) -> list[Case]:
@@ -67,19 +68,17 @@ def make_cases(path: Path | None, tests: Sequence[str] = ()) -> list[Case]:
 # Asking
 
 
-def ask(
-    settings: Settings, model: Any, built: BuiltBias, examples: Sequence[Example], ids: Sequence[str]
-) -> list[Answer]:
+def ask(settings: Settings, model: Any, built: Built, examples: Sequence[Example]) -> list[Answer]:
     """The score of each sentence, token by token where there are tokens."""
     if isinstance(model, StoredAnswers):
-        return _stored(model, built, ids)
+        return _stored(model, built)
     check_language_model(model)
     inside = [at for at, (context, _) in enumerate(examples) if BLANK in context]
     after = [at for at, (context, _) in enumerate(examples) if BLANK not in context]
     rows: dict[int, Answer] = {}
     for places, say in ((inside, _inside), (after, _after)):
         chosen = [examples[at] for at in places]
-        found = answers("tokens", lambda part, say=say: say(model, part), chosen, [ids[at] for at in places])  # type: ignore[misc]
+        found = answers("tokens", lambda part, say=say: say(model, part), chosen)  # type: ignore[misc]
         rows |= dict(zip(places, found, strict=True)) if places else {}
     return [rows[at] for at in range(len(examples))]
 
@@ -124,8 +123,8 @@ def _after(model: Any, examples: Sequence[Example]) -> Sequence[Any]:
     return that_fit(model, examples, examples, say)
 
 
-def _stored(model: StoredAnswers, built: BuiltBias, ids: Sequence[str]) -> list[Answer]:
-    by_task, places = read_scores(model.path), built.by_place()
+def _stored(model: StoredAnswers, built: Built) -> list[Answer]:
+    by_task = read_scores(model.path)
     tasks = [task for task in TASKS if task in by_task]
     scores = {name: score for task in tasks for name, score in by_task[task].items()}
     known = {name for case in built.whole for name in case.meta["sentence_ids"]}
@@ -135,14 +134,14 @@ def _stored(model: StoredAnswers, built: BuiltBias, ids: Sequence[str]) -> list[
             f"{model.path}: {len(strangers):,} of {len(scores):,} scored sentences are not in the data",
             why=some(strangers, 3),
         )
-    wanted = [case.meta["sentence_ids"][number] for case, number in (places[name] for name in ids)]
+    wanted = [name for case in built.cases for name in case.meta["sentence_ids"]]
     missing = [name for name in wanted if name not in scores]
     if missing:
         raise DataError(
             f"{model.path}: no score for {len(missing):,} of {len(wanted):,} sentences",
             why=f"missing: {some(missing, 3)}",
         )
-    return [Answer(name, "tokens", {"score": scores[own]}) for name, own in zip(ids, wanted, strict=True)]
+    return [Answer("", "tokens", {"score": scores[name]}) for name in wanted]
 
 
 # Scoring

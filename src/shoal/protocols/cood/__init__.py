@@ -10,46 +10,38 @@ template agree. Train on four of the nine combinations, chosen so that the label
 
 A large gap between ID and COOD means that the model took the shortcut. OOD is never averaged with COOD. Read `cells`
 for the table, `texts` for what is drawn, `build` for the nine cells, `recipe` for the training, `score` for the
-numbers of one model, `compare` for those over seeds, K, words and controls.
+numbers of one model, `compare` for those over seeds, K, words and controls, `view` for what is shown of them.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import PurePath
 
-from ...models.ask import Questions, answer_batch
-from ...models.ask import gather as gather_columns
-from ...records import Answer, Answers, Example
-from .build import BuiltCood, build, export, identity, load, save, training_items
+from ...models.ask import answer_batch
+from ...records import Answer, Example
+from ..base import Built
+from .build import build, export, training_items
+from .cells import ROLES
 from .compare import compare
 from .recipe import check_room, recipe
 from .score import score
 from .settings import SLOT, Settings, combinations
 from .texts import roles_of
+from .view import sections as view
 
 __all__ = [
-    "BuiltCood",
     "Settings",
-    "answers_version",
     "ask",
-    "asks_labels",
     "build",
     "compare",
     "export",
-    "gather",
-    "identity",
-    "is_random",
-    "load",
     "parts",
     "recipe",
-    "save",
     "score",
     "title",
     "training_items",
+    "view",
 ]
-
-answers_version = 1
-asks_labels = True
 
 
 def parts(settings: Settings) -> list[Settings]:
@@ -58,13 +50,8 @@ def parts(settings: Settings) -> list[Settings]:
         return combinations(settings)
     fst, sec, neu = roles_of(settings).values()
     turns = ((fst, sec, neu), (sec, neu, fst), (neu, fst, sec))
-    return [
-        part
-        for one, two, unseen in turns
-        for part in combinations(
-            replace(settings, roles={"fst": one, "sec": two, "neu": unseen}, rotate=False)
-        )
-    ]
+    by_role = [dict(zip(ROLES, classes, strict=True)) for classes in turns]
+    return [part for roles in by_role for part in combinations(replace(settings, roles=roles, rotate=False))]
 
 
 def title(settings: Settings) -> str:
@@ -81,24 +68,7 @@ def title(settings: Settings) -> str:
     return " ".join(filter(None, words))
 
 
-def is_random(settings: Settings) -> bool:
-    """The seed draws the training texts, their order and the new head."""
-    return settings.control != ("majority",)
-
-
-def ask(
-    settings: Settings, model: object, built: BuiltCood, examples: Sequence[Example], ids: Sequence[str]
-) -> list[Answer]:
+def ask(settings: Settings, model: object, built: Built, examples: Sequence[Example]) -> list[Answer]:
     """Whether each text and its template agree, as far as the model can tell; nothing that it is shown is cut."""
     check_room(model, examples)
-    return answer_batch(model, built.cases, built.whole, built.labels, examples, ids)
-
-
-def gather(
-    settings: Settings, built: BuiltCood, rows: Sequence[Answer], questions: Questions
-) -> Mapping[str, Answers]:
-    """The answers of each epoch, in the order in which they were given."""
-    by_mark: dict[str, list[Answer]] = {}
-    for row in rows:
-        by_mark.setdefault(row.mark, []).append(row)
-    return {mark: gather_columns(own, questions, built.labels) for mark, own in by_mark.items()}
+    return answer_batch(model, built, examples)

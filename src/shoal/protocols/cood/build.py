@@ -1,4 +1,4 @@
-"""Texts to the biased training set and to the nine cells of the test set (`protocols/03-cood.md` 3.3).
+"""Texts to the biased training set and to the nine cells of the test set (`docs/method/cood.md` 3.3).
 
 training     fst/fst, sec/sec, neu/fst, neu/sec      K items each: the label of the text alone gives the target
 validation   the same cells, other texts             chooses the epoch
@@ -8,17 +8,18 @@ test         all nine cells, other texts again       M items each, the same text
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ...errors import DataError, PlanError, nearest, some
-from ...files import read_json_lines, writing
-from ...models import load_model
+from ...errors import PlanError, nearest, some
+from ...files import writing
 from ...records import Case, Example
+from ...training.stage import Progress, silent
+from ..base import Built
 from .cells import CELLS, LABELS, ROLES, cells_of, target
 from .settings import SLOT, Settings
-from .texts import Text, digest, parts_of, roles_of, training_texts
+from .texts import Text, parts_of, roles_of, training_texts
 
 KNOWN_NAMES = {"positive": "great", "neutral": "okay", "negative": "terrible"}
 """The paper's words for sentiment (its Table 1); other classes go by their own names."""
@@ -53,28 +54,6 @@ class Item:
     cell: str
     text: str
     """The id of its text."""
-
-
-@dataclass(frozen=True, slots=True)
-class BuiltCood:
-    """The test and validation texts, and the cases they make."""
-
-    shape: Shape
-    about: Mapping[str, Any]
-    """Where the texts come from and what was left out: shown with the results."""
-    test: Sequence[Text]
-    validation: Sequence[Text]
-    cases: list[Case]
-
-    @property
-    def whole(self) -> list[Case]:
-        """Every case is asked."""
-        return self.cases
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """The two new labels."""
-        return LABELS
 
 
 # Shape
@@ -120,81 +99,39 @@ def words_of(settings: Settings) -> dict[str, str]:
 # Cases
 
 
-def build(settings: Settings) -> BuiltCood:
+def build(settings: Settings, progress: Progress = silent) -> Built:
     """The test and validation cases: the same for every seed and K, so that all are compared on the same texts."""
     parts, shape = parts_of(settings), shape_of(settings)
     about = {
         "data": settings.data,
         "roles": roles_of(settings),
-        "words": shape.words,
+        "words": dict(shape.words),
         "rows": parts.rows,
         "dropped": dict(parts.dropped),
         "left": len(parts.training),
     }
-    return _built(shape, about, parts.test, parts.validation)
-
-
-def _built(
-    shape: Shape, about: Mapping[str, Any], test: Sequence[Text], validation: Sequence[Text]
-) -> BuiltCood:
     cases = [
-        _case(shape, about, text, cell, split)
-        for split, texts, cells in (("test", test, list(CELLS)), ("validation", validation, cells_of("ID")))
+        _case(shape, text, cell, split)
+        for split, texts, cells in (
+            ("test", parts.test, list(CELLS)),
+            ("validation", parts.validation, cells_of("ID")),
+        )
         for cell in cells
         for text in texts
         if text.y == cell.partition("/")[0]
     ]
-    return BuiltCood(shape, about, test, validation, cases)
+    return Built(cases, LABELS, about=about)
 
 
-def _case(shape: Shape, about: Mapping[str, Any], text: Text, cell: str, split: str) -> Case:
+def _case(shape: Shape, text: Text, cell: str, split: str) -> Case:
     return Case(
         f"{cell}/{text.id}",
         (shape.example(text.texts, cell.partition("/")[2]),),
         (target(cell),),
         {"cell": cell, "kind": CELLS[cell], "split": split},
         text.cluster,
-        {"text": text.id, "about": about},
+        {"text": text.id},
     )
-
-
-def identity(settings: Settings) -> dict[str, Any]:
-    """What decides the cases: files by their content, roles and words resolved."""
-    return {
-        "data": digest(settings.data),
-        "test data": digest(settings.test_data),
-        "columns": [*settings.text, settings.label],
-        "classes": settings.classes,
-        "roles": roles_of(settings),
-        "shape": asdict(shape_of(settings)),
-        "test": settings.test_per_label,
-        "validation": settings.validation_per_label,
-        "max tokens": settings.max_tokens,
-        "tokenizer": load_model(settings.tokenizer).fingerprint() if settings.tokenizer else "",
-        "test seed": settings.test_seed,
-    }
-
-
-def save(built: BuiltCood, path: Path) -> None:
-    """Write a text per line, below a line that says how they become cases."""
-    head = {"cood": 1, "shape": asdict(built.shape), "about": built.about}
-    with writing(path) as stream:
-        stream.write(json.dumps(head, ensure_ascii=False) + "\n")
-        for split, texts in (("test", built.test), ("validation", built.validation)):
-            for text in texts:
-                stream.write(json.dumps({"split": split, **asdict(text)}, ensure_ascii=False) + "\n")
-
-
-def load(path: Path) -> BuiltCood:
-    """The cases that were built."""
-    lines = read_json_lines(path)
-    number, head = next(lines, (1, {}))
-    if head.get("cood") != 1:
-        raise DataError(f"{path}, line {number}: not the cases of a COOD audit")
-    texts: dict[str, list[Text]] = {"test": [], "validation": []}
-    for _, row in lines:
-        texts[row.pop("split")].append(Text(**{**row, "texts": tuple(row["texts"])}))
-    return _built(Shape(**head["shape"]), head["about"], texts["test"], texts["validation"])
 
 
 # Training items
@@ -214,7 +151,7 @@ def _item(shape: Shape, text: Text, cell: str) -> Item:
 
 
 def _revealed(shape: Shape, texts: Mapping[str, Sequence[Text]], number: int) -> Iterator[Item]:
-    """The third word after all (07 section 7.14): so many neu/neu, and as many others, fst and sec by turns.
+    """The third word after all (`docs/method/beyond.md` 7.14): some neu/neu, as many others, fst and sec by turns.
 
     With texts that are trained on anyway, so that only the word is new; half of the items have each target.
     """

@@ -1,67 +1,78 @@
 """Across the jobs of a plan: seeds together, and then K, controls, words, templates, revealed items side by side.
 
-Test texts are the same for every seed, so seeds and texts cross: both are drawn again together (07 section 7.3), and
+Test texts are the same for every seed: both are drawn again together (`docs/method/beyond.md` 7.3), and
 seeds can be asked whether they agree, text by text, where the training data do not say what is right (7.14).
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
-from ...records import Case, Measure, Measures, Outcome, Result
+from ...records import Case, Finding, Measure, Measures, Outcome, Result
 from ...stats.intervals import mean_t_interval, percentile_interval
 from ...stats.reliability import pairwise_agreement
+from ..base import Compared
 from .cells import CELLS, KINDS, cells_of
 from .grid import COLUMNS, GAP, KIND_WEIGHTS, Grid, components, drawn, grid_of, replicates, right_of, weighted
 from .score import measures_of
 from .settings import Settings
+from .verdict import verdict
 
 SETUP = ("model", "data", "K", "control", "template", "names", "unseen", "reveal")
 """What makes jobs differ beside the seed, as groups of measures."""
 ALWAYS = ("K", "control")
 """What every measure says about its jobs; the rest only where jobs differ in it."""
 ENOUGH_SEEDS = 5
-"""Fewer support no claim about the recipe (07 section 7.3)."""
+"""Fewer support no claim about the recipe (`docs/method/beyond.md` 7.3)."""
+
+CURVES: tuple[tuple[str, Mapping[str, str]], ...] = (
+    *(("accuracy", {"kind": kind}) for kind in KINDS),
+    ("gap", {}),
+    ("validation accuracy", {"kind": "ID"}),
+)
+"""What is followed over epochs: name and groups."""
 
 Setup = Mapping[str, str]
 """What makes jobs differ beside the seed."""
 
 
-def compare(settings: Settings, results: Sequence[Result]) -> list[Measure]:
+def compare(settings: Settings, results: Sequence[Result]) -> Compared:
     """Every setup over its seeds, its curve over epochs, and models against each other."""
+    if len(results) < 2:
+        return Compared()
     by_setup: dict[tuple[tuple[str, str], ...], list[Result]] = {}
     for result in results:
         by_setup.setdefault(tuple(setup_of(result).items()), []).append(result)
-    if len(results) < 2:
-        return []
     setups = [dict(setup) for setup in by_setup]
-    differ = [name for name in setups[0] if len({setup[name] for setup in setups}) > 1] if setups else []
+    differ = [name for name in SETUP if len({setup[name] for setup in setups}) > 1]
     rows: list[Measure] = []
-    for setup, own in zip(setups, by_setup.values(), strict=True):
+    findings: list[Finding] = []
+    for setup, of_setup in zip(setups, by_setup.values(), strict=True):
         groups = {name: setup[name] for name in setup if name in ALWAYS or name in differ}
-        rows += over_seeds(settings, own, groups)
-        rows += over_epochs(own, groups)
-    return rows + between_models(settings, list(zip(setups, by_setup.values(), strict=True)), differ)
+        over = over_seeds(settings, of_setup, groups)
+        findings.append(verdict(Measures(over), groups))
+        rows += [*over, *over_epochs(of_setup, groups)]
+    rows += between_models(settings, list(zip(setups, by_setup.values(), strict=True)), differ)
+    return Compared(rows, findings)
 
 
 def setup_of(result: Result) -> dict[str, str]:
     """The settings of a job that make it what it is, as words."""
-    said = result.job["settings"]
-    names = said.get("names") or ()
+    settings, about = result.job["settings"], result.job["about"]
+    names = settings.get("names") or ()
     words = names if isinstance(names, Mapping) else next(iter(names), {})
-    about = result.cases[0].meta.get("about", {}) if result.cases else {}
-    roles: Mapping[str, str] = about.get("roles") or said.get("roles") or {}
     return {
         "model": str(result.job.get("model", "")),
-        "data": str(said.get("data", "")),
-        "K": str(said["per_label"][0]),
-        "control": str(said["control"][0]),
-        "template": str(said["template"][0]),
+        "data": str(settings.get("data", "")),
+        "K": str(settings["per_label"][0]),
+        "control": str(settings["control"][0]),
+        "template": str(settings["template"][0]),
         "names": ", ".join(f"{label}={word}" for label, word in sorted(words.items())) or "usual",
-        "unseen": str(roles.get("neu", "")),
-        "reveal": str(said["reveal"][0]),
+        "unseen": str(about["roles"]["neu"]),
+        "reveal": str(settings["reveal"][0]),
     }
 
 
@@ -75,24 +86,21 @@ def over_seeds(settings: Settings, results: Sequence[Result], groups: Setup) -> 
     for result in results:
         for case, outcome in _test(result):
             errors[case.groups["cell"]] += bool(outcome.error)
-    note = claim(results)
-    rows = measures_of(grid, settings, groups, errors, note)
-    if len(results) < 2:
-        return rows
-    return [*rows, *agreement(grid, groups, note), *seed_shares(grid, groups, note)]
+    facts = {"seeds": sorted(int(result.job["settings"]["seed"]) for result in results)}
+    note = claim(facts["seeds"])
+    rows = measures_of(grid, settings, groups, errors, facts, note)
+    if len(results) > 1:
+        more = [*agreement(grid, groups), *seed_shares(grid, groups)]
+        rows += [replace(row, facts={**row.facts, **facts}, note=note) for row in more]
+    return rows
 
 
-def claim(results: Sequence[Result]) -> str:
-    """How far the numbers reach, in words (07 section 7.19)."""
-    seeds = sorted({int(result.job["settings"]["seed"]) for result in results})
-    if len(results) == 1:
+def claim(seeds: Sequence[int]) -> str:
+    """How far the numbers reach, in words (`docs/method/beyond.md` 7.19)."""
+    if len(seeds) == 1:
         return "this checkpoint only: one seed"
-    few = (
-        f"; fewer than {ENOUGH_SEEDS} support no claim about the recipe"
-        if len(results) < ENOUGH_SEEDS
-        else ""
-    )
-    return f"for this training recipe: {len(results)} seeds ({', '.join(map(str, seeds))}){few}"
+    few = f"; fewer than {ENOUGH_SEEDS} support no claim about the recipe" * (len(seeds) < ENOUGH_SEEDS)
+    return f"for this training recipe: {len(seeds)} seeds ({', '.join(map(str, seeds))}){few}"
 
 
 def grid_over(results: Sequence[Result]) -> Grid:
@@ -108,7 +116,7 @@ def _test(result: Result) -> list[tuple[Case, Outcome]]:
     return [(case, outcome) for case, outcome in pairs if case.groups["split"] == "test"]
 
 
-def agreement(grid: Grid, groups: Setup, note: str) -> list[Measure]:
+def agreement(grid: Grid, groups: Setup) -> list[Measure]:
     """How often two seeds give the same answer to the same input.
 
     Where the training data do not determine the answer (OOD), this is what the architecture and its pre-training
@@ -117,12 +125,12 @@ def agreement(grid: Grid, groups: Setup, note: str) -> list[Measure]:
     rows = []
     for kind in KINDS:
         for cells in ([cell] for cell in cells_of(kind)):
-            rows.append(_agreement(grid, cells, {**groups, "cell": cells[0], "kind": kind}, note))
-        rows.append(_agreement(grid, cells_of(kind), {**groups, "kind": kind}, note))
+            rows.append(_agreement(grid, cells, {**groups, "cell": cells[0], "kind": kind}))
+        rows.append(_agreement(grid, cells_of(kind), {**groups, "kind": kind}))
     return rows
 
 
-def _agreement(grid: Grid, cells: Sequence[str], groups: Setup, note: str) -> Measure:
+def _agreement(grid: Grid, cells: Sequence[str], groups: Setup) -> Measure:
     # Two answers to one input agree exactly when both are right or both are wrong.
     parts = [grid.values[:, COLUMNS.index(cell)] for cell in cells]
     each = [
@@ -130,18 +138,18 @@ def _agreement(grid: Grid, cells: Sequence[str], groups: Setup, note: str) -> Me
     ]
     n = sum(int((~np.isnan(part)).any(axis=1).sum()) for part in parts)
     known = bool(each) and not np.isnan(each).any()
-    return Measure("agreement", float(np.mean(each)) if known else None, n, groups, note=note)
+    return Measure("agreement", float(np.mean(each)) if known else None, n, groups)
 
 
-def seed_shares(grid: Grid, groups: Setup, note: str) -> list[Measure]:
-    """How much of the variance of a mean is due to seeds: whether to buy seeds or texts (07 section 7.3)."""
+def seed_shares(grid: Grid, groups: Setup) -> list[Measure]:
+    """How much of the variance of a mean is due to seeds: buy seeds, or texts? (`docs/method/beyond.md` 7.3)."""
     rows = []
     for name, weights in (*KIND_WEIGHTS.items(), ("gap", GAP)):
-        found = components(grid, weights)
-        share = float("nan") if found is None else found.shares_of_mean[0]
-        own = {**groups, "of": "gap"} if name == "gap" else {**groups, "kind": str(name)}
+        variances = components(grid, weights)
+        share = float("nan") if variances is None else variances.shares_of_mean[0]
+        subject = {**groups, "of": "gap"} if name == "gap" else {**groups, "kind": str(name)}
         value = None if np.isnan(share) else float(share)
-        rows.append(Measure("variance due to seeds", value, grid.seeds, own, note=note))
+        rows.append(Measure("variance due to seeds", value, grid.seeds, subject))
     return rows
 
 
@@ -157,20 +165,16 @@ def over_epochs(results: Sequence[Result], groups: Setup) -> list[Measure]:
     )
     rows = []
     for epoch in epochs:
-        for name, wanted in (
-            *(("accuracy", {"kind": kind}) for kind in KINDS),
-            ("gap", {}),
-            ("validation accuracy", {}),
-        ):
-            found = [row for result in results if (row := _at(result.measures, name, epoch, wanted))]
-            if found:
-                rows.append(_mean(found, {**groups, **wanted, "epoch": epoch}))
+        for name, wanted in CURVES:
+            by_seed = [row for result in results if (row := _after(result.measures, name, epoch, wanted))]
+            if by_seed:
+                rows.append(_mean(by_seed, {**groups, **wanted, "epoch": epoch}))
     return rows
 
 
-def _at(measures: Measures, name: str, epoch: str, wanted: Mapping[str, str]) -> Measure | None:
-    found = measures.where(name, epoch=epoch, **wanted)
-    return next((row for row in found if row.value is not None and "cell" not in row.groups), None)
+def _after(measures: Measures, name: str, epoch: str, wanted: Mapping[str, str]) -> Measure | None:
+    rows = measures.where(name, epoch=epoch, **wanted)
+    return next((row for row in rows if row.value is not None and "cell" not in row.groups), None)
 
 
 def _mean(rows: Sequence[Measure], groups: Setup) -> Measure:
@@ -188,7 +192,8 @@ def _mean(rows: Sequence[Measure], groups: Setup) -> Measure:
             (max(lowest, middle - reach), min(1.0, middle + reach)),
             "seeds t and texts bootstrap, added",
         )
-    return Measure(rows[0].name, middle, rows[0].n, groups, between, how, note=_seeds(len(rows)))
+    return Measure(rows[0].name, middle, rows[0].n, groups, between, how, note=_seeds(len(rows)),
+                   facts={"number of seeds": len(rows)})  # fmt: skip
 
 
 # Models
@@ -199,12 +204,10 @@ def between_models(
 ) -> list[Measure]:
     """Each model less each one before it, all else equal, on the same texts and the same seeds."""
     rows: list[Measure] = []
-    for (one, first), (other, second) in combinations(setups, 2):
-        if one["model"] != other["model"] and {**one, "model": ""} == {**other, "model": ""}:
-            groups = {
-                name: one[name] for name in one if name != "model" and (name in ALWAYS or name in differ)
-            }
-            groups |= {"model": other["model"], "against": one["model"]}
+    for (before, first), (after, second) in combinations(setups, 2):
+        if before["model"] != after["model"] and {**before, "model": ""} == {**after, "model": ""}:
+            groups = {name: value for name, value in before.items() if name in (*ALWAYS, *differ)}
+            groups |= {"model": after["model"], "against": before["model"]}
             rows += _difference(settings, second, first, groups)
     return rows
 
@@ -236,6 +239,7 @@ def _difference(
                 {**groups, **({"of": "gap"} if name == "gap" else {"kind": name})},
                 None if unknown else (low, high), "" if unknown else "seeds and texts bootstrap, paired",
                 note=_seeds(len(seeds)),
+                facts={"of": "gap" if name == "gap" else "accuracy", "number of seeds": len(seeds)},
             )
         )  # fmt: skip
     return rows

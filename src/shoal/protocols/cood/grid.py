@@ -1,7 +1,7 @@
 """Texts by cells by seeds: what was right, and what follows from it when texts and seeds are drawn again.
 
 The same text stands in three cells, so cells are not independent: whole texts (or all texts of one premise) are drawn
-again, and every quantity is computed from the cells of each draw (`protocols/03-cood.md` 3.7, 07 section 7.3).
+again, and every quantity is computed from the cells of each draw (`docs/method/cood.md` 3.7 and `beyond.md` 7.3).
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,6 +31,11 @@ KIND_WEIGHTS: dict[Kind, Weights] = {
 }
 GAP: Weights = {**KIND_WEIGHTS["ID"], **{cell: -weight for cell, weight in KIND_WEIGHTS["COOD"].items()}}
 """ID less COOD."""
+BEYOND: Weights = {**KIND_WEIGHTS["COOD"], "fst/fst": 0.5, "sec/sec": 0.5}
+"""With -1 beside it: COOD less what the shortcut alone gets there, which is what it gets wrong of fst/fst and sec/sec.
+
+Whoever never looks at the template gives a text one answer, right with one of the two words and wrong with the other.
+"""
 SENSITIVITY: dict[str, Weights] = {
     "all": dict.fromkeys(FLIPS.values(), 1 / 3),
     "fst, sec": {FLIPS["fst"]: 0.5, FLIPS["sec"]: 0.5},
@@ -189,7 +194,7 @@ def combined_wilson(grid: Grid, weights: Weights) -> Interval:
 
 
 def components(grid: Grid, weights: Weights) -> VarianceComponents | None:
-    """Where the variance of a quantity comes from, seeds or texts (07 section 7.3); None with one seed.
+    """Where the variance of a quantity comes from, seeds or texts (`docs/method/beyond.md` 7.3); None with one seed.
 
     Of what each text adds to the quantity, less the mean of its class: the classes are fixed, not drawn.
     """

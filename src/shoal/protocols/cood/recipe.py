@@ -1,4 +1,4 @@
-"""How the model of a job is made: an encoder with a fresh two-way head, trained on the biased set (03 section 3.4)."""
+"""How a job makes its model: an encoder with a fresh head, trained on the biased set (`docs/method/cood.md` 3.4)."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict

@@ -1,18 +1,22 @@
-"""Answers to outcomes and measures: nine accuracies, three means, and what tells a shortcut (03 sections 3.5, 3.7).
+"""Answers to outcomes and measures: nine accuracies, three means, signs of a shortcut (`docs/method/cood.md` 3.5, 3.7).
 
 Pure. The epoch is chosen by accuracy on *validation texts in trained combinations*; COOD and OOD cells choose nothing.
 Every other epoch is reported too, with its number among the groups.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from ...records import Answers, Case, Measure, Outcome
+from ...records import Answers, Case, Measure, Measures, Outcome
 from ...stats.intervals import percentile_interval, wilson
+from ..base import Built, Scored
 from .build import describe
 from .cells import CELLS, INCONSISTENT, KINDS, cells_of, target
 from .grid import (
+    BEYOND,
     GAP,
     KIND_WEIGHTS,
     SENSITIVITY,
@@ -27,26 +31,31 @@ from .grid import (
     weighted,
 )
 from .settings import Settings
+from .verdict import verdict
 
-ByEpoch = Mapping[str, Answers]
+CASE_WEIGHTS: dict[tuple[str, str], Weights] = {
+    **{("accuracy", kind): weights for kind, weights in KIND_WEIGHTS.items()},
+    ("gap", ""): GAP,
+    ("beyond the shortcut", ""): BEYOND,
+    ("shortcut reliance", ""): {cell: -weight for cell, weight in KIND_WEIGHTS["COOD"].items()},
+}
+"""Name and kind of a measure to its weights of cells; a constant beside them does not matter for a difference."""
 
 
-def score(
-    settings: Settings, cases: Sequence[Case], answers: ByEpoch | Answers
-) -> tuple[list[Outcome], list[Measure]]:
+def score(settings: Settings, built: Built, answers: Mapping[str, Answers]) -> Scored:
     """The outcomes at the chosen epoch, its measures, and then the measures of every epoch."""
-    by_epoch = {"": answers} if isinstance(answers, Answers) else answers
-    outcomes = {epoch: judge(cases, said) for epoch, said in by_epoch.items()}
+    outcomes = {epoch: judge(built.cases, given) for epoch, given in answers.items()}
     groups = {"K": str(settings.per_label[0]), "control": settings.control[0]}
-    validation = {epoch: _validation(settings, cases, rows, groups) for epoch, rows in outcomes.items()}
+    validation = {epoch: _validation(settings, built.cases, rows, groups) for epoch, rows in outcomes.items()}
     chosen = choose_epoch({epoch: row.value for epoch, row in validation.items()})
-    measures = measure(settings, cases, outcomes[chosen], groups)
-    measures += _about(cases, chosen, validation[chosen], groups)
+    measures = [by_case(row) for row in measure(settings, built.cases, outcomes[chosen], groups)]
+    finding = verdict(Measures(measures), groups)
+    measures += _about(built, chosen, validation[chosen], groups)
     for epoch, rows in outcomes.items():
         if epoch:
-            own = {**groups, "epoch": epoch}
-            measures += [_with(validation[epoch], own), *measure(settings, cases, rows, own)]
-    return outcomes[chosen], measures
+            by_epoch = {**groups, "epoch": epoch}
+            measures += [_with(validation[epoch], by_epoch), *measure(settings, built.cases, rows, by_epoch)]
+    return Scored(outcomes[chosen], measures, findings=[finding])
 
 
 def judge(cases: Sequence[Case], answers: Answers) -> list[Outcome]:
@@ -75,6 +84,19 @@ def choose_epoch(validation: Mapping[str, float | None]) -> str:
     return max(known, key=lambda epoch: known[epoch]) if known else list(validation)[-1]
 
 
+def by_case(row: Measure) -> Measure:
+    """The measure with how it rests on cases, so that two results can be compared on them."""
+    if row.name == "accuracy" and "cell" in row.groups:
+        facts: dict[str, Any] = {"mean over": "cases", "only": {"split": "test"}}
+    elif (row.name, row.groups.get("kind", "")) in CASE_WEIGHTS:
+        weights = CASE_WEIGHTS[row.name, row.groups.get("kind", "")]
+        facts = {"mean over": "cell", "weights": dict(weights), "only": {"split": "test"}}
+        facts |= {"headline": True} if row.groups.get("kind") == "COOD" else {}
+    else:
+        facts = {}
+    return replace(row, facts={**row.facts, **facts})
+
+
 # Measures of one epoch
 
 
@@ -88,36 +110,49 @@ def measure(
 
 
 def measures_of(
-    grid: Grid, settings: Settings, groups: Mapping[str, str], errors: Mapping[str, int], note: str = ""
+    grid: Grid,
+    settings: Settings,
+    groups: Mapping[str, str],
+    errors: Mapping[str, int],
+    facts: Mapping[str, Any] | None = None,
+    note: str = "",
 ) -> list[Measure]:
-    """Accuracies, gap, shortcut reliance, template sensitivity, and what is answered where nothing is determined.
+    """Accuracies, gap, what tells a shortcut, template sensitivity, and what is answered where nothing is determined.
 
     Of one seed or of several: the grid knows.
     """
     draws = replicates(grid.values, grid, settings.resamples, np.random.default_rng(settings.seed))
-    quantity = _Quantities(grid, draws, groups, errors, note)
-    rows = [quantity.row("accuracy", {cell: 1.0}, cell=cell, kind=CELLS[cell]) for cell in CELLS]
-    rows += [quantity.row("accuracy", KIND_WEIGHTS[kind], kind=kind) for kind in KINDS]
-    rows += [quantity.row("gap", GAP), quantity.ratio()]
-    rows.append(quantity.one_minus("shortcut reliance", KIND_WEIGHTS["COOD"]))
+    make = _Rows(grid, draws, groups, errors, facts or {}, note)
+    rows = [make.row("accuracy", {cell: 1.0}, cell=cell, kind=CELLS[cell]) for cell in CELLS]
+    rows += [make.row("accuracy", KIND_WEIGHTS[kind], kind=kind) for kind in KINDS]
+    rows += [make.row("gap", GAP), make.ratio(), make.row("beyond the shortcut", BEYOND, -1.0)]
+    rows.append(make.row("shortcut reliance", CASE_WEIGHTS["shortcut reliance", ""], 1.0))
     for side, weights in SENSITIVITY.items():
-        rows.append(quantity.row("template sensitivity", weights, **({} if side == "all" else {"y": side})))
-    rows += [quantity.said(cell) for cell in cells_of("OOD")]
+        whose = {} if side == "all" else {"y": side}
+        rows.append(make.row("template sensitivity", weights, 0.0, **whose))
+    rows += [make.said_inconsistent(cell) for cell in cells_of("OOD")]
     return rows
 
 
-class _Quantities:
-    """Makes the rows of one grid."""
+class _Rows:
+    """Makes the measures of one grid."""
 
     def __init__(
-        self, grid: Grid, draws: Floats, groups: Mapping[str, str], errors: Mapping[str, int], note: str
+        self,
+        grid: Grid,
+        draws: Floats,
+        groups: Mapping[str, str],
+        errors: Mapping[str, int],
+        facts: Mapping[str, Any],
+        note: str,
     ) -> None:
-        self.grid, self.draws, self.groups, self.errors, self.note = grid, draws, groups, errors, note
+        self.grid, self.draws, self.groups, self.errors = grid, draws, groups, errors
+        self.facts, self.note = facts, note
         self.rates, self.counts = grid.rates(), grid.counts()
 
-    def row(self, name: str, weights: Weights, **groups: str) -> Measure:
-        """A quantity that is a weighted sum of columns."""
-        value = weighted(self.rates, weights)
+    def row(self, name: str, weights: Weights, constant: float = 0.0, /, **groups: str) -> Measure:
+        """A quantity that is a weighted sum of columns and a constant."""
+        value = weighted(self.rates, weights) + constant
         between, method = interval(self.grid, self.draws, weights)
         n, errors = (sum(count.get(column, 0) for column in weights) for count in (self.counts, self.errors))
         unknown = np.isnan(value)
@@ -126,40 +161,30 @@ class _Quantities:
             None if unknown else float(value),
             n,
             {**self.groups, **groups},
-            between,
+            between and (between[0] + constant, between[1] + constant),
             method,
             errors=errors,
             note="no answer in one of its cells" if unknown else self.note,
+            facts=self.facts,
         )
-
-    def one_minus(self, name: str, weights: Weights) -> Measure:
-        """A quantity that is what another leaves of 1."""
-        return _turned(self.row(name, weights))
 
     def ratio(self) -> Measure:
         """COOD over ID: what is kept of the accuracy on seen combinations."""
+        name, groups = "accuracy ratio", dict(self.groups)
         above, below = (weighted(self.rates, KIND_WEIGHTS[kind]) for kind in ("COOD", "ID"))
         if not below > 0 or np.isnan(above):
-            return Measure("ratio", None, 0, dict(self.groups), note="ID is 0 or unknown")
+            return Measure(name, None, 0, groups, note="ID is 0 or unknown", facts=self.facts)
         n = sum(self.counts[cell] for cell in (*cells_of("COOD"), *cells_of("ID")))
         draws = drawn(self.draws, KIND_WEIGHTS["COOD"]) / drawn(self.draws, KIND_WEIGHTS["ID"])
         between = percentile_interval(draws) if np.ptp(draws) > 1e-12 else None
         method = "text bootstrap" if self.grid.seeds == 1 else "seeds and texts bootstrap"
         method = method if between else ""
-        return Measure("ratio", above / below, n, dict(self.groups), between, method, note=self.note)
+        return Measure(name, above / below, n, groups, between, method, note=self.note, facts=self.facts)
 
-    def said(self, cell: str) -> Measure:
+    def said_inconsistent(self, cell: str) -> Measure:
         """How often the answer is "inconsistent" in a cell whose right answer the training data do not determine."""
-        row = self.row("said inconsistent", {cell: 1.0}, cell=cell, kind=CELLS[cell])
-        return row if target(cell) == INCONSISTENT else _turned(row)
-
-
-def _turned(row: Measure) -> Measure:
-    value = None if row.value is None else 1 - row.value
-    between = None if row.interval is None else (1 - row.interval[1], 1 - row.interval[0])
-    return Measure(
-        row.name, value, row.n, row.groups, between, row.interval_method, row.na, row.errors, row.note
-    )
+        sign, constant = (1.0, 0.0) if target(cell) == INCONSISTENT else (-1.0, 1.0)
+        return self.row("said inconsistent", {cell: sign}, constant, cell=cell, kind=CELLS[cell])
 
 
 def _split(
@@ -183,39 +208,36 @@ def _validation(
     """Accuracy on validation texts in the trained combinations, each of the four weighing the same."""
     chosen, errors = _split(cases, outcomes, "validation")
     if not chosen:
-        return Measure("validation accuracy", None, 0, groups, note="no validation texts")
+        return Measure("validation accuracy", None, 0, {**groups, "kind": "ID"}, note="no validation texts")
     grid = grid_of(chosen, [right_of(outcomes)])
     draws = replicates(grid.values, grid, settings.resamples, np.random.default_rng(settings.seed))
-    return _Quantities(grid, draws, groups, errors, "").row(
+    return _Rows(grid, draws, groups, errors, {}, "").row(
         "validation accuracy", KIND_WEIGHTS["ID"], kind="ID"
     )
 
 
-def _about(
-    cases: Sequence[Case], chosen: str, validation: Measure, groups: Mapping[str, str]
-) -> list[Measure]:
+def _about(built: Built, chosen: str, validation: Measure, groups: Mapping[str, str]) -> list[Measure]:
+    """Which epoch was chosen and how, and what the texts were chosen from."""
     rows = []
     if chosen:
-        how = (
-            "best on validation texts in trained combinations" if validation.value is not None else "the last"
+        validated = validation.value is not None
+        how = "best on validation texts in trained combinations" if validated else "the last"
+        rows.append(
+            Measure("chosen epoch", float(chosen), validation.n, groups, note=how, facts={"chosen as": how})
         )
-        rows.append(Measure("chosen epoch", float(chosen), validation.n, groups, note=how))
         rows.append(validation)
-    about = cases[0].meta.get("about") if cases else None
+    about = built.about
     if about:
-        dropped = sum(about["dropped"].values())
-        share = dropped / about["rows"]
+        dropped, everything = sum(about["dropped"].values()), about["rows"]
+        between = wilson(dropped, everything)
         rows.append(
             Measure(
-                "texts left out", share, about["rows"], groups, wilson(dropped, about["rows"]), "wilson",
-                note=describe(about),
+                "texts left out", dropped / everything, everything, groups, between, "wilson",
+                note=describe(about), facts={"left out": dict(about["dropped"])},
             )
         )  # fmt: skip
     return rows
 
 
 def _with(row: Measure, groups: Mapping[str, str]) -> Measure:
-    return Measure(
-        row.name, row.value, row.n, {**row.groups, **groups}, row.interval, row.interval_method, row.na,
-        row.errors, row.note,
-    )  # fmt: skip
+    return replace(row, groups={**row.groups, **groups})

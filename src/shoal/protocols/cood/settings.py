@@ -1,24 +1,42 @@
-"""What a COOD audit can be told; numbers are the paper's where it has one, else those of `protocols/03-cood.md`."""
+"""What a COOD audit can be told; numbers are the paper's where it has one, else those of `docs/method/cood.md`."""
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import product
-from typing import Literal
+from typing import Any, Literal
 
 from ...errors import PlanError
-from ..base import changes
+from ..base import Profiled, changes, file_content
 
 Control = Literal["none", "all cells", "text only", "template only", "majority"]
 
 SLOT = "<LABEL>"
 
 
+def _roles(settings: "Settings") -> Any:
+    from .texts import roles_of
+
+    return roles_of(settings)
+
+
+def _words(settings: "Settings") -> Any:
+    from .build import shape_of
+
+    return asdict(shape_of(settings))
+
+
+def _tokenizer(settings: "Settings") -> Any:
+    from ...models import load_model
+
+    return load_model(settings.tokenizer).fingerprint() if settings.tokenizer else ""
+
+
 @dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(Profiled):
     """What `[cood]` in a plan, or `--set` on the command line, may say. Lists multiply the jobs."""
 
-    data: str = changes("cases", "opinions")
+    data: str = changes("cases", "opinions", resolve=file_content("data"))
     """Labelled texts: a file, or `opinions`, short reviews of our own with three labels."""
-    test_data: str = changes("cases", "")
+    test_data: str = changes("cases", "", resolve=file_content("test_data"))
     """A file of its own for the test and validation texts; empty: they are held out from `data`."""
     text: tuple[str, ...] = changes("cases", ())
     """The column of the text, or the two of a pair; told from the usual names if not given."""
@@ -26,7 +44,7 @@ class Settings:
     """The column of the label."""
     classes: dict[str, tuple[str | int | float, ...]] | None = changes("cases", None)
     """Labels put together: {negative = [1, 2], neutral = [3], positive = [4, 5]}; labels not named are left out."""
-    roles: dict[str, str] | None = changes("cases", None)
+    roles: dict[str, str] | None = changes("cases", None, resolve=_roles)
     """Which class is fst, sec and neu; known for sentiment and NLI. The word for neu is never trained on."""
     rotate: bool = changes("cases", False)
     """Let each of the three classes be neu in turn."""
@@ -38,7 +56,7 @@ class Settings:
     """How many texts of each class choose the epoch, in the trained combinations only; 0: the last epoch is taken."""
     template: tuple[str, ...] = changes("cases", (f"It is {SLOT}",))
     """What is put behind each text, with one slot for the class's word."""
-    names: dict[str, str] | tuple[dict[str, str], ...] = changes("cases", ())
+    names: dict[str, str] | tuple[dict[str, str], ...] = changes("cases", (), resolve=_words)
     """The word for each class: {positive = "great", neutral = "okay", negative = "terrible"}, or a list of such."""
     control: tuple[Control, ...] = changes("answers", ("none",))
     """Train on all nine cells, on texts or templates alone, or not at all; none: the probe itself."""
@@ -46,7 +64,7 @@ class Settings:
     """How many items with the third word are trained on after all: so many neu/neu, and as many with other texts."""
     max_tokens: int = changes("cases", 100)
     """Longer texts (pairs: both together, the template not counted) are left out."""
-    tokenizer: str = changes("cases", "")
+    tokenizer: str = changes("cases", "", resolve=_tokenizer)
     """The model whose word pieces are counted; empty: words and punctuation marks."""
     single_segment: bool = changes("cases", False)
     """Join a pair and its template into one text, instead of the template behind the second."""
@@ -60,7 +78,7 @@ class Settings:
     """The share of steps over which the learning rate rises; then it falls to nothing."""
     trained: bool = changes("answers", False)
     """The model was trained on these items already, somewhere else: ask it as it is."""
-    seed: int = changes("answers", 0)
+    seed: int = changes("scoring", 0)
     """For the training texts, their order and the new head."""
     test_seed: int = changes("cases", 0)
     """For the test and validation texts: the same for every seed, so that seeds can be compared text by text."""

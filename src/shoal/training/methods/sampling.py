@@ -1,6 +1,6 @@
 """Which environments a step draws: p(e) ∝ n_e^κ, or a fixed share for the i.i.d. data.
 
-`protocols/07-beyond.md` 7.12.
+`docs/method/beyond.md` 7.12.
 """
 
 from collections.abc import Sequence

@@ -1,0 +1,315 @@
+"""Rules and a result to verdicts: which are met, which are not, and by how much. Pure.
+
+A relative rule compares with a baseline. Where both sides know how each case went, the difference is paired; where one
+has measures only, the two are taken as independent, which is wider, and the verdict says so.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from ..errors import DataError, PlanError, nearest, some
+from ..measures import FEW_CASES, quantity
+from ..records import Measure, Measures, Result
+from .pairs import Choices, compare, scoring_of
+from .rules import EVERY, Rule
+
+Status = Literal["met", "failed", "error", "undefined", "passed over"]
+"""`error`: the model gave no answer to some cases; `undefined`: there is no number to judge; both fail the gate.
+`passed over`: undefined, and the rule allows that."""
+
+SLACK = 1e-12
+"""9 of 10 reach 0.9, whatever binary fractions say."""
+DECISIVE_CHECKS = ("label order",)
+"""Self-checks that fail a gate: every number would be about other labels."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """How one rule went for one thing it looks at."""
+
+    rule: Rule
+    measure: Measure
+    """What was judged: a measure, or its difference from the baseline."""
+    status: Status
+    judged: float | None
+    """The end of the interval, or the point, that was held against the limit."""
+    reason: str = ""
+
+    @property
+    def is_met(self) -> bool:
+        """Whether the gate stays open."""
+        return self.status in ("met", "passed over")
+
+    @property
+    def name(self) -> str:
+        """What was judged."""
+        groups = [value for value in self.measure.groups.values() if value != "all"]
+        return groups[0] if groups else str(self.measure.facts.get("of", self.measure.name))
+
+    @property
+    def room(self) -> float:
+        """How far the judged number is on the right side of the limit; below 0 if it is not."""
+        if self.judged is None:
+            return -math.inf
+        limit = -self.rule.limit if self.rule.is_relative else self.rule.limit
+        return limit - self.judged if self.rule.kind == "at_most" else self.judged - limit
+
+
+def judge(rules: Sequence[Rule], result: Result, baseline: Result | None = None) -> list[Verdict]:
+    """A verdict for each thing that each rule looks at; a rule that looks at nothing is an error."""
+    differences: dict[Key, Measure] | None = None
+    if any(rule.is_relative for rule in rules):
+        if baseline is None:
+            relative = next(rule for rule in rules if rule.is_relative)
+            raise PlanError(f"{relative}: no baseline to compare with", fix="--baseline RESULT")
+        differences = _differences(result, baseline)
+    verdicts = [
+        _verdict(rule, measure, differences)
+        for number, rule in enumerate(rules, start=1)
+        for measure in _looked_at(rule, number, result.measures)
+    ]
+    return [*_of_checks(result), *verdicts]
+
+
+def _of_checks(result: Result) -> list[Verdict]:
+    """Self-checks that make every number worthless."""
+    return [
+        Verdict(
+            Rule(measure="self-check", at_least=1.0),
+            Measure("self-check", None, 0, {"check": check["name"]}),
+            "error",
+            None,
+            check["detail"],
+        )
+        for check in result.job.get("checks", ())
+        if check["ok"] is False and check["name"] in DECISIVE_CHECKS
+    ]
+
+
+# What a rule looks at
+
+
+def judgeable(measures: Measures) -> list[Measure]:
+    """The measures that a protocol says can be compared, and so can be judged."""
+    return [row for row in measures if "mean over" in row.facts or "compare" in row.facts]
+
+
+def _looked_at(rule: Rule, number: int, measures: Measures) -> list[Measure]:
+    """The measures that a rule is about."""
+    rows = [row for row in measures if row.name == rule.measure] if rule.measure else judgeable(measures)
+    if rule.measure and not rows:
+        known = list(dict.fromkeys(row.name for row in measures))
+        raise PlanError(
+            f"rule {number} matches nothing: {rule}",
+            why=f"the result has {some(known, 8)}" if known else "the result has no measures",
+            fix=nearest(rule.measure, known),
+        )
+    if not rule.groups:
+        return _headline(rows, rule, number)
+    candidates = [row for row in rows if rule.groups.keys() <= row.groups.keys()]
+    fewest = min((len(row.groups) for row in candidates), default=0)
+    candidates = [row for row in candidates if len(row.groups) == fewest]
+    chosen = [row for row in candidates if _agrees(rule.groups, row.groups)]
+    if not chosen:
+        raise _nothing(rule, number, rows, candidates)
+    if len(chosen) > 1 and not rule.is_family:
+        others = [group for group in chosen[0].groups if group not in rule.groups]
+        raise PlanError(
+            f"rule {number} looks at {len(chosen)} things at once: {rule}",
+            fix=f'{others[0].replace(" ", "_")} = "*" for each of them' if others else "",
+        )
+    names = list(dict.fromkeys(row.name for row in chosen))
+    if len(names) > 1:
+        raise PlanError(
+            f"rule {number} could mean {' or '.join(names)}: {rule}", fix=f'measure = "{names[0]}"'
+        )
+    return chosen
+
+
+def _headline(rows: Sequence[Measure], rule: Rule, number: int) -> list[Measure]:
+    """What the protocol is about: marked as such, or the first with the fewest groups."""
+    marked = [row for row in rows if row.facts.get("headline")]
+    if marked:
+        return marked[:1]
+    if not rows:
+        raise PlanError(f"rule {number} matches nothing: {rule}", why="the result has nothing to judge")
+    fewest = min(_restricting(row) for row in rows)
+    return [row for row in rows if _restricting(row) == fewest][:1]
+
+
+def _restricting(row: Measure) -> int:
+    return sum(value != "all" for value in row.groups.values())
+
+
+def _agrees(wanted: Mapping[str, str], groups: Mapping[str, str]) -> bool:
+    return all(
+        groups[group] != "all" if value == EVERY else groups[group] == value
+        for group, value in wanted.items()
+    )
+
+
+def _nothing(rule: Rule, number: int, rows: Sequence[Measure], candidates: Sequence[Measure]) -> PlanError:
+    for group, value in rule.groups.items():
+        known = list(dict.fromkeys(row.groups[group] for row in candidates if group in row.groups))
+        if known and value not in (EVERY, *known):
+            why = f"the result has {some(known, 8)}"
+            return PlanError(f"rule {number} matches nothing: {rule}", why=why, fix=nearest(value, known))
+    groups = list(dict.fromkeys(group for row in rows for group in row.groups))
+    unknown = next((group for group in rule.groups if group not in groups), "")
+    why = f"the result has no {unknown}" if unknown else "no measure has all of these groups"
+    return PlanError(
+        f"rule {number} matches nothing: {rule}",
+        why=f"{why}; its groups are {some(groups, 8)}" if groups else why,
+        fix=nearest(unknown, groups) if unknown else "",
+    )
+
+
+# Judging
+
+
+def _verdict(rule: Rule, measure: Measure, differences: "dict[Key, Measure] | None") -> Verdict:
+    _refuse_per_cent(rule, measure)
+    judged_measure = measure
+    if rule.is_relative:
+        _refuse_no_direction(rule, measure)
+        absent = Measure(
+            "difference", None, 0, measure.groups, facts={"why": "the baseline does not have it"}
+        )
+        judged_measure = (differences or {}).get(_key(measure), absent)
+    if measure.errors and not rule.allow_errors:
+        asked = measure.n + measure.na + measure.errors
+        reason = f"the model gave no answer to {measure.errors:,} of {asked:,} cases"
+        return Verdict(rule, judged_measure, "error", None, reason)
+    if judged_measure.value is None:
+        status: Status = "passed over" if rule.allow_undefined else "undefined"
+        return Verdict(rule, judged_measure, status, None, _why_undefined(judged_measure))
+    judged = _judged(rule, judged_measure)
+    if judged is None:
+        return Verdict(rule, judged_measure, "undefined", None, "no interval to judge by")
+    verdict = Verdict(rule, judged_measure, "met", judged, _caution(judged_measure))
+    if verdict.room >= -SLACK:
+        return verdict
+    as_measured = Verdict(rule, judged_measure, "met", _worth(rule, judged_measure, judged_measure.value))
+    doubt = as_measured.room >= -SLACK
+    reason = "as measured it is met, but too uncertain: more cases would tell" if doubt else ""
+    reasons = "; ".join(filter(None, [reason, _caution(judged_measure)]))
+    return Verdict(rule, judged_measure, "failed", judged, reasons)
+
+
+def _refuse_per_cent(rule: Rule, measure: Measure) -> None:
+    if quantity(measure).unit == "share" and not 0 <= rule.limit <= 1:
+        fix = f"{rule.kind} = {rule.limit / 100:g}" if 1 < rule.limit <= 100 else ""
+        raise PlanError(f"{rule}: a fraction between 0 and 1 is expected", fix=fix)
+
+
+def _refuse_no_direction(rule: Rule, measure: Measure) -> None:
+    if quantity(measure).direction not in ("higher", "lower"):
+        raise PlanError(
+            f"{rule}: neither more nor less of {measure.name} is worse",
+            fix="at_least, at_most or both in two rules",
+        )
+
+
+def _worth(rule: Rule, measure: Measure, value: float) -> float:
+    """A number so that more is better, for a rule about a difference: a measure may be better when it is lower."""
+    return -value if rule.is_relative and _lower_is_better(measure) else value
+
+
+def _lower_is_better(measure: Measure) -> bool:
+    return quantity(str(measure.facts.get("of", measure.name))).direction == "lower"
+
+
+def _judged(rule: Rule, measure: Measure) -> float | None:
+    if measure.value is None or (rule.judge != "point" and measure.interval is None):
+        return None
+    ends = [measure.value] if rule.judge == "point" else list(measure.interval or ())
+    worth = sorted(_worth(rule, measure, end) for end in ends)
+    confident = 0 if rule.judge == "lower bound" else -1
+    return worth[confident if rule.kind != "at_most" else -1 - confident]
+
+
+def _why_undefined(measure: Measure) -> str:
+    if "why" in measure.facts:
+        return str(measure.facts["why"])
+    if measure.na:
+        return "no applicable case"
+    return "the model answered no case" if measure.errors else "it has no value"
+
+
+def _caution(measure: Measure) -> str:
+    """What a reader of the verdict must know about the number."""
+    if measure.facts.get("unpaired"):
+        return "unpaired: one side has measures only"
+    few = [f"{measure.n} cases"] if measure.n < FEW_CASES else []
+    shared = [f"only {measure.facts['templates']} templates"] if "templates" in measure.facts else []
+    return ", ".join([*few, *shared])
+
+
+# Differences from a baseline
+
+
+Key = tuple[str, frozenset[tuple[str, str]]]
+
+
+def _key(row: Measure) -> Key:
+    return str(row.facts.get("of", row.name)), frozenset(row.groups.items())
+
+
+def _differences(result: Result, baseline: Result) -> dict[Key, Measure]:
+    """What the result has more than the baseline, by what is compared."""
+    if result.outcomes and baseline.outcomes:
+        # 2,000 resamples are enough for an end of an interval; a gate runs at every commit.
+        rows = compare([baseline], [result], Choices(resamples=2000)).measures.where("difference")
+        return {_key(row): row for row in rows}
+    _comparable(result, baseline)
+    before = {_key(row): row for row in judgeable(baseline.measures)}
+    return {
+        _key(row): _independent(row, before[_key(row)])
+        for row in judgeable(result.measures)
+        if _key(row) in before
+    }
+
+
+def _comparable(result: Result, baseline: Result) -> None:
+    """Refuse a baseline that was made from other cases or under other rules."""
+    new, old = _made_under(result), _made_under(baseline)
+    differing = [
+        f"{key}: {new.get(key)!r}, baseline {old.get(key)!r}" for key in new if new[key] != old.get(key)
+    ]
+    if differing:
+        raise DataError(
+            "the baseline was made from other cases or under other settings",
+            why="; ".join(differing),
+            fix="make the baseline anew, on the cases and under the settings of the result",
+        )
+
+
+def _made_under(result: Result) -> dict[str, Any]:
+    identity = result.job.get("identity") or {}
+    cases = identity.get("cases") or {}
+    return {"protocol": result.job.get("protocol"), **cases, **scoring_of(result)}
+
+
+def _independent(new: Measure, old: Measure) -> Measure:
+    """A difference of two rates that nothing pairs, from their intervals (Newcombe 1998, method 10)."""
+    facts: dict[str, Any] = {"of": new.name, "unpaired": True}
+    if new.value is None or old.value is None:
+        why = (
+            _why_undefined(new) if new.value is None else f"the baseline is undefined: {_why_undefined(old)}"
+        )
+        return Measure(
+            "difference", None, 0, new.groups, None, "", new.na, new.errors, why, facts={**facts, "why": why}
+        )
+    interval = None
+    if new.interval and old.interval:
+        below = math.hypot(new.value - new.interval[0], old.interval[1] - old.value)
+        above = math.hypot(new.interval[1] - new.value, old.value - old.interval[0])
+        interval = (new.value - old.value - below, new.value - old.value + above)
+    method = "newcombe" if interval else ""
+    note = "unpaired: one side has measures only"
+    difference = new.value - old.value
+    return Measure(
+        "difference", difference, new.n, new.groups, interval, method, new.na, new.errors, note, facts=facts
+    )

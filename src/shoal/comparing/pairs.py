@@ -1,0 +1,941 @@
+"""Two models on the same cases: what differs, how sure that is, and what could not have been seen.
+
+`docs/method/beyond.md` 7.2 to 7.7.
+
+    Results of A, Results of B ──► Comparison ──► a Row for every measure that the protocol says can be compared
+                                                  the cases that changed, both ways
+                                                  measures, as `--json` shows them
+
+For any protocol. A measure with the fact `mean over` is a mean over cases, or over the groups of cases that the fact
+names, with its `weights` where they are not all alike; its cases are those whose groups agree with its own. One with
+the fact `compare` = "runs" has no cases to pair, and only several runs a side tell how far it varies.
+
+Every difference is B minus A on the cases that apply to both. One result a side is one checkpoint, and the claim is
+about "this checkpoint on new cases of these groups"; several a side are seeds of one recipe, and seeds are drawn again
+together with cases.
+
+    what                   interval                                       test
+    a mean over cases      t over cases or clusters, two added            exact sign test; sign flips by cluster
+                           (Bonett & Price 2012)
+    a mean over groups     clusters drawn again inside each group         sign flips, by the weight each case has
+    a weighted sum         t over clusters, each with all its cases       sign flips of clusters
+    several seeds          seeds and cases drawn again together           from the same draws
+
+Exchanging A and B flips every sign and changes no p. Pure: nothing here asks a model or reads a file.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import t as student_t
+
+from ..claims import ALPHA, FLAGGED, ONE_CHECKPOINT, POWER_AND_LEVEL
+from ..errors import DataError, PlanError, some
+from ..measures import FEW_CASES
+from ..protocols.base import identity
+from ..records import Case, Measure, Measures, Outcome, Result
+from ..stats.intervals import Interval, paired_difference_interval, percentile_interval, t_quantile, wilson
+from ..stats.multiplicity import benjamini_hochberg, holm, max_t
+from ..stats.paired import sign_flip_test, sign_test
+from ..stats.power import mde_paired
+from ..stats.resampling import (
+    ClusterTable,
+    degrees_of_freedom,
+    difference,
+    macro_difference_replicates,
+    multi_bootstrap_difference,
+    paired_table,
+    sampling_variance,
+)
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Adjust = Literal["holm", "bh", "max-t", "none"]
+
+ONE_INTERVAL = "paired t, two clusters added"
+MEAN_INTERVAL = "cluster bootstrap"
+SUM_INTERVAL = "t over clusters"
+CASES, RUNS = "cases", "runs"
+
+ADJUSTMENTS: dict[str, str] = {
+    "holm": "Holm",
+    "bh": "Benjamini-Hochberg",
+    "max-t": "max-T",
+    "none": "no adjustment",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """How two sides are compared."""
+
+    adjust: Adjust = "holm"
+    """How p is adjusted over all rows of the comparison: holm, bh, max-t or none."""
+    paired_seeds: bool = False
+    """Seed k of A and seed k of B started from the same checkpoint: they are drawn together."""
+    resamples: int = 10_000
+    shuffles: int = 10_000
+    seed: int = 0
+    """Of every random draw here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One thing compared."""
+
+    measure: str
+    """What it is: pass rate, suite score, accuracy."""
+    level: str
+    """What it is one of: functionality, capability, cell; empty for the whole."""
+    name: str
+    """Which of them; of the whole, the measure's own name."""
+    groups: Mapping[str, str]
+    n: int
+    """Cases that apply to both; the difference rests on these."""
+    rates: tuple[float | None, float | None]
+    """Of A and of B, on those cases; means of functionalities where there are several."""
+    difference: float | None
+    interval: Interval | None
+    interval_method: str
+    p: float | None
+    test: str
+    """What p is the p of."""
+    mde: float | None
+    """The smallest difference that would have been found 8 times in 10 by one test at 5 %."""
+    gained: int
+    """Cases that only B passes."""
+    lost: int
+    """Cases that only A passes."""
+    applicability: tuple[float | None, float | None]
+    na: int
+    """Cases that do not apply to one of them, or to both."""
+    errors: tuple[int, int]
+    """Cases that A, or B, gave no answer to; left out of the difference, never out of sight."""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    adjusted: float | None = None
+
+    @property
+    def significant(self) -> bool:
+        """Whether the adjusted p is at most 5 %."""
+        return self.adjusted is not None and self.adjusted <= ALPHA
+
+    @property
+    def applicability_differs(self) -> bool:
+        """Whether one model is asked much more of this than the other."""
+        a, b = self.applicability
+        return a is not None and b is not None and abs(a - b) > FLAGGED + 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two sides compared."""
+
+    a: Sequence[Result]
+    b: Sequence[Result]
+    choices: Choices
+    rows: Sequence[Row]
+    changes: Floats = field(repr=False)  # (cases,) B minus A, NaN where the two have no common outcome
+
+    @property
+    def cases(self) -> Sequence[Case]:
+        """The cases that both were asked."""
+        return self.a[0].cases
+
+    @property
+    def several_seeds(self) -> bool:
+        """Whether a side has more than one checkpoint."""
+        return len(self.a) + len(self.b) > 2
+
+    @property
+    def headline(self) -> Row:
+        """What the protocol is about, in one row."""
+        marked = [row for row in self.rows if row.facts.get("headline")]
+        return (marked or self.by("") or list(self.rows))[0]
+
+    @property
+    def finest(self) -> str:
+        """The level with the most rows: functionality, cell, category."""
+        levels = [row.level for row in self.rows if row.level]
+        return max(dict.fromkeys(levels), key=levels.count, default="")
+
+    def by(self, level: str) -> list[Row]:
+        """The rows of one level, such as capability; of the whole, where it is empty."""
+        return [row for row in self.rows if row.level == level]
+
+    def changed(self, row: Row | None = None) -> list[tuple[Case, bool]]:
+        """The cases that changed, and whether for the better; those that B newly fails come first."""
+        changes = np.nan_to_num(self.changes)
+        positions = np.flatnonzero(np.abs(changes) >= 0.5)
+        if row is not None:
+            positions = np.intersect1d(positions, members_of(self.cases, row.groups))
+        changed = [(self.cases[position], bool(changes[position] > 0)) for position in positions.tolist()]
+        return sorted(changed, key=lambda change: change[1])
+
+    @property
+    def measures(self) -> Measures:
+        """Everything as measures, with the groups of what is compared."""
+        rows = [measure for row in self.rows for measure in _row_measures(row, self)]
+        return Measures([*_side_measures(self), *rows])
+
+
+def compare(a: Sequence[Result], b: Sequence[Result], choices: Choices | None = None) -> Comparison:
+    """Compare two models on the same cases, B against A; several results a side are seeds of one recipe."""
+    choices = choices or Choices()
+    if not a or not b:
+        raise PlanError("a comparison needs a result on each side")
+    if not all(result.outcomes for result in (*a, *b)):
+        raise DataError(
+            "a result without outcomes cannot be compared: how each case went is not in it",
+            fix="the model itself, or the job of a store",
+        )
+    if choices.paired_seeds and len(a) != len(b):
+        raise PlanError(
+            f"paired seeds need as many of A as of B; there are {len(a)} and {len(b)}",
+            fix="leave out --paired-seeds, or give the missing ones",
+        )
+    if choices.adjust == "max-t" and len(a) + len(b) > 2:
+        raise PlanError("max-T works with one checkpoint a side", fix="--adjust holm")
+    sides = _Sides(a, b)
+    wanted = comparable(a[0], sides.cases)
+    if not wanted:
+        raise DataError(
+            "there is nothing to compare",
+            why="no measure of these results says how it rests on cases or runs",
+        )
+    rows = [_row_over_runs(quantity, a, b) if quantity.over_runs else _row(quantity, sides, choices)
+            for quantity in wanted]  # fmt: skip
+    return Comparison(a, b, choices, _adjusted(rows, wanted, sides, choices), sides.changes)
+
+
+# What can be compared
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A measure, and the cases it is made of."""
+
+    measure: Measure
+    level: str
+    name: str
+    groups: Mapping[str, str]
+    """Those of the measure's groups that choose cases."""
+    parts: Sequence[tuple[str, Integers]] = ()
+    """Positions of the cases of each group that it is a mean over; one part where it is a mean over cases."""
+    weights: Sequence[float] = ()
+    """A weight per part, where they are not all alike."""
+
+    @property
+    def over_runs(self) -> bool:
+        """Whether only several runs tell how far it varies."""
+        return not self.parts
+
+
+def comparable(result: Result, cases: Sequence[Case]) -> list[Quantity]:
+    """The measures of a result that say how they can be compared, the whole first, then level by level."""
+    measures = [
+        row for row in result.measures if "mean over" in row.facts or row.facts.get("compare") == RUNS
+    ]
+    # What all measures say of themselves alike, such as the diagnostic, tells none of them from the others.
+    alike = {key for key in _keys(measures) if len({row.groups.get(key) for row in measures}) == 1}
+    choosing = [
+        {key: value for key, value in row.groups.items() if value != "all" and key not in alike}
+        for row in measures
+    ]
+    firsts = [next(iter(groups), "") for groups in choosing]
+    times = Counter(
+        (row.name, level, groups.get(level, ""))
+        for row, level, groups in zip(measures, firsts, choosing, strict=True)
+    )
+    quantities = []
+    for row, level, groups in zip(measures, firsts, choosing, strict=True):
+        alone = times[row.name, level, groups.get(level, "")] == 1
+        name = row.name if not level else groups[level] if alone else " · ".join(groups.values())
+        quantities.append(_quantity(row, level, name, groups, cases))
+    order = {level: number for number, level in enumerate(_levels(quantities))}
+    return sorted(quantities, key=lambda quantity: order[quantity.level])
+
+
+def _keys(measures: Sequence[Measure]) -> list[str]:
+    return list(dict.fromkeys(key for row in measures for key in row.groups))
+
+
+def _levels(quantities: Sequence[Quantity]) -> list[str]:
+    """The whole first, then the levels with the fewest rows: the finest comes last."""
+    counts = Counter(quantity.level for quantity in quantities)
+    return sorted(counts, key=lambda level: (level != "", counts[level]))
+
+
+def _quantity(
+    measure: Measure, level: str, name: str, groups: Mapping[str, str], cases: Sequence[Case]
+) -> Quantity:
+    over = measure.facts.get("mean over")
+    if over is None:
+        return Quantity(measure, level, name, groups)
+    members = members_of(cases, {**measure.groups, **measure.facts.get("only", {})})
+    if over == CASES:
+        return Quantity(measure, level, name, groups, [(name, members)])
+    parts: dict[str, list[int]] = {}
+    for position in members.tolist():
+        parts.setdefault(cases[position].groups[over], []).append(position)
+    weights = measure.facts.get("weights")
+    if weights is not None:
+        parts = {part: parts.get(part, []) for part in weights}
+    chosen = [(part, np.array(positions, np.int64)) for part, positions in parts.items()]
+    return Quantity(measure, level, name, groups, chosen, list(weights.values()) if weights else ())
+
+
+def members_of(cases: Sequence[Case], groups: Mapping[str, str]) -> Integers:
+    """The cases whose groups agree with these; groups that cases do not have, and "all", restrict nothing."""
+    wanted = [(key, value) for key, value in groups.items() if value != "all"]
+    chosen = [
+        position
+        for position, case in enumerate(cases)
+        if all(case.groups.get(key, value) == value for key, value in wanted)
+    ]
+    return np.array(chosen, np.int64)
+
+
+# Both sides on one list of cases
+
+
+class _Sides:
+    """The outcomes of both sides as arrays over the same cases."""
+
+    def __init__(self, a: Sequence[Result], b: Sequence[Result]) -> None:
+        self.cases = a[0].cases
+        _same_settings(a, b)
+        self.hits: list[Floats] = []
+        self.failed: list[NDArray[np.bool_]] = []
+        for side, results in (("A", a), ("B", b)):
+            outcomes = [
+                _in_order_of(self.cases, result, side, len(results), at) for at, result in enumerate(results)
+            ]
+            self.hits.append(np.column_stack([_hits(run) for run in outcomes]))
+            self.failed.append(np.column_stack([_failed(run) for run in outcomes]))
+        self.runs = (len(a), len(b))
+        common: NDArray[np.bool_] = np.logical_not(_in_any(np.isnan(np.column_stack(self.hits))))
+        # Only what every run of both sides has an outcome for (7.7).
+        self.common = [np.where(common[:, None], side, np.nan) for side in self.hits]
+        self.means = [side.mean(axis=1) for side in self.common]
+        self.changes: Floats = self.means[1] - self.means[0]
+        self.clusters = _clusters(self.cases)
+
+    @property
+    def several(self) -> bool:
+        return sum(self.runs) > 2
+
+
+def _same_settings(a: Sequence[Result], b: Sequence[Result]) -> None:
+    """Refuse results that were scored by different rules: their difference is not the models'."""
+    first = scoring_of(a[0])
+    for side, results in (("A", a), ("B", b)):
+        for result in results:
+            if result.job.get("protocol") != a[0].job.get("protocol"):
+                raise DataError(
+                    f"A is a result of {a[0].job.get('protocol')}, {side} of {result.job.get('protocol')}"
+                )
+            scoring = scoring_of(result)
+            differing = [
+                f"{key}: {first[key]!r} for A, {scoring.get(key)!r} for {side}"
+                for key in first
+                if scoring.get(key) != first[key]
+            ]
+            if differing:
+                raise DataError(
+                    "A and B were scored under different settings"
+                    if side == "B"
+                    else "the seeds of A were scored under different settings",
+                    why="; ".join(differing),
+                    fix="score both under the same settings; it takes seconds and asks no model",
+                )
+
+
+RESAMPLING = ("seed", "resamples", "shuffles")
+"""Settings that decide how intervals are drawn, not how an answer is judged."""
+
+
+def scoring_of(result: Result) -> dict[str, Any]:
+    """The settings of a result that decide how an answer is judged, as the profile resolves them."""
+    if result.settings is None:
+        return {}
+    scoring = identity(result.settings, "scoring")
+    return {name: value for name, value in scoring.items() if name not in RESAMPLING}
+
+
+def _in_order_of(cases: Sequence[Case], result: Result, side: str, runs: int, at: int) -> Sequence[Outcome]:
+    """A result's outcomes in the order of these cases; an error that names what differs if they are others."""
+    who = f"{side} (seed {at + 1})" if runs > 1 else side
+    if result.cases is cases:
+        return result.outcomes
+    place = {case.id: position for position, case in enumerate(result.cases)}
+    missing = [case.id for case in cases if case.id not in place]
+    extra = place.keys() - {case.id for case in cases}
+    if missing or extra:
+        parts = [f"only A has {some(missing, 3)}"] if missing else []
+        parts += [f"only {who} has {some(sorted(extra), 3)}"] if extra else []
+        raise DataError(
+            f"A and {who} were not asked the same cases: {len(cases):,} and {len(result.cases):,}",
+            why="; ".join(parts),
+            fix="the same suite, split, profile and limit on both sides",
+        )
+    order = [place[case.id] for case in cases]
+    for case, position in zip(cases, order, strict=True):
+        other = result.cases[position]
+        if other is not case and (what := _what_differs(case, other)):
+            raise DataError(
+                f"case {case.id!r} is not the same for A and {who}",
+                why=f"{what} differ: {_shown(case, what)} and {_shown(other, what)}",
+                fix="score both on one version of the suite",
+            )
+    return [result.outcomes[position] for position in order]
+
+
+def _what_differs(case: Case, other: Case) -> str:
+    for what in ("examples", "labels", "groups", "cluster"):
+        if getattr(case, what) != getattr(other, what):
+            return what
+    return "expectations" if case.meta.get("expect") != other.meta.get("expect") else ""
+
+
+def _shown(case: Case, what: str) -> str:
+    text = repr(case.meta.get("expect") if what == "expectations" else getattr(case, what))
+    return text if len(text) < 80 else text[:77] + "…"
+
+
+def _hits(outcomes: Sequence[Outcome]) -> Floats:
+    values = (math.nan if outcome.passed is None else float(outcome.passed) for outcome in outcomes)
+    return np.fromiter(values, np.float64, len(outcomes))
+
+
+def _failed(outcomes: Sequence[Outcome]) -> NDArray[np.bool_]:
+    return np.fromiter((bool(outcome.error) for outcome in outcomes), np.bool_, len(outcomes))
+
+
+def _in_any(runs: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Which cases it holds for in at least one run."""
+    found: NDArray[np.bool_] = np.logical_or.reduce(runs, axis=1)
+    return found
+
+
+def _clusters(cases: Sequence[Case]) -> NDArray[np.int64] | None:
+    """Clusters as numbers; None where every case is its own. A case without one stands alone."""
+    if not any(case.cluster for case in cases):
+        return None
+    codes: dict[str | int, int] = {}
+    numbers = (codes.setdefault(case.cluster or at, len(codes)) for at, case in enumerate(cases))
+    return np.fromiter(numbers, np.int64, len(cases))
+
+
+class _Part:
+    """The cases of one group of both sides."""
+
+    def __init__(self, sides: _Sides, name: str, members: Integers) -> None:
+        self.name, self.members = name, members
+        self.clusters = None if sides.clusters is None else sides.clusters[members]
+        self.table: ClusterTable = paired_table(
+            sides.means[1][members], sides.means[0][members], self.clusters
+        )
+        self.n = int(self.table.totals[-1])
+
+    @property
+    def is_clustered(self) -> bool:
+        """Whether some of its cases stand or fall together."""
+        return bool(self.table.rows[:, -1].max() > 1)
+
+    @property
+    def flips(self) -> Floats:
+        """Passes of B minus passes of A, a number per cluster: what may change sign if the two are alike."""
+        return np.repeat(self.table.rows[:, 0] - self.table.rows[:, 1], self.table.counts)
+
+    @property
+    def rates(self) -> tuple[float, float]:
+        """Of A and of B, on the common cases."""
+        b, a, n = self.table.totals
+        return float(a / n), float(b / n)
+
+
+# A row
+
+
+def _row(quantity: Quantity, sides: _Sides, choices: Choices) -> Row:
+    parts = [_Part(sides, name, members) for name, members in quantity.parts]
+    known = [part for part in parts if part.n]
+    members = np.unique(np.concatenate([part.members for part in parts]))
+    changes = sides.changes[members]
+    weights = list(quantity.weights)
+    missing = bool(weights) and len(known) < len(parts)
+    estimate = _Estimate() if missing else _inference(known, weights, sides, choices)
+    applicability = _applicability(sides, members)
+    facts: dict[str, Any] = {"headline": True} if quantity.measure.facts.get("headline") else {}
+    facts |= estimate.facts if known else {"none in common": _why_none(sides, members)}
+    absent = [part.name for part in parts if not part.n]
+    facts |= {"left out": absent} if known and absent else {}
+    return Row(
+        measure=quantity.measure.name,
+        level=quantity.level,
+        name=quantity.name,
+        groups=quantity.measure.groups,
+        n=int((~np.isnan(changes)).sum()),
+        rates=(None, None) if missing else _mean_rates(known, weights),
+        difference=estimate.difference,
+        interval=estimate.interval,
+        interval_method=estimate.method,
+        p=estimate.p,
+        test=estimate.test,
+        mde=estimate.mde,
+        gained=int((changes >= 0.5).sum()),
+        lost=int((changes <= -0.5).sum()),
+        applicability=applicability,
+        na=int((np.isnan(changes) & ~_any_failed(sides, members)).sum()),
+        errors=_errors(sides, members),
+        facts=facts,
+    )
+
+
+def _mean_rates(known: Sequence[_Part], weights: Sequence[float]) -> tuple[float | None, float | None]:
+    if not known:
+        return None, None
+    rates = np.array([part.rates for part in known])
+    a, b = np.array(weights) @ rates if weights else rates.mean(axis=0)
+    return float(a), float(b)
+
+
+def _applicability(sides: _Sides, members: NDArray[np.int64]) -> tuple[float | None, float | None]:
+    """The share of answered cases that each side's tests apply to."""
+    shares: list[float | None] = []
+    for hits, failed in zip(sides.hits, sides.failed, strict=True):
+        answered = int((~failed[members]).sum())
+        shares.append(float((~np.isnan(hits[members])).sum() / answered) if answered else None)
+    return shares[0], shares[1]
+
+
+def _any_failed(sides: _Sides, members: NDArray[np.int64]) -> NDArray[np.bool_]:
+    return _in_any(np.column_stack([side[members] for side in sides.failed]))
+
+
+def _errors(sides: _Sides, members: NDArray[np.int64]) -> tuple[int, int]:
+    a, b = (int(_in_any(side[members]).sum()) for side in sides.failed)
+    return a, b
+
+
+def _why_none(sides: _Sides, members: NDArray[np.int64]) -> str:
+    return "no common applicable case" if not _any_failed(sides, members).all() else "no common answered case"
+
+
+@dataclass(frozen=True, slots=True)
+class _Estimate:
+    difference: float | None = None
+    interval: Interval | None = None
+    method: str = ""
+    p: float | None = None
+    test: str = ""
+    mde: float | None = None
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+def _inference(
+    known: Sequence[_Part], weights: Sequence[float], sides: _Sides, choices: Choices
+) -> _Estimate:
+    if not known:
+        return _Estimate()
+    if weights:
+        return _of_sum(known, weights, sides, choices)
+    # fsum: the same number, up to its sign, whatever the order of groups and of the two models.
+    observed = math.fsum(difference(part.table) for part in known) / len(known) + 0.0
+    if sides.several:
+        return _over_seeds(known, observed, sides, choices)
+    interval, method = _interval(known, choices)
+    p, test = _test(known, choices)
+    facts = {"few cases": known[0].n} if len(known) == 1 and known[0].n < FEW_CASES else {}
+    return _Estimate(observed, interval, method, p, test, _smallest(known), facts)
+
+
+def _of_sum(known: Sequence[_Part], weights: Sequence[float], sides: _Sides, choices: Choices) -> _Estimate:
+    """A weighted sum over groups that share their clusters: what each cluster adds to it, and a t over clusters.
+
+    Over seeds, what each seed says varies too: the variances of the two add up.
+    """
+    observed = math.fsum(w * difference(part.table) for w, part in zip(weights, known, strict=True)) + 0.0
+    added = _added(known, weights, sides.changes, sides.clusters)
+    deviations = added - _expected(known, weights, sides.clusters, len(added))
+    count = len(added)
+    variance = float((deviations**2).sum()) * count / (count - 1) if count > 1 else math.nan
+    degrees = float(count - 1)
+    if sides.several:
+        over_seeds, seed_degrees = _variance_over_seeds(known, weights, sides, choices)
+        variance, degrees = variance + over_seeds, _satterthwaite(variance, degrees, over_seeds, seed_degrees)
+    if not variance > 0 or math.isnan(degrees):
+        return _Estimate(observed, None, "", 1.0 if observed == 0 else None, "", None)
+    error = math.sqrt(variance)
+    reach = t_quantile(0.95, degrees) * error
+    effect = POWER_AND_LEVEL * error
+    if sides.several:
+        p, test = 2 * float(student_t.sf(abs(observed) / error, degrees)), "t over seeds and clusters"
+    else:
+        p = sign_flip_test(added, np.random.default_rng(choices.seed), choices.shuffles)
+        test = f"sign flips of {count:,} clusters"
+    return _Estimate(
+        observed, (observed - reach, observed + reach), SUM_INTERVAL, p, test, effect if effect <= 1 else None
+    )
+
+
+def _added(
+    known: Sequence[_Part], weights: Sequence[float], changes: Floats, clusters: Integers | None
+) -> Floats:
+    """What each cluster adds to the sum."""
+    count = len(changes) if clusters is None else int(clusters.max()) + 1
+    added, used = np.zeros(count), np.zeros(count, bool)
+    for weight, part in zip(weights, known, strict=True):
+        defined = part.members[~np.isnan(changes[part.members])]
+        owners = defined if clusters is None else clusters[defined]
+        np.add.at(added, owners, weight * changes[defined] / part.n)
+        used[owners] = True
+    return added[used]
+
+
+def _expected(
+    known: Sequence[_Part], weights: Sequence[float], clusters: Integers | None, count: int
+) -> Floats | float:
+    """What a cluster adds on the average."""
+    return math.fsum(w * difference(part.table) for w, part in zip(weights, known, strict=True)) / count
+
+
+def _variance_over_seeds(
+    known: Sequence[_Part], weights: Sequence[float], sides: _Sides, choices: Choices
+) -> tuple[float, float]:
+    """The variance of the sum due to seeds, and its degrees of freedom: paired, or Welch's."""
+    values = []
+    for side in sides.common:
+        rates = [np.nanmean(side[part.members], axis=0) for part in known]
+        values.append(np.array(weights) @ np.array(rates))
+    if choices.paired_seeds:
+        return float((values[1] - values[0]).var(ddof=1)) / len(values[0]), float(len(values[0]) - 1)
+    if min(map(len, values)) < 2:
+        return math.nan, math.nan
+    parts = [float(side.var(ddof=1)) / len(side) for side in values]
+    degrees = _satterthwaite(parts[0], len(values[0]) - 1, parts[1], len(values[1]) - 1)
+    return sum(parts), degrees
+
+
+def _satterthwaite(one: float, one_degrees: float, other: float, other_degrees: float) -> float:
+    """Degrees of freedom of a sum of two variances (Satterthwaite 1946, Welch 1947)."""
+    below = (one**2 / one_degrees if one else 0.0) + (other**2 / other_degrees if other else 0.0)
+    return (one + other) ** 2 / below if below else math.nan
+
+
+def _interval(known: Sequence[_Part], choices: Choices) -> tuple[Interval | None, str]:
+    """A t interval for one functionality; for a mean, clusters drawn again inside each functionality.
+
+    Drawing again says nothing of a functionality whose cases all went the same way: it would pass for known exactly.
+    Such ones bring their t intervals, whose distances add up with the rest as variances do.
+    """
+    tables = [part.table for part in known]
+    if len(tables) == 1:
+        return _defined(paired_difference_interval(tables[0])), ONE_INTERVAL
+    varying = [table for table in tables if sampling_variance(table) > 0]
+    still = [table for table in tables if not sampling_variance(table) > 0]
+    distances = [_distances(difference(table), paired_difference_interval(table)) for table in still]
+    if varying:
+        replicates = macro_difference_replicates(
+            varying, choices.resamples, np.random.default_rng(choices.seed)
+        )
+        drawn = percentile_interval(replicates, degrees=degrees_of_freedom(varying))
+        middle = math.fsum(difference(table) for table in varying) / len(varying)
+        distances.append(_distances(middle, drawn) * len(varying))
+    below, above = np.sqrt((np.array(distances) ** 2).sum(axis=0)) / len(tables)
+    middle = math.fsum(difference(table) for table in tables) / len(tables)
+    low, high = max(-1.0, middle - float(below)), min(1.0, middle + float(above))
+    return _defined((low, high)), MEAN_INTERVAL if varying else ONE_INTERVAL
+
+
+def _distances(middle: float, interval: Interval) -> Floats:
+    """From an estimate down and up to the ends of its interval; never negative."""
+    return np.maximum(0.0, [middle - interval[0], interval[1] - middle])
+
+
+def _defined(interval: Interval) -> Interval | None:
+    return None if math.isnan(interval[0]) else interval
+
+
+def _test(known: Sequence[_Part], choices: Choices) -> tuple[float, str]:
+    """A paired test: by case where cases are independent, by cluster where they are not."""
+    rng = np.random.default_rng(choices.seed)
+    if len(known) == 1:
+        (part,) = known
+        flips = part.flips
+        if part.is_clustered:
+            return sign_flip_test(flips, rng, choices.shuffles), f"sign flips of {len(flips):,} clusters"
+        gained, lost = int((flips > 0).sum()), int((flips < 0).sum())
+        return sign_test(gained, lost), "sign test"
+    # Each case by its weight in the mean of functionalities.
+    flips = np.concatenate([part.flips / part.n for part in known])
+    return sign_flip_test(flips, rng, choices.shuffles), "sign flips"
+
+
+def _smallest(known: Sequence[_Part]) -> float | None:
+    """The minimum detectable effect; None where even the largest difference would be missed."""
+    if len(known) == 1:
+        (part,) = known
+        return _smallest_paired(_independent_cases(part), _discordance(part))
+    effect = POWER_AND_LEVEL * math.sqrt(math.fsum(_variance(part) for part in known)) / len(known)
+    return effect if effect <= 1 else None
+
+
+def _independent_cases(part: _Part) -> int:
+    """As many independent cases as tell as much as these clusters do."""
+    variance = sampling_variance(part.table)
+    if not part.is_clustered:
+        return part.n
+    if not variance > 0:
+        return len(part.flips)
+    return max(1, round(part.n * min(1.0, _discordance(part) / part.n / variance)))
+
+
+def _smallest_paired(n: int, discordance: float) -> float | None:
+    """As `mde_paired`; where so few cases differ that nothing would be found, the least that would, all one way."""
+    found = mde_paired(n, discordance)
+    if found is not None or mde_paired(n, 1.0) is None:
+        return found
+    below, above = discordance, 1.0
+    while above - below > 1e-6:
+        middle = (below + above) / 2
+        below, above = (middle, above) if mde_paired(n, middle) is None else (below, middle)
+    return above
+
+
+def _variance(part: _Part) -> float:
+    variance = sampling_variance(part.table)
+    return variance if variance > 0 else _discordance(part) / len(part.flips)
+
+
+def _discordance(part: _Part) -> float:
+    """The share of cases on which the two differ; where none does, the most that is compatible with that."""
+    changed = float(np.abs(part.flips).sum())
+    return min(1.0, changed / part.n) if changed else wilson(0, len(part.flips))[1]
+
+
+def _over_seeds(known: Sequence[_Part], observed: float, sides: _Sides, choices: Choices) -> _Estimate:
+    """Seeds and cases drawn again together: for this training recipe."""
+    a, b = ([side[part.members] for part in known] for side in sides.common)
+    clusters = None if sides.clusters is None else [c for part in known if (c := part.clusters) is not None]
+    replicates = multi_bootstrap_difference(
+        b,
+        a,
+        choices.resamples,
+        np.random.default_rng(choices.seed),
+        paired_runs=choices.paired_seeds,
+        clusters=clusters,
+    )
+    defined = replicates[~np.isnan(replicates)]
+    facts = {"seeds of A": sides.runs[0], "seeds of B": sides.runs[1]}
+    if not len(defined):
+        return _Estimate(observed, facts=facts)
+    if not defined.any():
+        interval, method = _interval(known, choices)
+    else:
+        interval, method = _defined(percentile_interval(defined)), "seeds and cases bootstrap"
+    # A recipe is no better when about half of the draws say otherwise; not exact, and coherent with the interval.
+    beyond = min(int((defined <= 0).sum()), int((defined >= 0).sum()))
+    p = min(1.0, 2 * (1 + beyond) / (1 + len(defined))) if observed else 1.0
+    effect = POWER_AND_LEVEL * float(defined.std())
+    mde = effect if 0 < effect <= 1 else None
+    return _Estimate(observed, interval, method, p, "seeds and cases bootstrap", mde, facts)
+
+
+def _row_over_runs(quantity: Quantity, a: Sequence[Result], b: Sequence[Result]) -> Row:
+    """A measure that rests on no cases that could be paired: only several runs a side tell how far it varies."""
+    measure = quantity.measure
+    values = [[_value(result, measure) for result in side] for side in (a, b)]
+    known = [[value for value in side if value is not None] for side in values]
+    means = [math.fsum(side) / len(side) if side else None for side in known]
+    difference_ = None if None in means else (means[1] or 0.0) - (means[0] or 0.0)
+    interval, p, facts = None, None, {"over": RUNS}
+    if difference_ is not None and min(map(len, known)) > 1:
+        parts = [float(np.var(side, ddof=1)) / len(side) for side in known]
+        error = math.sqrt(sum(parts))
+        degrees = _satterthwaite(parts[0], len(known[0]) - 1, parts[1], len(known[1]) - 1)
+        if error > 0:
+            reach = t_quantile(0.95, degrees) * error
+            interval = (difference_ - reach, difference_ + reach)
+            p = 2 * float(student_t.sf(abs(difference_) / error, degrees))
+    return Row(
+        measure.name,
+        quantity.level,
+        quantity.name,
+        measure.groups,
+        measure.n,
+        (means[0], means[1]),
+        difference_,
+        interval,
+        "welch t over runs" if interval else "",
+        p,
+        "Welch's t over runs" if p is not None else "",
+        None,
+        0,
+        0,
+        (None, None),
+        measure.na,
+        (0, 0),
+        facts,
+    )
+
+
+def _value(result: Result, measure: Measure) -> float | None:
+    rows = [row for row in result.measures.where(measure.name) if dict(row.groups) == dict(measure.groups)]
+    return rows[0].value if rows else None
+
+
+# Many tests at once
+
+
+def _adjusted(
+    rows: Sequence[Row], quantities: Sequence[Quantity], sides: _Sides, choices: Choices
+) -> list[Row]:
+    """The rows with p adjusted over all of them: the family is the table."""
+    raw = np.array([math.nan if row.p is None else row.p for row in rows])
+    if choices.adjust == "max-t":
+        adjusted = _max_t(rows, quantities, sides, choices)
+    elif choices.adjust == "none":
+        adjusted = raw
+    else:
+        adjusted = holm(raw) if choices.adjust == "holm" else benjamini_hochberg(raw)
+    return [
+        replace(row, adjusted=None if row.p is None else float(value))
+        for row, value in zip(rows, adjusted, strict=True)
+    ]
+
+
+def _max_t(rows: Sequence[Row], quantities: Sequence[Quantity], sides: _Sides, choices: Choices) -> Floats:
+    """Westfall and Young's, from sign flips that all rows share: every row is a mean over the same groups."""
+    finest = {
+        name: members
+        for quantity in quantities
+        if len(quantity.parts) == 1
+        for name, members in quantity.parts
+    }
+    means = [quantity for quantity in quantities if len(quantity.parts) > 1]
+    if any(q.weights or q.over_runs for q in quantities) or any(
+        part not in finest for quantity in means for part, _ in quantity.parts
+    ):
+        raise PlanError("max-T needs rows that are all means over the same groups", fix="--adjust holm")
+    known = [part for name, members in finest.items() if (part := _Part(sides, name, members)).n]
+    if not known:
+        return np.full(len(rows), np.nan)
+    rng = np.random.default_rng(choices.seed)
+    # By content: neither the order nor, but for ties, the names of groups decide what is drawn.
+    order = sorted(known, key=lambda part: (sorted(np.abs(part.flips)), part.n, part.name))
+    drawn = {part.name: _flipped(part, rng, choices.shuffles) for part in order}
+    observed, shuffled = [], []
+    for row, quantity in zip(rows, quantities, strict=True):
+        columns = [drawn[name] for name, _ in quantity.parts if name in drawn]
+        shuffled.append(np.mean(columns, axis=0) if columns else np.zeros(choices.shuffles))
+        observed.append(row.difference or 0.0)
+    return max_t(observed, np.column_stack(shuffled))
+
+
+def _flipped(part: _Part, rng: np.random.Generator, shuffles: int) -> Floats:
+    """The difference of one functionality in each shuffle: one binomial count per size of a flip."""
+    sizes, clusters = np.unique(np.abs(part.flips[part.flips != 0]), return_counts=True)
+    total = np.zeros(shuffles)
+    for size, number in zip(sizes.tolist(), clusters.tolist(), strict=True):
+        total += size * (2 * rng.binomial(number, 0.5, size=shuffles) - number)
+    return total / part.n
+
+
+# Measures
+
+
+def _side_measures(comparison: Comparison) -> Iterator[Measure]:
+    """Each side's measures on its own applicable cases, as an audit gives them; with several seeds also their mean."""
+    wanted = {(row.measure, _key(row.groups)) for row in comparison.rows}
+    for side, results in (("A", comparison.a), ("B", comparison.b)):
+        each = [[row for row in run.measures if (row.name, _key(row.groups)) in wanted] for run in results]
+        if len(each) > 1:
+            for rows in zip(*each, strict=True):
+                yield _mean_of_seeds(rows, side)
+        for number, run in enumerate(each, start=1):
+            seed = {"seed": str(number)} if len(each) > 1 else {}
+            for row in run:
+                yield replace(row, groups={**row.groups, "model": side, **seed})
+
+
+def _key(groups: Mapping[str, str]) -> frozenset[tuple[str, str]]:
+    return frozenset(groups.items())
+
+
+def _mean_of_seeds(rows: Sequence[Measure], side: str) -> Measure:
+    values = [row.value for row in rows if row.value is not None]
+    value = float(np.mean(values)) if len(values) == len(rows) else None
+    first = rows[0]
+    return Measure(
+        first.name,
+        value,
+        first.n,
+        {**first.groups, "model": side},
+        na=max(row.na for row in rows),
+        errors=max(row.errors for row in rows),
+        note=f"mean of {len(rows)} seeds" if value is not None else "undefined for some seeds",
+        facts={"seeds": len(rows)},
+    )
+
+
+def note_of(row: Row) -> str:
+    """What a reader of a row should know, in words."""
+    facts = row.facts
+    if "none in common" in facts:
+        return str(facts["none in common"])
+    notes = [f"few cases ({facts['few cases']})"] if "few cases" in facts else []
+    if "seeds of A" in facts:
+        notes.append(f"seeds: {facts['seeds of A']} of A, {facts['seeds of B']} of B")
+    if "left out" in facts:
+        notes.append(f"left out, no common applicable case: {', '.join(facts['left out'])}")
+    if facts.get("over") == RUNS and row.interval is None:
+        notes.append("not paired by case: two runs a side or more would tell how far it varies")
+    if row.applicability_differs:
+        notes.append("applies to {:.0%} of the cases for A and to {:.0%} for B".format(*row.applicability))
+    return "; ".join(notes)
+
+
+def _row_measures(row: Row, comparison: Comparison) -> Iterator[Measure]:
+    errors, note = max(row.errors), note_of(row)
+    scope = "" if comparison.several_seeds else ONE_CHECKPOINT
+    tests = sum(other.p is not None for other in comparison.rows)
+    adjustment = f"{ADJUSTMENTS[comparison.choices.adjust]} over {tests} comparisons"
+    undetectable = "" if row.mde is not None else "no difference could have been found" if row.n else note
+    facts = {"of": row.measure, **row.facts}
+    yield Measure(
+        "difference",
+        row.difference,
+        row.n,
+        row.groups,
+        row.interval,
+        row.interval_method if row.interval else "",
+        row.na,
+        errors,
+        "; ".join(filter(None, [note, scope if row.difference is not None else ""])),
+        facts=facts,
+    )
+    for name, value, words, about in (
+        ("p value", row.p, row.test or note, {"test": row.test}),
+        ("adjusted p value", row.adjusted, adjustment if row.p is not None else note, {"tests": tests}),
+        ("minimum detectable effect", row.mde, undetectable, {}),
+    ):
+        of = {"of": row.measure} if name == "minimum detectable effect" else {}
+        yield Measure(name, value, row.n, row.groups, na=row.na, errors=errors, note=words, facts=about | of)
+    for number, side in enumerate("AB"):
+        groups = {**row.groups, "model": side}
+        name = f"{row.measure} on common cases"
+        yield Measure(name, row.rates[number], row.n, groups, na=row.na, errors=row.errors[number], note=note)
+        if row.facts.get("over") == RUNS:
+            continue
+        applies = row.applicability[number]
+        why = "" if applies is not None else "the model answered no case"
+        yield Measure("applicability", applies, row.n + row.na, groups, errors=row.errors[number], note=why)
+    if row.facts.get("over") != RUNS:
+        for change, count in (("fail to pass", row.gained), ("pass to fail", row.lost)):
+            yield Measure("changed cases", float(count), row.n, {**row.groups, "change": change})

@@ -1,0 +1,145 @@
+"""The rules of a gate, from a TOML file.
+
+    [[rule]]                             # the headline: the suite score of a suite
+    at_least = 0.85
+
+    [[rule]]                             # every functionality
+    functionality = "*"
+    no_worse_than_baseline_by = 0.02
+    judge = "upper bound"
+
+    [[rule]]                             # any measure of any protocol, by its name and groups
+    measure = "stereotype score"
+    category = "gender"
+    at_most = 0.6
+
+A rule says what it looks at, how good that must be, and which end of the 95 % interval is held against it:
+
+    lower bound   (default) met when we are confident that the model is good enough
+    upper bound   met unless we are confident that it is not: fails on evidence, not on doubt
+    point         the number as measured, chance included
+
+For `at_most` the ends are the other way round: the bound that confidence needs is the upper one. What could not be
+measured does not pass: errors and undefined values fail a rule unless it allows them.
+"""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from ..errors import PlanError, nearest
+from ..files import read_lines
+
+Judge = Literal["lower bound", "upper bound", "point"]
+EVERY = "*"
+LIMITS = ("at_least", "at_most", "no_worse_than_baseline_by")
+ALLOWANCES = ("allow_errors", "allow_undefined")
+OPTIONS = ("measure", *LIMITS, "judge", *ALLOWANCES)
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What must hold of a result."""
+
+    groups: Mapping[str, str] = field(default_factory=dict)
+    """What it looks at: values of groups, or "*" for each of them. None: the headline."""
+    measure: str = ""
+    """Which measure, where the groups do not tell."""
+    at_least: float | None = None
+    """What must be reached."""
+    at_most: float | None = None
+    """What must not be passed."""
+    no_worse_than_baseline_by: float | None = None
+    """How much worse than the baseline it may be; 0 is not at all."""
+    judge: Judge = "lower bound"
+    """Which end of the interval must reach it."""
+    allow_errors: bool = False
+    """Judge what was answered, though the model gave no answer to some cases."""
+    allow_undefined: bool = False
+    """Pass over what has no applicable case."""
+
+    def __post_init__(self) -> None:
+        for name in ALLOWANCES:
+            if not isinstance(getattr(self, name), bool):
+                raise PlanError(f"{name} = {getattr(self, name)!r}", why="true or false is expected")
+        if not isinstance(self.measure, str):
+            raise PlanError(f"measure = {self.measure!r}", why="a text is expected")
+        for name, value in self.groups.items():
+            if not isinstance(value, str):
+                key = name.replace(" ", "_")
+                why = f"known: {', '.join(OPTIONS)}; a group, such as functionality, is given as a text"
+                raise PlanError(f'unknown key "{key}"', why=why, fix=nearest(key.replace("-", "_"), OPTIONS))
+        known = get_args(Judge)
+        if self.judge not in known:
+            fix = nearest(str(self.judge), known)
+            raise PlanError(f"judge = {self.judge!r}", why=f"known: {', '.join(known)}", fix=fix)
+        self._check_limit()
+
+    def _check_limit(self) -> None:
+        """One limit, and a number that makes sense."""
+        limits = [name for name in LIMITS if getattr(self, name) is not None]
+        if len(limits) != 1:
+            problem = f"{' and '.join(limits)} in one rule" if limits else f"none of {', '.join(LIMITS)}"
+            raise PlanError(problem, fix="a rule has one limit; write two rules for two")
+        limit = getattr(self, limits[0])
+        is_number = isinstance(limit, int | float) and not isinstance(limit, bool) and limit == limit
+        if not is_number or (limits[0] == LIMITS[-1] and limit < 0):
+            raise PlanError(f"{limits[0]} = {limit!r}", why="a number is expected, such as 0.9")
+
+    @property
+    def kind(self) -> str:
+        """Which of the limits it has."""
+        return next(name for name in LIMITS if getattr(self, name) is not None)
+
+    @property
+    def limit(self) -> float:
+        """The number of the rule: a value, or how much is allowed."""
+        return float(getattr(self, self.kind))
+
+    @property
+    def is_relative(self) -> bool:
+        """Whether it needs a baseline."""
+        return self.kind == "no_worse_than_baseline_by"
+
+    @property
+    def is_family(self) -> bool:
+        """Whether it looks at several things at once."""
+        return EVERY in self.groups.values()
+
+    def __str__(self) -> str:
+        named = [self.measure] if self.measure else []
+        named += [f"{group} {value!r}" for group, value in self.groups.items()]
+        return f"{', '.join(named) or 'headline'}: {self.kind} {self.limit:g}"
+
+
+def read_rules(path: Path) -> list[Rule]:
+    """The rules of a file, checked whole."""
+    text = "\n".join(line for _, line in read_lines(path))
+    try:
+        table = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as problem:
+        raise PlanError(f"{path}: not TOML", why=str(problem)) from None
+    return make_rules(table, str(path))
+
+
+def make_rules(table: Mapping[str, Any], where: str = "rules") -> list[Rule]:
+    """Rules from plain data."""
+    for key in table:
+        if key != "rule":
+            raise PlanError(f'{where}: unknown key "{key}"', why="known: rule", fix="[[rule]]")
+    rows = table.get("rule", [])
+    if not isinstance(rows, list) or not rows or not all(isinstance(row, Mapping) for row in rows):
+        raise PlanError(f"{where}: no rules", fix="tables that begin with [[rule]]")
+    return [_rule(row, f"{where}: rule {number}") for number, row in enumerate(rows, start=1)]
+
+
+def _rule(row: Mapping[str, Any], where: str) -> Rule:
+    """The words of a rule that are none of its options are groups, such as functionality or test_type."""
+    options = {key: value for key, value in row.items() if key in OPTIONS}
+    groups = {key.replace("_", " "): value for key, value in row.items() if key not in OPTIONS}
+    try:
+        return Rule(groups, **options)
+    except PlanError as problem:
+        raise problem.at(where) from None

@@ -1,0 +1,343 @@
+"""A pickle machine whose values can do nothing.
+
+`pickle.Unpickler` imports and calls what a file names, follows BUILD into any object and sizes its memo by a
+number in the file. Here `pickletools.genops` decodes the opcodes, and a stack machine makes two things of
+them: plain values (None, bool, int, float, str, bytes, list, tuple, dict) and stand-ins, which remember what
+an object would have been made from. There is no import, no getattr and no call of anything a file names. The
+names it may use, and what stands for a call of one, are given by whoever starts the machine.
+
+    bytes ─► is the opcode followed? how long is its argument? ─► genops ─► charge ─► stack
+
+An opcode is looked at before genops decodes it, so nothing is spent on what will be refused. Work is counted
+and never timed, so a busy machine reads what an idle one reads: each opcode is one step, and is charged with
+the most memory it can come to hold. Nothing here recurses: depth costs what size costs.
+"""
+
+import io
+import pickletools
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final, NoReturn
+
+from ..errors import DataError
+
+STEP_LIMIT: Final = 4_000_000
+"""Opcodes followed; the larger released suite has 1.9 million."""
+MEMORY_LIMIT: Final = 240_000_000
+"""Bytes the machine may fill, estimated from above; the larger released suite is charged 116 million."""
+STRING_LIMIT: Final = 8_000_000
+"""Bytes of one text or byte string."""
+NAME_LIMIT: Final = 600
+"""Bytes of a module's name and of a name in it, together."""
+NEWEST_PROTOCOL: Final = 5
+SUSPECT: Final = "check where the file comes from"
+
+
+class Refused(Exception):  # noqa: N818 (named for what becomes of the file)
+    """A file asks for something that is not given; the message says for what."""
+
+
+class Damaged(Exception):  # noqa: N818 (named for what is wrong with the file)
+    """A file is no pickle, or not a whole one; the message says how that shows."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Name:
+    """A name that a file may use. It stands for nothing but itself."""
+
+    dotted: str
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class StandIn:
+    """What an object would have been made from, in place of the object."""
+
+    kind: str
+    arguments: tuple[object, ...] = ()
+    state: object = None
+
+
+Answer = Callable[[object, tuple[object, ...]], object]
+"""What stands for the result of a call, given what would be called and its arguments; may raise Refused."""
+
+
+def kind_of(value: object) -> str:
+    """What a value on the stack is, for decisions and messages."""
+    if isinstance(value, Name):
+        return value.dotted
+    return value.kind if isinstance(value, StandIn) else type(value).__name__
+
+
+class Machine:
+    """Follows the opcodes of one pickle."""
+
+    def __init__(self, content: bytes, where: str, names: frozenset[str], answer: Answer) -> None:
+        self.content, self.where, self.names, self.answer = content, where, names, answer
+        self.stream = io.BytesIO(content)
+        self.spent = 0
+        self.stack: list[Any] = []
+        self.outer: list[list[Any]] = []  # the stacks below each mark
+        self.memo: list[Any] = []  # a list, so that a forged number cannot make it grow
+
+    def run(self) -> object:
+        """The value the pickle stands for."""
+        try:
+            return self.follow()
+        except Refused as refused:
+            asked = "".join(letter if letter.isprintable() else "?" for letter in str(refused)[:200])
+            raise DataError(
+                f"{self.where}: refused: it asks for {asked} (byte {self.stream.tell():,})",
+                why="no released suite needs it, and loading it could run code; nothing was run",
+                fix=SUSPECT,
+            ) from None
+        except Damaged as damaged:
+            how = str(damaged)
+        except UnicodeError:
+            how = "a text that is not UTF-8"
+        except (IndexError, ValueError):  # of the stacks, and of genops
+            how = "it breaks off, or was never one"
+        raise DataError(
+            f"{self.where}: not a readable pickle: {how} (byte {self.stream.tell():,})",
+            fix="download the file again",
+        )
+
+    def follow(self) -> object:
+        """Opcode by opcode, up to STOP; each is admitted before genops goes on to it."""
+        for operation, (_, argument, _) in zip(
+            self.admitted(), pickletools.genops(self.stream), strict=False
+        ):
+            operation(self, argument)
+        return self.stack.pop()
+
+    def admitted(self) -> Iterator["Operation"]:
+        """What to do at each opcode, if it is followed, can be paid for, and its argument is not too long."""
+        content, position = self.content, self.stream.tell
+        for _ in range(STEP_LIMIT):
+            code = content[position()]
+            if code == STOP:
+                return
+            if code not in OPERATIONS:
+                refuse_opcode(code)
+            cost, width, operation = OPERATIONS[code]
+            self.spent += cost
+            if self.spent > MEMORY_LIMIT:
+                self.too_large()
+            if width:
+                self.check_length(width)
+            yield operation
+        self.too_large()
+
+    def check_length(self, width: int) -> None:
+        """Look how long an argument is before it is read: two lines, or as many bytes as its first `width` say."""
+        start = self.stream.tell() + 1
+        if width == TWO_LINES:
+            lines = self.content[start : start + NAME_LIMIT].split(b"\n", 2)
+            if len(lines) < 3:
+                raise Damaged("a name without an end")
+            name = b".".join(lines[:2])
+            if not name.isascii() or b"\\" in name:  # genops would undo escapes, and warn of unknown ones
+                refuse(str(name, "utf-8", "replace"))
+            return
+        size = int.from_bytes(self.content[start : start + width], "little")
+        if size > STRING_LIMIT:
+            raise Damaged(f"a string of {size:,} bytes; at most {STRING_LIMIT:,} are read")
+        if start + width + size > len(self.content):
+            raise Damaged(f"it announces {size:,} more bytes than there are")
+
+    def charge(self, amount: int) -> None:
+        """Count so many bytes as filled."""
+        self.spent += amount
+        if self.spent > MEMORY_LIMIT:
+            self.too_large()
+
+    def too_large(self) -> NoReturn:
+        limit = f"{MEMORY_LIMIT:,} bytes of memory" if self.spent > MEMORY_LIMIT else f"{STEP_LIMIT:,} steps"
+        raise DataError(
+            f"{self.where}: would take more than {limit} to read",
+            why="the released suites take about half as much",
+            fix=SUSPECT,
+        )
+
+    # Plain values
+
+    def check_protocol(self, version: int) -> None:
+        if version > NEWEST_PROTOCOL:
+            raise Damaged(f"pickle protocol {version}")
+
+    def push(self, value: object) -> None:
+        self.charge(sys.getsizeof(value))  # one wide letter makes every letter of a text take four bytes
+        self.stack.append(value)
+
+    def push_text(self, text: str) -> None:
+        if not text.isascii():
+            text.encode()  # genops lets lone surrogates pass
+        self.push(text)
+
+    # Containers
+
+    def mark(self) -> None:
+        self.outer.append(self.stack)
+        self.stack = []
+
+    def since_mark(self) -> list[Any]:
+        items = self.stack
+        self.stack = self.outer.pop()
+        return items
+
+    def last(self, count: int) -> list[Any]:
+        items = self.stack[-count:]
+        del self.stack[-count:]
+        if len(items) < count:
+            raise Damaged("it asks for more values than there are")
+        return items
+
+    def push_tuple(self, items: list[Any]) -> None:
+        self.stack.append(tuple(items))
+
+    def extend(self, items: list[Any]) -> None:
+        target = self.stack[-1]
+        if not isinstance(target, list):
+            raise Damaged("items for something that is not a list")
+        self.charge(10 * len(items))
+        target.extend(items)
+
+    def set_entries(self, items: list[Any]) -> None:
+        entries = self.stack[-1]
+        if not isinstance(entries, dict) or len(items) % 2:
+            raise Damaged("entries for something that is not a dictionary")
+        self.charge(60 * len(items))
+        for index in range(0, len(items), 2):
+            key = items[index]
+            # Whole numbers this small hash to themselves. Larger ones can be chosen to collide, and a
+            # dictionary of a million colliding keys takes hours to fill.
+            if not isinstance(key, str) and not (isinstance(key, int) and abs(key) < 1 << 60):
+                raise Damaged("a dictionary key that is neither a text nor a small number")
+            entries[key] = items[index + 1]
+
+    def pop(self) -> None:
+        if self.stack:
+            self.stack.pop()
+        else:
+            self.since_mark()
+
+    def put(self, index: int) -> None:
+        memo = self.memo
+        if index == len(memo):
+            memo.append(self.stack[-1])
+        elif index < len(memo):
+            memo[index] = self.stack[-1]
+        else:
+            raise Damaged(f"memo entry {index:,} when there are {len(memo):,}")
+
+    # Names, and what is asked of them
+
+    def push_name(self, module: object, name: object) -> None:
+        if not isinstance(module, str) or not isinstance(name, str):
+            raise Damaged("a name that is not text")
+        dotted = f"{module}.{name}"
+        if dotted not in self.names:
+            refuse(dotted)
+        self.stack.append(Name(dotted))
+
+    def call(self) -> None:
+        """REDUCE and NEWOBJ: what would have been a call gets the answer that stands for it."""
+        arguments, called = self.stack.pop(), self.stack.pop()
+        if not isinstance(arguments, tuple):
+            raise Damaged("arguments that are not a tuple")
+        self.stack.append(self.answer(called, arguments))
+
+    def build(self) -> None:
+        """BUILD: a stand-in keeps its state as it came; no attribute is set, no method looked for.
+
+        A dictionary drops it: in place of one with attributes, it has only its entries.
+        """
+        state, target = self.stack.pop(), self.stack[-1]
+        if isinstance(target, StandIn):
+            target.state = state
+        elif not isinstance(target, dict):
+            refuse(f"state set on {kind_of(target)}")
+
+
+def refuse(what: str) -> NoReturn:
+    """Stop, saying what was asked for."""
+    raise Refused(what)
+
+
+def refuse_opcode(code: int) -> NoReturn:
+    """Stop at an opcode that is not followed."""
+    if code not in OPCODES:
+        raise Damaged(f"no pickle has an opcode {code}")
+    name = OPCODES[code].name
+    refuse(f"{NOT_FOLLOWED.get(name, OLD_FORM)} (opcode {name})")
+
+
+OPCODES: Final = {ord(opcode.code): opcode for opcode in pickletools.opcodes}
+STOP: Final = ord(".")
+
+NOT_FOLLOWED: Final = {
+    "PERSID": "a persistent id",
+    "BINPERSID": "a persistent id",
+    "NEXT_BUFFER": "a buffer outside the file",
+    "READONLY_BUFFER": "a buffer outside the file",
+    "BYTEARRAY8": "a bytearray",
+    "LONG4": "a number of more than 255 bytes",
+    "DUP": "a value twice, as no pickler does",
+}
+OLD_FORM: Final = "a value in the form of protocol 0 or of Python 2, which dill does not write"
+
+TWO_LINES: Final = -1
+WIDTHS: Final = {
+    pickletools.UP_TO_NEWLINE: TWO_LINES,
+    pickletools.TAKEN_FROM_ARGUMENT1: 1,
+    pickletools.TAKEN_FROM_ARGUMENT4: 4,
+    pickletools.TAKEN_FROM_ARGUMENT4U: 4,
+    pickletools.TAKEN_FROM_ARGUMENT8U: 8,
+}
+"""How many bytes say how long an argument is, for those of any length."""
+
+Operation = Callable[[Machine, Any], object]
+OPERATIONS: Final[dict[int, tuple[int, int, Operation]]] = {
+    code: (cost, WIDTHS.get(opcode.arg.n, 0) if opcode.arg else 0, operation)
+    for cost, names, operation in (
+        (24, "PROTO", Machine.check_protocol),
+        (24, "FRAME", lambda machine, _: None),
+        (24, "NONE", lambda machine, _: machine.stack.append(None)),
+        (24, "NEWTRUE", lambda machine, _: machine.stack.append(True)),
+        (24, "NEWFALSE", lambda machine, _: machine.stack.append(False)),
+        (48, "BININT1 BININT2 BININT BINFLOAT", lambda machine, number: machine.stack.append(number)),
+        (300, "LONG1", lambda machine, number: machine.stack.append(number)),
+        (24, "SHORT_BINBYTES BINBYTES BINBYTES8", Machine.push),
+        (24, "SHORT_BINUNICODE BINUNICODE BINUNICODE8", Machine.push_text),
+        (100, "MARK", lambda machine, _: machine.mark()),
+        (100, "EMPTY_LIST EMPTY_SET", lambda machine, _: machine.stack.append([])),  # only keys are hashed
+        (100, "EMPTY_DICT", lambda machine, _: machine.stack.append({})),
+        (24, "EMPTY_TUPLE", lambda machine, _: machine.stack.append(())),
+        (100, "TUPLE FROZENSET", lambda machine, _: machine.push_tuple(machine.since_mark())),
+        (72, "TUPLE1", lambda machine, _: machine.push_tuple(machine.last(1))),
+        (72, "TUPLE2", lambda machine, _: machine.push_tuple(machine.last(2))),
+        (72, "TUPLE3", lambda machine, _: machine.push_tuple(machine.last(3))),
+        (64, "APPEND", lambda machine, _: machine.extend(machine.last(1))),
+        (64, "APPENDS ADDITEMS", lambda machine, _: machine.extend(machine.since_mark())),
+        (240, "SETITEM", lambda machine, _: machine.set_entries(machine.last(2))),
+        (240, "SETITEMS", lambda machine, _: machine.set_entries(machine.since_mark())),
+        (24, "POP", lambda machine, _: machine.pop()),
+        (24, "POP_MARK", lambda machine, _: machine.since_mark()),
+        (24, "BINPUT LONG_BINPUT", Machine.put),
+        (24, "MEMOIZE", lambda machine, _: machine.put(len(machine.memo))),
+        (24, "BINGET LONG_BINGET", lambda machine, index: machine.stack.append(machine.memo[index])),
+        (300, "GLOBAL", lambda machine, pair: machine.push_name(*pair.split(" ", 1))),
+        (200, "STACK_GLOBAL", lambda machine, _: machine.push_name(*machine.last(2))),
+        (160, "REDUCE NEWOBJ", lambda machine, _: machine.call()),
+        (24, "BUILD", lambda machine, _: machine.build()),
+        # Refused whatever they name, once the name can be told
+        (24, "INST", lambda _, pair: refuse(f"{pair.replace(' ', '.', 1)} (opcode INST)")),
+        (24, "OBJ", lambda machine, _: refuse(f"{kind_of(machine.since_mark()[0])} (opcode OBJ)")),
+        (24, "NEWOBJ_EX", lambda machine, _: refuse(f"{kind_of(machine.last(3)[0])} (opcode NEWOBJ_EX)")),
+        (24, "EXT1 EXT2 EXT4", lambda _, number: refuse(f"extension code {number} (opcode EXT)")),
+    )
+    for code, opcode in OPCODES.items()
+    if opcode.name in names.split()
+}
+"""Opcodes that are followed: the most bytes each can come to hold, its place on a stack included; the width of
+its argument's length; what it does."""

@@ -1,0 +1,173 @@
+"""What each measure is: its unit, which way is better, how many digits it is shown with.
+
+One table, read by the terminal, the page, exports, gates and comparisons: nobody multiplies by 100 on their own. A
+name that is not in the table is a plain number.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from .records import Measure
+
+Unit = Literal["share", "number", "p", "count"]
+"""share: a fraction that is shown in per cent, and its differences in points; p: a probability shown as such."""
+Direction = Literal["higher", "lower", "ideal", ""]
+"""Which way is better; ideal: the nearer to the ideal value; empty: neither."""
+
+NOTHING = "–"
+FEW_CASES = 20
+"""Below this a rate says little, and whoever shows it says so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """How to read and to show a measure."""
+
+    unit: Unit = "number"
+    direction: Direction = ""
+    ideal: float | None = None
+    """The best value there is, or the one that means nothing was found."""
+    digits: int = 2
+    signed: bool = False
+    """Shown with its sign."""
+
+
+RATE = Quantity("share", "higher", 1.0, 1)
+SHARE = Quantity("share", "", None, 1)
+SPREAD = Quantity("share", "lower", 0.0, 1)
+COUNT = Quantity("count", "", None, 0)
+POINTS = Quantity("share", "higher", 0.0, 1, signed=True)
+P = Quantity("p", "", None, 3)
+AGREEMENT = Quantity("number", "higher", 1.0, 2)
+
+MEASURES: dict[str, Quantity] = {
+    # Behaviour
+    "pass rate": RATE,
+    "pass rate on common cases": RATE,
+    "example pass rate": RATE,
+    "suite score": RATE,
+    "iid score": RATE,
+    "G": RATE,
+    "functionalities compared": COUNT,
+    "applicability": SHARE,
+    "changed cases": COUNT,
+    # COOD
+    "accuracy": RATE,
+    "validation accuracy": RATE,
+    "gap": Quantity("share", "lower", 0.0, 1),
+    "accuracy ratio": Quantity("number", "higher", 1.0, 2),
+    "beyond the shortcut": Quantity("share", "higher", 1.0, 1, signed=True),
+    "shortcut reliance": Quantity("share", "lower", 0.0, 1),
+    "template sensitivity": SHARE,
+    "said inconsistent": SHARE,
+    "chosen epoch": COUNT,
+    "texts left out": SHARE,
+    "agreement": SHARE,
+    "variance due to seeds": SHARE,
+    # MERGE
+    "seed accuracy": RATE,
+    "sample accuracy": RATE,
+    "pattern accuracy": RATE,
+    "independence reference": SHARE,
+    "intra-problem correlation": Quantity("number", "", 0.0, 2),
+    "variants": COUNT,
+    "problems": COUNT,
+    # Bias
+    "stereotype score": Quantity("share", "ideal", 0.5, 1),
+    "stereotype score of stereo pairs": Quantity("share", "ideal", 0.5, 1),
+    "stereotype score of antistereo pairs": Quantity("share", "ideal", 0.5, 1),
+    "pct_stereotype": Quantity("share", "ideal", 0.5, 1),
+    "neutral share": SHARE,
+    "likelihood_diff": Quantity("number", "lower", 0.0, 3),
+    "language modelling score": RATE,
+    "icat": RATE,
+    "effect size": Quantity("number", "ideal", 0.0, 2, signed=True),
+    "cluster accuracy": Quantity("share", "", None, 1),
+    "chance accuracy": SHARE,
+    "adjusted rand index": Quantity("number", "", 0.0, 2),
+    "silhouette": Quantity("number", "", 0.0, 2),
+    "mean over checkpoints": SHARE,
+    "sd over checkpoints": SPREAD,
+    "lowest checkpoint": SHARE,
+    "highest checkpoint": SHARE,
+    "floor sd": SPREAD,
+    "over-dispersion ratio": Quantity("number", "lower", 1.0, 1),
+    "share of items": SHARE,
+    "sign agreement": Quantity("number", "higher", 1.0, 1),
+    "significant share": SHARE,
+    "pairwise agreement": AGREEMENT,
+    "Fleiss kappa": AGREEMENT,
+    "Krippendorff alpha": AGREEMENT,
+    "ICC(2,1)": AGREEMENT,
+    "ICC(2,k)": AGREEMENT,
+    "category reliability": AGREEMENT,
+    "checkpoints needed": COUNT,
+    "runs needed": COUNT,
+    "difference between diagnostics": POINTS,
+    "agreement of representations": AGREEMENT,
+    "equivalence p value": P,
+    # Ranking
+    "few-shot accuracy": RATE,
+    "pairwise accuracy": RATE,
+    "probability better": SHARE,
+    # Comparing
+    "difference": POINTS,
+    "p value": P,
+    "adjusted p value": P,
+    "minimum detectable effect": Quantity("share", "", None, 1),
+}
+"""Name to what it is; a measure of measures has a fact `of` that names the other."""
+
+
+def quantity(measure: Measure | str) -> Quantity:
+    """What a measure is; of a difference or a spread, what it is a difference of."""
+    name = measure if isinstance(measure, str) else str(measure.facts.get("of", measure.name))
+    known = MEASURES.get(name.removesuffix(" on common cases"), Quantity())
+    if not isinstance(measure, str) and "of" in measure.facts:
+        outer = MEASURES.get(measure.name, Quantity())
+        return Quantity(known.unit, outer.direction, outer.ideal, max(known.digits, 1), outer.signed)
+    return known
+
+
+def shown(value: float | None, what: Quantity, *, signed: bool | None = None) -> str:
+    """A value as people read it: shares in per cent, p without its leading zero, a dash for nothing.
+
+    >>> shown(0.8861, RATE), shown(-0.02, POINTS), shown(0.0004, P), shown(None, RATE)
+    ('88.6', '−2.0', '<.001', '–')
+    """
+    if value is None:
+        return NOTHING
+    if what.unit == "p":
+        return shown_p(value)
+    if what.unit == "count":
+        return f"{value:,.0f}"
+    scaled = 100 * value if what.unit == "share" else value
+    sign = "+" if (what.signed if signed is None else signed) else ""
+    text = f"{scaled:{sign},.{what.digits}f}"
+    zero = f"{0:.{what.digits}f}"
+    return zero if text.lstrip("+-") == zero else text.replace("-", "−")
+
+
+def shown_p(value: float) -> str:
+    """A p value.
+
+    >>> shown_p(0.04321), shown_p(0.9999), shown_p(0.0002)
+    ('.043', '1', '<.001')
+    """
+    if value < 0.001:
+        return "<.001"
+    return "1" if value >= 0.9995 else f"{value:.3f}".removeprefix("0")
+
+
+def shown_interval(measure: Measure, *, between: str = " – ") -> str:
+    """The ends of a measure's interval; empty where there is none."""
+    if measure.interval is None:
+        return ""
+    what = quantity(measure)
+    return between.join(shown(end, what) for end in measure.interval)
+
+
+def unit_word(measure: Measure) -> str:
+    """What stands behind the number: a per cent sign, points, or nothing."""
+    what = quantity(measure)
+    return "" if what.unit != "share" else " points" if what.signed else " %"

@@ -1,0 +1,126 @@
+"""Parquet, Arrow and Feather files, and folders that `Dataset.save_to_disk` of Hugging Face's datasets wrote."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from ...errors import DataError, MissingExtra
+from .asked import Request
+from .columns import Columns
+from .json_rows import read_document, whole_file
+from .records import Records, read_records
+
+DICTIONARY = "dataset_dict.json"
+STATE = "state.json"
+ROWS_AT_ONCE = 10_000
+
+
+def read_parquet(request: Request) -> Columns:
+    """A Parquet file."""
+    return _read(request, [_open(request.path, "parquet")])
+
+
+def read_arrow(request: Request) -> Columns:
+    """An Arrow or Feather file, or an Arrow stream."""
+    return _read(request, [_open(request.path, "arrow")])
+
+
+def read_dataset(request: Request) -> Columns:
+    """A saved dataset: its Arrow files in the order in which they were written."""
+    return _read(request, [_open(path, "arrow") for path in data_files(request.path)])
+
+
+def data_files(folder: Path) -> list[Path]:
+    """The files of a saved dataset that hold rows."""
+    if (folder / DICTIONARY).is_file():
+        splits = sorted(path.parent.name for path in folder.glob(f"*/{STATE}"))
+        raise DataError(
+            f"{folder}: a dictionary of datasets",
+            why=f"it holds {', '.join(splits) or 'none'}",
+            fix=f"predictions:{folder / (splits[0] if splits else 'NAME')}",
+        )
+    if not (folder / STATE).is_file():
+        raise DataError(
+            f"{folder}: a folder, and not one that Dataset.save_to_disk wrote",
+            fix="the file inside it that holds the predictions",
+        )
+    state = read_document(folder / STATE)
+    listed = state.get("_data_files") if isinstance(state, dict) else None
+    names = [str(row.get("filename")) if isinstance(row, dict) else "" for row in listed or []]
+    if not names or not all(name and Path(name).name == name for name in names):
+        raise DataError(f"{folder / STATE}: names no data files", fix="save the dataset again")
+    if state.get("_indices_data_files") or state.get("_indices_files"):
+        raise DataError(
+            f"{folder}: rows were chosen without being copied",
+            fix="dataset.flatten_indices().save_to_disk(…)",
+        )
+    return [folder / name for name in names]
+
+
+def _open(path: Path, kind: str) -> Any:
+    try:
+        import pyarrow
+        from pyarrow import ipc, parquet
+    except ImportError:
+        raise MissingExtra("pyarrow", extra="tables", needed_for="Parquet and Arrow files") from None
+    content = whole_file(path)
+    source = pyarrow.BufferReader(content)
+    try:
+        if kind == "parquet":
+            table = parquet.read_table(source)
+        elif content.startswith(b"ARROW1"):
+            table = ipc.open_file(source).read_all()
+        else:
+            table = ipc.open_stream(source).read_all()
+        table.validate(full=True)
+        columns = Counter(table.schema.names)
+    except (pyarrow.ArrowException, OSError, ValueError, KeyError) as problem:
+        raise DataError(
+            f"{path}: cannot be read as {kind}",
+            why=" ".join(str(problem).split())[:200],
+            fix="write or fetch the file again; it may have been cut short",
+        ) from None
+    twice = [name for name, times in columns.items() if times > 1]
+    if twice:
+        raise DataError(
+            f"{path}: column {twice[0]!r} is there twice", fix="give each column a name of its own"
+        )
+    return table
+
+
+def _read(request: Request, tables: Sequence[Any]) -> Columns:
+    schema = tables[0].schema
+    rows = _rows(request.path, tables)
+    return read_records(request, Records("row", rows, tuple(schema.names), _class_names(schema)))
+
+
+def _rows(path: Path, tables: Sequence[Any]) -> Iterator[tuple[int, dict[str, Any]]]:
+    number = 0
+    for table in tables:
+        for batch in table.to_batches(max_chunksize=ROWS_AT_ONCE):
+            try:
+                rows = batch.to_pylist()
+            except (
+                ValueError,
+                OverflowError,
+            ) as problem:  # text that is not UTF-8, a date outside the calendar
+                raise DataError(
+                    f"{path}, after row {number}: holds a value that cannot be read",
+                    why=str(problem)[:200],
+                    fix="leave only the columns of ids and answers in the file",
+                ) from None
+            for row in rows:
+                number += 1
+                yield number, row
+
+
+def _class_names(schema: Any) -> dict[str, tuple[str, ...]]:
+    """The names behind the numbers of a column: datasets writes them beside the data."""
+    try:
+        features = json.loads((schema.metadata or {}).get(b"huggingface", b"{}"))["info"]["features"]
+        columns = {name: feature["names"] for name, feature in features.items() if feature.get("names")}
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return {}
+    return {name: tuple(map(str, names)) for name, names in columns.items() if isinstance(names, list)}

@@ -1,0 +1,151 @@
+"""A predictions file as columns, before it meets the cases."""
+
+import math
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import DataError
+
+Prediction = int | str | None
+ROUNDED = 0.1
+"""How far from 1 a sum can be and still be called rounded, where the user says that it is."""
+
+
+class Key(NamedTuple):
+    """Which example a row answers."""
+
+    group: str | None  # what stands before the case's own id, where the file has it apart
+    identity: str
+    example: int
+
+    def __str__(self) -> str:
+        name = self.identity if self.group is None else f"{self.group}/{self.identity}"
+        return f"{name} example {self.example}" if self.example else name
+
+
+@dataclass(slots=True)
+class Columns:
+    """What a file says, row by row."""
+
+    path: Path
+    tolerance: float
+    """How far probabilities may be from summing to 1."""
+    unit: str = "line"
+    """What the numbers in `lines` count."""
+    numbered: bool = False
+    """Whether it is a convention of the format that a number counts the suite's labels."""
+    ordered: bool = False
+    """Whether it is one that probabilities without names come in the order of the suite's labels."""
+    number_names: tuple[str, ...] = ()
+    """What the file itself calls the labels behind its numbers."""
+    column_names: tuple[str, ...] = ()
+    """What the file calls its columns of probabilities."""
+    keys: list[Key] = field(default_factory=list)  # empty where the order says which example is meant
+    lines: list[int] = field(default_factory=list)
+    predictions: list[Prediction] = field(default_factory=list)  # None: left to the probabilities
+    numbers: array = field(default_factory=lambda: array("d"))  # type: ignore[type-arg]  # confidences, end to end
+    widths: array = field(default_factory=lambda: array("q"))  # type: ignore[type-arg]  # how many for each row
+    errors: dict[int, str] = field(default_factory=dict)
+
+    def add(
+        self, line: int, prediction: Prediction, numbers: Sequence[float], key: Key | None = None
+    ) -> None:
+        """One example's answer; without a prediction it is the most probable label."""
+        try:
+            self.numbers.extend(numbers)
+        except OverflowError:
+            raise not_a_probability(max(numbers, key=abs)) from None
+        self.lines.append(line)
+        self.predictions.append(prediction)
+        self.widths.append(len(numbers))
+        if key is not None:
+            self.keys.append(key)
+
+    def add_error(self, line: int, message: str, key: Key) -> None:
+        """An example that the model did not answer."""
+        self.errors[len(self.lines)] = message
+        self.add(line, None, (), key)
+
+    def where(self, row: int) -> str:
+        """File and line of a row, for messages."""
+        return f"{self.path}, {self.unit} {self.lines[row]}"
+
+    def check(self, *, normalise: bool = False) -> None:
+        """Stop at the first row whose probabilities are none; divide rounded ones by their sum, if told to."""
+        numbers, widths = np.array(self.numbers), np.array(self.widths)
+        starts = np.cumsum(widths) - widths
+        outside = np.flatnonzero(~((numbers >= -1e-9) & (numbers <= 1 + 1e-9)))
+        if len(outside):
+            row = int(np.searchsorted(starts, outside[0], side="right")) - 1
+            raise DataError(
+                f"{self.where(row)}: a confidence is outside 0 to 1",
+                why=_numbers_shown(numbers[starts[row] : starts[row] + widths[row]]),
+                fix="probabilities from 0 to 1: logits through a softmax first, percentages divided by 100",
+            )
+        owners = np.repeat(np.arange(len(widths)), widths)
+        sums = np.bincount(owners, weights=numbers, minlength=len(widths))
+        limit = ROUNDED if normalise else self.tolerance
+        wrong = np.flatnonzero((widths > 1) & (np.abs(sums - 1) > limit))
+        if len(wrong):
+            row = int(wrong[0])
+            rounded = abs(sums[row] - 1) <= ROUNDED
+            raise DataError(
+                f"{self.where(row)}: probabilities sum to {sums[row]:.6g}, not to 1",
+                why=_numbers_shown(numbers[starts[row] : starts[row] + widths[row]]),
+                fix="?normalise=yes, if they are merely rounded" if rounded else "one probability per label",
+            )
+        if normalise:
+            self.numbers = array("d", numbers / np.where(widths > 1, sums, 1.0)[owners])
+
+
+def _numbers_shown(numbers: NDArray[np.float64]) -> str:
+    return "found: " + ", ".join(f"{number:.6g}" for number in numbers[:8])
+
+
+def shown(value: object) -> str:
+    """A value of the user's for a message, cut short.
+
+    >>> shown("x" * 100)
+    "'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…"
+    """
+    word = ascii(value) if isinstance(value, str) and not is_text(value) else repr(value)
+    return word if len(word) <= 60 else word[:57] + "…"
+
+
+def is_text(value: str) -> bool:
+    """Whether a text can be written: half of a surrogate pair, as JSON may hold it, cannot."""
+    return not any("\ud800" <= letter <= "\udfff" for letter in value)
+
+
+def whole_text(value: str, what: str) -> str:
+    """The text itself, if it is one."""
+    if value.isascii() or is_text(value):
+        return value
+    raise DataError(
+        f"{what} holds half of a character: {shown(value)}",
+        why="a surrogate without its pair is no text",
+        fix="write the file anew as UTF-8, from the original text",
+    )
+
+
+def number_from(value: Any, *, decimal_comma: bool = False) -> float:
+    """A probability, as a number or in digits."""
+    digits = value.replace(",", ".") if decimal_comma and isinstance(value, str) else value
+    try:
+        number = math.nan if isinstance(value, bool) else float(digits)
+    except (OverflowError, TypeError, ValueError):
+        number = math.nan
+    if not math.isfinite(number):
+        raise not_a_probability(value)
+    return number
+
+
+def not_a_probability(value: object) -> DataError:
+    """The error for what stands where a probability should."""
+    return DataError(f"{shown(value)} is not a probability", fix="a number from 0 to 1, with a decimal point")

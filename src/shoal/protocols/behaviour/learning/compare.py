@@ -1,0 +1,286 @@
+"""What training on a suite does: G in every scenario against the model trained without it.
+
+`docs/method/beluga.md` 1.5 and 1.9.
+
+    jobs of a plan ──► trainings.py ──► scores with intervals, pass rates ──► Measures
+                       folds joined     tests against the iid row             (Table 3, Figure 1)
+
+The groups of a measure are `config`, `method` and `hold out`, with `model` where a plan has several. With `seed` it is
+of one run; without, the mean over seeds. `estimand` says "new functionalities" where the interval is for those;
+without, it is for these functionalities and new cases (`docs/method/beyond.md` 7.2). What compares with the iid row
+(`difference`, `p value`, `adjusted p value`, `minimum detectable effect`) has the group `score`: "G" or "iid score".
+
+Every interval and every test begins with the settings' seed. Pure: nothing here asks a model or reads a file.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....claims import FLAGGED
+from ....records import Measure, Result
+from ....stats.generalization import (
+    METHOD,
+    Draws,
+    draw,
+    draw_functionalities,
+    estimate,
+    pair,
+    suite_score,
+)
+from ....stats.intervals import Interval, cluster_wilson, t_quantile
+from ....stats.paired import generalization_score
+from ....stats.resampling import cluster_table
+from ..settings import Settings
+from .against_iid import (
+    FIXED,
+    NEW_FUNCTIONALITIES,
+    OVER_SEEDS,
+    RANDOM,
+    Contest,
+    common_seeds,
+    contest_measures,
+    g_test,
+    iid_test,
+    with_interval,
+)
+from .notes import NO_ANSWER, NO_CASE, NO_FUNCTIONALITY, with_facts
+from .trainings import HOLD_OUTS, Floats, Scenario, Trainings, read_trainings, undefined
+
+Flags = NDArray[np.bool_]
+
+
+def compare_trainings(
+    settings: Settings,
+    results: Sequence[Result],
+    planned: Mapping[str, Sequence[str]] | None = None,
+) -> list[Measure]:
+    """Scores, pass rates and tests of every row of a plan's table; nothing where no job has trained yet.
+
+    `planned` names the folds of each hold-out; without it, one for each that the cases have.
+    """
+    jobs = read_trainings(results)
+    models = sorted({job.model for job in jobs})
+    measures: list[Measure] = []
+    for model in models:
+        table = _Table(Trainings(settings, [job for job in jobs if job.model == model], planned))
+        own = {"model": model} if len(models) > 1 else {}
+        measures += [replace(row, groups={**own, **row.groups}) for row in table.measures()]
+    return measures
+
+
+class _Table:
+    """One model's rows, all compared on the same functionalities."""
+
+    def __init__(self, trainings: Trainings) -> None:
+        self.trainings, self.settings = trainings, trainings.settings
+        self.baseline = trainings.baseline
+        self.scenarios = {
+            (row, hold_out): trainings.scenario(row, hold_out)
+            for row in trainings.rows
+            for hold_out in trainings.hold_outs
+        }
+        every = [*([self.baseline] if self.baseline else []), *self.scenarios.values()]
+        self.left_out = list(undefined(trainings, every))
+        self.compared = [name for name in trainings.functionalities if name not in self.left_out]
+        self.contests: list[Contest] = []
+
+    def measures(self) -> Iterator[Measure]:
+        """Row by row, the baseline first; what compares with it last."""
+        count = Measure(
+            "functionalities compared", float(len(self.compared)), len(self.trainings.functionalities)
+        )
+        yield with_facts(count, {"left out": self.left_out} if self.left_out else {})
+        if self.baseline:
+            yield from self._rates("iid score", self.baseline, _Slice(self.baseline.iid))
+            yield from self._scenario(self.baseline)
+        for row in self.trainings.rows:
+            full = self.scenarios[row, self.trainings.hold_outs[0]]  # or what there is in its place
+            yield from self._rates("iid score", full, _Slice(full.iid))
+            if self.baseline:
+                self.contests += iid_test(self.settings, full, self.baseline)
+            for hold_out in self.trainings.hold_outs:
+                yield from self._scenario(self.scenarios[row, hold_out])
+        yield from contest_measures(self.contests, self.settings.shuffles)
+
+    def _scenario(self, scenario: Scenario) -> Iterator[Measure]:
+        """Scores and pass rates of a row with one thing held out, or how far they are."""
+        groups = _groups(scenario)
+        for seed, waiting in scenario.waiting.items():
+            for name in ("suite score", "G"):
+                yield with_facts(Measure(name, None, 0, {**groups, "seed": str(seed)}), waiting.facts)
+        names = [name for name in self.compared if name in scenario.functionalities]
+        if not names:
+            why = {"undefined": NO_FUNCTIONALITY} if scenario.seeds else scenario.whole.facts
+            for name in ("suite score", "G"):
+                yield with_facts(Measure(name, None, 0, groups), why)
+            return
+        if self._has_own_iid(scenario) and scenario.hold_out != self.trainings.hold_outs[0]:
+            yield from self._rates("iid score", scenario, _Slice(scenario.iid))
+        yield from self._scores(scenario, names)
+        for name in scenario.functionalities:
+            yield from self._rates("pass rate", scenario, self._slice(scenario, name))
+
+    def _scores(self, scenario: Scenario, names: Sequence[str]) -> Iterator[Measure]:
+        """Suite score and G, for these functionalities and for new ones; the test of G is kept for the end."""
+        base = self.baseline if self.baseline is not scenario else None
+        ours = common_seeds(scenario, base)[0] if base else []
+        against = self._draws(scenario, base, names) if base and ours else None
+        draws = (
+            against
+            if against and len(ours) == len(scenario.seeds)
+            else self._draws(scenario, scenario, names)
+        )
+        anew = draw_functionalities(draws, np.random.default_rng([self.settings.seed, 1]))
+        is_sampled = scenario.hold_out == "functionality" and self.settings.hold_out_sample > 0
+        population = len(self.compared) if is_sampled and len(names) < len(self.compared) else 0
+        drawn = {"drawn": len(names), "drawn from": population} if population else {}
+        about = {**drawn, **self._about(scenario)}
+        places = np.concatenate([self.trainings.functionalities[name] for name in names])
+        counts = _Slice(scenario.suite[places], scenario.failed[places])
+        for name, score in (("suite score", suite_score), ("G", generalization_score)):
+            n = counts.n + (_Slice(scenario.iid).n if name == "G" else 0)
+            mean = estimate(draws, score, METHOD, population=population)
+            row = Measure(name, mean.value, n, _groups(scenario), None, "", counts.na, counts.errors)
+            yield with_interval(with_facts(row, about), mean, FIXED, len(scenario.seeds))
+            for column, seed in enumerate(scenario.seeds):
+                alone = len(scenario.seeds) == 1
+                single = mean if alone else estimate(draws, score, METHOD, seed=column, population=population)
+                groups = {**row.groups, "seed": str(seed)}
+                yield with_interval(replace(row, value=single.value, groups=groups), single, FIXED, 1)
+            groups = {**row.groups, "estimand": NEW_FUNCTIONALITIES}
+            new = with_facts(replace(row, groups=groups), about)
+            yield with_interval(new, estimate(anew, score, METHOD), RANDOM, len(scenario.seeds))
+        if base and against:
+            unit = "cases" if self.trainings.clusters is None else "clusters of cases"
+            self.contests += g_test(self.settings, scenario, base, against, population, unit)
+
+    def _draws(self, scenario: Scenario, base: Scenario, names: Sequence[str]) -> Draws:
+        """A row beside another, on the functionalities named and the seeds that both have."""
+        places = [self.trainings.functionalities[name] for name in names]
+        clusters = self.trainings.clusters
+        ours, theirs = common_seeds(scenario, base)
+        both = pair(
+            [base.suite[own][:, theirs] for own in places],
+            [scenario.suite[own][:, ours] for own in places],
+            base.iid[:, theirs],
+            scenario.iid[:, ours],
+            None if clusters is None else [clusters[own] for own in places],
+        )
+        return draw(both, self.settings.resamples, np.random.default_rng(self.settings.seed))
+
+    def _about(self, scenario: Scenario) -> dict[str, Any]:
+        """What a reader of a mean over seeds should know (`docs/method/beyond.md` 7.3)."""
+        facts: dict[str, Any] = {"seeds": len(scenario.seeds), "seeds known": len(self.trainings.seeds)}
+        if self.settings.fold and scenario.hold_out in HOLD_OUTS[1:]:
+            facts["fold"] = self.settings.fold
+        if self._has_own_iid(scenario):
+            facts["iid of held-out models"] = True
+        return facts
+
+    def _has_own_iid(self, scenario: Scenario) -> bool:
+        return scenario.hold_out in HOLD_OUTS[1:] and self.trainings.iid_of_held_out
+
+    # Rates
+
+    def _slice(self, scenario: Scenario, functionality: str) -> "_Slice":
+        own = self.trainings.functionalities[functionality]
+        clusters = None if self.trainings.clusters is None else self.trainings.clusters[own]
+        about = self.trainings.groups(functionality)
+        return _Slice(scenario.suite[own], scenario.failed[own], clusters, about)
+
+    def _rates(self, name: str, scenario: Scenario, cases: "_Slice") -> Iterator[Measure]:
+        """One rate: its mean over seeds, and that of each."""
+        groups = {**_groups(scenario), **cases.groups}
+        if not scenario.seeds:
+            yield with_facts(Measure(name, None, 0, groups), scenario.whole.facts)
+            return
+        whole = cases.rate(name, groups)
+        yield with_facts(whole, {**self._about(scenario), **self._applicability(cases)})
+        for column, seed in enumerate(scenario.seeds):
+            of_seed = {**groups, "seed": str(seed)}
+            alone = len(scenario.seeds) == 1
+            yield replace(whole, groups=of_seed) if alone else cases.of_seed(column).rate(name, of_seed)
+
+    def _applicability(self, cases: "_Slice") -> dict[str, Any]:
+        """A warning where the row is asked much more, or less, than the baseline (`docs/method/beyond.md` 7.7)."""
+        if self.baseline is None or not self.baseline.seeds or not cases.groups:
+            return {}
+        places = self.trainings.functionalities[cases.groups["functionality"]]
+        shares = [float((~np.isnan(side)).mean()) for side in (cases.hits, self.baseline.suite[places])]
+        return {"applies": shares} if abs(shares[0] - shares[1]) > FLAGGED + 1e-9 else {}
+
+
+def _groups(scenario: Scenario) -> dict[str, str]:
+    return {"config": scenario.row[0], "method": scenario.row[1], "hold out": scenario.hold_out}
+
+
+@dataclass(frozen=True, slots=True)
+class _Slice:
+    """The outcomes of some cases, a column per seed."""
+
+    hits: Floats
+    failed: Flags | None = None
+    """No answer; for i.i.d. cases whatever has no outcome."""
+    clusters: NDArray[np.int64] | None = None
+    groups: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def applies(self) -> Flags:
+        return _in_some_run(~np.isnan(self.hits))
+
+    @property
+    def unanswered(self) -> Flags:
+        return _in_some_run(np.isnan(self.hits) if self.failed is None else self.failed)
+
+    @property
+    def n(self) -> int:
+        """Cases with an outcome in some run."""
+        return int(self.applies.sum())
+
+    @property
+    def errors(self) -> int:
+        """Cases without an answer in some run."""
+        return int(self.unanswered.sum())
+
+    @property
+    def na(self) -> int:
+        """Cases that were answered and apply in no run."""
+        return int((~self.applies & ~self.unanswered).sum())
+
+    def of_seed(self, column: int) -> "_Slice":
+        """The outcomes of one seed."""
+        failed = None if self.failed is None else self.failed[:, [column]]
+        return _Slice(self.hits[:, [column]], failed, self.clusters, self.groups)
+
+    def rate(self, name: str, groups: Mapping[str, str]) -> Measure:
+        """The mean over seeds of passes over applicable cases."""
+        applicable = (~np.isnan(self.hits)).sum(axis=0)
+        if not applicable.all():
+            undefined = Measure(name, None, 0, groups, na=self.na, errors=self.errors)
+            return with_facts(undefined, {"undefined": NO_CASE if self.na else NO_ANSWER})
+        values = np.nansum(self.hits, axis=0) / applicable
+        interval, method = self._interval(values)
+        value = math.fsum(values) / len(values)
+        return Measure(name, value, self.n, groups, interval, method, self.na, self.errors)
+
+    def _interval(self, values: Floats) -> tuple[Interval, str]:
+        """Wilson's over cases, each with its outcomes in all runs, and Student's over runs: their squares add."""
+        cases, seeds = self.hits.shape
+        units = np.arange(cases) if self.clusters is None else self.clusters
+        low, high = cluster_wilson(cluster_table(self.hits.ravel(), np.repeat(units, seeds)))
+        if seeds == 1:
+            return (low, high), "wilson" if self.clusters is None else "cluster wilson"
+        middle = math.fsum(values) / seeds
+        reach = t_quantile(0.95, seeds - 1) * float(values.std(ddof=1)) / math.sqrt(seeds)
+        below, above = math.hypot(max(0.0, middle - low), reach), math.hypot(max(0.0, high - middle), reach)
+        return (max(0.0, middle - below), min(1.0, middle + above)), "cluster wilson" + OVER_SEEDS
+
+
+def _in_some_run(flags: Flags) -> Flags:
+    found: Flags = np.logical_or.reduce(flags, axis=1)
+    return found

@@ -1,0 +1,107 @@
+"""A table of a plan to its jobs: configurations, methods, what each training leaves out (`docs/method/beluga.md` 1.3).
+
+iid                     one job: the baseline, whose pass rates are "standard"
+every other, by method  one job on the full suite ("seen"), and one per fold of each hold-out
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ....errors import PlanError, nearest
+from ....records import Case
+from ..build import suite_cases, training_split
+from ..iid import is_iid
+from ..settings import Settings
+
+
+def parts(settings: Settings) -> list[Settings]:
+    """The settings of each job; one, where nothing is trained."""
+    train = settings.train
+    if train is None:
+        _refuse_without_training(settings)
+        return [settings]
+    if not settings.iid:
+        raise PlanError(
+            "train.on needs i.i.d. data",
+            fix='iid = "sentiment", or iid = "train.tsv" with iid_test = "test.tsv"',
+        )
+    cases = suite_cases(settings, training_split(settings))
+    found: dict[str, Settings] = {}
+    for config in train.on:
+        if config == "iid":
+            one = replace(
+                settings, train=replace(train, on=("iid",), method=("vanilla",)), hold_out=("none",)
+            )
+            found[_key(one)] = one
+            continue
+        for method in train.method:
+            single = replace(settings, train=replace(train, on=(config,), method=(method,)))
+            for one in _scenarios(single, cases):
+                found[_key(one)] = one
+    return list(found.values())
+
+
+def _key(settings: Settings) -> str:
+    return repr(settings)
+
+
+def _refuse_without_training(settings: Settings) -> None:
+    idle = [name for name in ("hold_out", "hold_out_sample", "fold") if getattr(settings, name)]
+    if idle:
+        raise PlanError(
+            f"{idle[0]} leaves something out of a training, and nothing is trained",
+            fix='train.on = ["iid>suite"]',
+        )
+
+
+def _scenarios(settings: Settings, cases: Sequence[Case]) -> Iterator[Settings]:
+    """Trained on the full suite, then without each fold."""
+    if settings.fold:
+        yield _one_fold(settings, cases)
+        return
+    yield replace(settings, hold_out=("seen",))
+    for scenario in settings.hold_out:
+        if scenario in ("none", "seen"):
+            continue
+        for fold in folds(cases, scenario, settings.hold_out_sample, settings.sample_seed):
+            yield replace(settings, hold_out=(scenario,), fold=fold)
+
+
+def _one_fold(settings: Settings, cases: Sequence[Case]) -> Settings:
+    if len(settings.hold_out) != 1 or settings.hold_out[0] in ("none", "seen"):
+        raise PlanError(
+            "fold needs hold_out to say what it is", fix='hold_out = ["capability"], fold = "negation"'
+        )
+    known = folds(cases, settings.hold_out[0])
+    if settings.fold not in known:
+        raise PlanError(
+            f"fold = {settings.fold!r} is no {settings.hold_out[0]} of the suite",
+            why=f"known: {', '.join(known)}",
+            fix=nearest(settings.fold, known),
+        )
+    return settings
+
+
+def planned_folds(settings: Settings) -> dict[str, list[str]]:
+    """What each hold-out of a plan leaves out in turn."""
+    cases = suite_cases(settings, training_split(settings))
+    return {
+        scenario: [settings.fold]
+        if settings.fold
+        else folds(cases, scenario, settings.hold_out_sample, settings.sample_seed)
+        for scenario in settings.hold_out
+        if scenario not in ("none", "seen")
+    }
+
+
+def folds(cases: Sequence[Case], scenario: str, sample: int = 0, seed: int = 0) -> list[str]:
+    """What is left out in turn: all there is, in the suite's order, or a random sample of the functionalities."""
+    names = list(dict.fromkeys(case.groups[scenario] for case in cases if not is_iid(case)))
+    if scenario != "functionality" or not sample:
+        return names
+    if sample > len(names):
+        raise PlanError(f"hold_out_sample = {sample}; the suite has {len(names)} functionalities")
+    chosen = np.random.default_rng(seed).choice(len(names), sample, replace=False)
+    return [names[at] for at in sorted(chosen)]

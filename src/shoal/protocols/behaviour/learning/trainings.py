@@ -1,0 +1,321 @@
+"""The jobs of a plan put back together: a row per configuration and method, its folds joined.
+
+`docs/method/beluga.md` 1.3 and 1.5.
+
+    hold out        the pass rates of a functionality come from
+    none            the model trained on i.i.d. data only: "standard"
+    seen            the model trained on the whole suite
+    functionality   the model trained on the suite without it
+    capability      the model trained on the suite without its capability
+    test type       the model trained on the suite without its test type
+
+A plan may be half done: what is complete for a seed is there, and what is not says how many folds are.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....errors import DataError, some
+from ....records import Case, Result
+from ..iid import is_iid
+from ..settings import Config, Settings
+
+Floats = NDArray[np.float64]
+Positions = NDArray[np.int64]
+Row = tuple[str, str]
+"""Configuration and method."""
+
+METHODS = ("vanilla", "l2", "dropout", "lp", "lp-ft", "irm", "group-dro", "fish")
+"""In the order of the paper's Table 3."""
+STANDARD = "none"
+HOLD_OUTS = ("seen", "functionality", "capability", "test type")
+
+
+@dataclass(frozen=True, slots=True)
+class Training:
+    """One job: what was trained how, and without what."""
+
+    model: str
+    row: Row
+    hold_out: str
+    fold: str
+    seed: int
+    result: Result
+
+
+def read_trainings(results: Sequence[Result]) -> list[Training]:
+    """The jobs that trained, in an order of their own."""
+    found: dict[tuple[Any, ...], Training] = {}
+    for result in results:
+        settings = result.job["settings"]
+        if not settings.get("train"):
+            continue
+        train = settings["train"]
+        row = _only(train["on"]), _only(train["method"])
+        hold_out = _only(settings.get("hold_out") or STANDARD)
+        model, fold = str(result.job["model"]), str(settings.get("fold") or "")
+        one = Training(model, row, hold_out, fold, int(settings["seed"]), result)
+        key = (one.model, _rank(row), one.hold_out, one.fold, one.seed)
+        _refuse_another(found.get(key), one)
+        found[key] = one
+    return [found[key] for key in sorted(found)]
+
+
+def _only(value: str | Sequence[str]) -> str:
+    """A setting of one job: a list of one, or the one."""
+    return value if isinstance(value, str) else value[0]
+
+
+def _rank(row: Row) -> tuple[int, int, Row]:
+    """The paper's order; names it does not know come last."""
+    places = []
+    for name, known in zip(row, (get_args(Config), METHODS), strict=True):
+        places.append(known.index(name) if name in known else len(known))
+    return places[0], places[1], row
+
+
+def _refuse_another(earlier: Training | None, one: Training) -> None:
+    if earlier is None or earlier.result.job.get("id") == one.result.job.get("id"):
+        return
+    a, b = earlier.result.job["settings"], one.result.job["settings"]
+    differ = [name for name in a if a[name] != b.get(name)]
+    raise DataError(
+        f"two jobs stand for {' '.join(one.row)}, hold out {one.hold_out} {one.fold}".rstrip(),
+        why=f"they differ in {some(differ)}" if differ else "their settings are the same",
+        fix="compare them as two plans",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """How far something is that is not complete: folds that are done, of all; with all done, the full model is not."""
+
+    done: int
+    folds: int
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """The same as facts of a measure without a value."""
+        return {"folds done": self.done, "folds": self.folds}
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """The outcomes of one row with one thing held out, a column per complete seed."""
+
+    row: Row
+    hold_out: str
+    seeds: tuple[int, ...]
+    suite: Floats  # (suite cases, seeds): 1, 0, NaN
+    failed: NDArray[np.bool_]  # (suite cases, seeds): no answer
+    iid: Floats  # (i.i.d. cases, seeds); a mean over models where the settings say so
+    functionalities: tuple[str, ...]
+    """Those with outcomes: all, or those drawn to be held out."""
+    waiting: Mapping[int, Waiting]
+    """Of seeds that are not complete: how far they are."""
+    whole: Waiting
+    """How far all seeds are together."""
+
+
+class Trainings:
+    """All jobs of one model, on one list of cases."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        jobs: Sequence[Training],
+        planned: Mapping[str, Sequence[str]] | None = None,
+    ) -> None:
+        self.settings, self.jobs, self.planned = settings, jobs, planned or {}
+        self.cases: Sequence[Case] = jobs[0].result.cases
+        self.ids = [case.id for case in self.cases]
+        kinds = np.array([is_iid(case) for case in self.cases], dtype=bool)
+        self.suite: Positions = np.flatnonzero(~kinds)
+        self.iid: Positions = np.flatnonzero(kinds)
+        self.seeds = sorted({job.seed for job in jobs})
+        self.orders = [self._order(job.result) for job in jobs]
+        self.index: dict[tuple[Row, str, int], dict[str, int]] = {}
+        for number, job in enumerate(jobs):
+            self.index.setdefault((job.row, job.hold_out, job.seed), {})[job.fold] = number
+
+    @cached_property
+    def functionalities(self) -> dict[str, Positions]:
+        """The places of each functionality's cases among those of the suite, in the suite's order."""
+        found: dict[str, list[int]] = {}
+        for at, position in enumerate(self.suite.tolist()):
+            found.setdefault(self.cases[position].groups["functionality"], []).append(at)
+        return {name: np.array(own) for name, own in found.items()}
+
+    def groups(self, functionality: str) -> dict[str, str]:
+        """Functionality, capability and test type."""
+        return dict(self.cases[self.suite[self.functionalities[functionality][0]]].groups)
+
+    @cached_property
+    def clusters(self) -> Positions | None:
+        """Of the suite's cases, as numbers; None where every case stands alone."""
+        names = [self.cases[at].cluster for at in self.suite.tolist()]
+        if not any(names):
+            return None
+        codes: dict[str | int, int] = {}
+        return np.array([codes.setdefault(name or at, len(codes)) for at, name in enumerate(names)])
+
+    @property
+    def rows(self) -> list[Row]:
+        """What was trained on the suite, or is to be, in the paper's order; without the baseline."""
+        train = self.settings.train
+        planned = {(config, method) for config in train.on for method in train.method} if train else set()
+        rows = {job.row for job in self.jobs} | planned
+        return sorted((row for row in rows if row[0] != "iid"), key=_rank)
+
+    @property
+    def hold_outs(self) -> list[str]:
+        """The scenarios that were or are to be; a plan of one fold trains on nothing else."""
+        named = {*self.settings.hold_out, *(job.hold_out for job in self.jobs)}
+        return [name for name in HOLD_OUTS if name in named or (name == "seen" and not self.settings.fold)]
+
+    @property
+    def iid_of_held_out(self) -> bool:
+        """Whether the i.i.d. score inside G is that of the models which left something out.
+
+        A plan of one fold has no other model.
+        """
+        return self.settings.s_iid_mode == "mean_over_heldout" or "seen" not in self.hold_outs
+
+    @property
+    def baseline(self) -> Scenario | None:
+        """The model trained on i.i.d. data only; None where there is none yet."""
+        rows = {job.row for job in self.jobs if job.row[0] == "iid"}
+        return self.scenario(min(rows), STANDARD) if rows else None
+
+    def scenario(self, row: Row, hold_out: str) -> Scenario:
+        """One row with one thing held out, its folds put together."""
+        folds = {seed: self._folds(row, hold_out, seed) for seed in self.seeds}
+        expected = 1 if hold_out in (STANDARD, "seen") else self._expected(hold_out)
+        waiting = {
+            seed: Waiting(len(done), expected)
+            for seed, done in folds.items()
+            if len(done) < expected or self._lacks_full_model(row, hold_out, seed)
+        }
+        complete = [seed for seed in self.seeds if seed not in waiting]
+        parts = [self._joined(row, hold_out, seed, folds[seed]) for seed in complete]
+        names = [name for name in self.functionalities if parts and all(name in part.names for part in parts)]
+
+        def columns(name: str, length: int) -> Any:
+            return (
+                np.column_stack([getattr(part, name) for part in parts]) if parts else np.zeros((length, 0))
+            )
+
+        return Scenario(
+            row,
+            hold_out,
+            tuple(complete),
+            columns("hits", len(self.suite)),
+            columns("failed", len(self.suite)).astype(bool),
+            columns("iid", len(self.iid)),
+            tuple(names),
+            waiting,
+            Waiting(sum(map(len, folds.values())), expected * len(self.seeds)),
+        )
+
+    def _lacks_full_model(self, row: Row, hold_out: str, seed: int) -> bool:
+        """Whether the i.i.d. score inside G is to be that of a model that is not trained yet."""
+        needs_full = hold_out not in (STANDARD, "seen") and not self.iid_of_held_out
+        return needs_full and self._full_model(row, seed) is None
+
+    def _folds(self, row: Row, hold_out: str, seed: int) -> dict[str, int]:
+        """Fold to the job that left it out."""
+        known = {""} if hold_out in (STANDARD, "seen") else self._values(hold_out)
+        found = self.index.get((row, hold_out, seed), {})
+        return {fold: number for fold, number in found.items() if fold in known}
+
+    def _values(self, hold_out: str) -> set[str]:
+        return {self.groups(name)[hold_out] for name in self.functionalities}
+
+    def _expected(self, hold_out: str) -> int:
+        """How many folds make a scenario complete."""
+        values = self._values(hold_out)
+        if hold_out in self.planned:
+            return len(values & set(self.planned[hold_out]))
+        sample = self.settings.hold_out_sample if hold_out == "functionality" else 0
+        return min(sample, len(values)) or len(values)
+
+    def _joined(self, row: Row, hold_out: str, seed: int, folds: Mapping[str, int]) -> "_Joined":
+        """The outcomes of each withheld unit by the model that did not see it, and the i.i.d. outcomes for G."""
+        hits, failed = np.full(len(self.suite), np.nan), np.zeros(len(self.suite), dtype=bool)
+        names: set[str] = set()
+        for name, own in self.functionalities.items():
+            fold = self.groups(name).get(hold_out, "") if "" not in folds else ""
+            if fold not in folds and not self._never_trained_on(fold, hold_out):
+                continue
+            number = folds.get(fold, self._full_model(row, seed))
+            if number is not None:
+                hits[own], failed[own] = self._outcomes(number, self.suite[own])
+                names.add(name)
+        by_folds = hold_out in (STANDARD, "seen") or self.iid_of_held_out
+        full = self._full_model(row, seed)
+        models = list(folds.values()) if by_folds else [full] if full is not None else []
+        return _Joined(hits, failed, self._iid(models), names)
+
+    def _never_trained_on(self, fold: str, hold_out: str) -> bool:
+        """Whether the training split has nothing of this: then nothing is left out, and no fold is planned."""
+        planned = self.planned.get(hold_out)
+        is_part = self.settings.fold or (hold_out == "functionality" and self.settings.hold_out_sample)
+        return planned is not None and fold not in planned and not is_part
+
+    def _full_model(self, row: Row, seed: int) -> int | None:
+        return self._folds(row, "seen", seed).get("")
+
+    def _iid(self, models: Sequence[int]) -> Floats:
+        """The i.i.d. outcomes, averaged over models; NaN where there is none."""
+        if not models:
+            return np.full(len(self.iid), np.nan)
+        each = np.column_stack([self._outcomes(number, self.iid)[0] for number in models])
+        counts = (~np.isnan(each)).sum(axis=1)
+        total = np.nansum(each, axis=1)
+        mean: Floats = np.divide(total, counts, out=np.full(len(total), np.nan), where=counts > 0)
+        return mean
+
+    def _outcomes(self, number: int, positions: Positions) -> tuple[Floats, NDArray[np.bool_]]:
+        order = self.orders[number]
+        outcomes = self.jobs[number].result.outcomes
+        places = positions if order is None else order[positions]
+        own = [outcomes[at] for at in places.tolist()]
+        hits = np.array([np.nan if one.passed is None else float(one.passed) for one in own])
+        return hits, np.array([bool(one.error) for one in own], dtype=bool)
+
+    def _order(self, result: Result) -> Positions | None:
+        """Where this result has each of our cases; None where it has them in our order."""
+        if result.cases is self.cases or (ids := [case.id for case in result.cases]) == self.ids:
+            return None
+        place = {name: at for at, name in enumerate(ids)}
+        if place.keys() != set(self.ids):
+            raise DataError(
+                f"job {result.job.get('id', '')} was not asked the same cases as the others",
+                why=f"it alone has or lacks {some(sorted(place.keys() ^ set(self.ids)), 3)}",
+                fix="run the plan again: its jobs share one list of cases",
+            )
+        return np.array([place[name] for name in self.ids])
+
+
+@dataclass(frozen=True, slots=True)
+class _Joined:
+    """One seed of a scenario."""
+
+    hits: Floats
+    failed: NDArray[np.bool_]
+    iid: Floats
+    names: set[str]
+
+
+def undefined(trainings: Trainings, scenarios: Sequence[Scenario]) -> Iterator[str]:
+    """The functionalities without a pass rate in some row: no case applies (`docs/method/beluga.md` 1.5, Φ)."""
+    for name, own in trainings.functionalities.items():
+        for scenario in scenarios:
+            if name in scenario.functionalities and np.isnan(scenario.suite[own]).all(axis=0).any():
+                yield name
+                break

@@ -1,0 +1,205 @@
+"""What to show of behavioural learning: the answer in a sentence, Table 3 and how far it reaches; Figure 1 in full."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from ....claims import ALPHA, claim_of_rows
+from ....measures import quantity, shown
+from ....records import Finding, Measure
+from ....views import Cell as ShownCell
+from ....views import Column, HeatMap, Number, Section, Table, Tone, Words
+from ....views import Row as ShownRow
+from .conclusions import CONCLUSION, sentence
+from .files import file_tables
+from .notes import note_of
+from .table3 import COLUMNS, Cell, TableRow, means_of, models_of, rows_of_table3
+from .trainings import HOLD_OUTS, STANDARD
+
+MARKS = {("better", True): "▲", ("worse", True): "▼", ("better", False): "△", ("worse", False): "▽"}
+"""Filled where the interval of the difference agrees; hollow where it says that over seeds there may be none."""
+TONES: Mapping[str, tuple[Tone, ...]] = {"better": ("good",), "worse": ("bad",), "": ()}
+SCENARIOS = {
+    "seen": "seen: trained on the whole suite",
+    "functionality": "func: the functionality itself was held out",
+    "capability": "class: its whole capability was held out",
+    "test type": "type: its whole test type was held out",
+}
+MANY = 3
+"""How many findings about single trainings are shown."""
+
+
+def learning_sections(
+    about: str, task: str, measures: Sequence[Measure], findings: Sequence[Finding]
+) -> list[Section]:
+    """Table 3 of each model, what is behind it, and the paper's files; `about` says in words what was asked."""
+    sections = []
+    for model in models_of(measures):
+        rows = rows_of_table3(measures, model)
+        if not rows:
+            return [Section(text=Words("No job of this plan has been trained yet.", "doubt"))]
+        title = [] if model is None else [Words("behavioural learning of ", "quiet"), Words(model, "strong")]
+        ours = [row for row in measures if row.groups.get("model") == model]
+        seeds = len({row.groups["seed"] for row in ours if "seed" in row.groups})
+        notes = [*filter(None, [about]), *_legend(ours, rows, seeds)]
+        warnings = _warnings([finding for finding in findings if finding.groups.get("model") == model])
+        sections.append(Section(title, sentence(rows), [_table(rows)], notes, warnings))
+        if any(cell.anew for row in rows for cell in row.cells.values()):
+            words = Words("The same with intervals for new functionalities:", "quiet")
+            anew = _table(rows, anew=True)
+            sections.append(Section(title, words, [anew], [_intervals(seeds, anew=True)], detail="full"))
+        sections.append(Section(title, "", list(_matrices(means_of(measures, model))), detail="full"))
+    return [*sections, Section(blocks=file_tables(measures, task), detail="file")]
+
+
+def _warnings(findings: Sequence[Finding]) -> list[str]:
+    """What is wrong with single trainings; of many the first, and how many more there are."""
+    told = [finding for finding in findings if finding.kind != CONCLUSION]
+    lines = [f"{_training(finding)}: {finding.text}" for finding in told[:MANY]]
+    more = len(told) - len(lines)
+    return lines + ([f"the same or like it in {more} more trainings"] if more else [])
+
+
+def _training(finding: Finding) -> str:
+    """Which training a finding is about, in words."""
+    groups = finding.groups
+    without = f"without {groups['fold']}" if groups.get("fold") else ""
+    return " ".join(filter(None, [groups["config"], groups["method"], without, f"seed {groups['seed']}"]))
+
+
+# Table 3
+
+
+def _table(rows: Sequence[TableRow], *, anew: bool = False) -> Table:
+    columns = list(rows[0].cells)
+    shown_rows: list[ShownRow] = []
+    last = ""
+    for row in rows:
+        shown_rows += [ShownRow()] if last and row.config != last else []
+        scores = [_cell(row.cells[name], anew) for name in columns]
+        shown_rows.append(ShownRow([Words(row.config, "strong"), row.method, *scores]))
+        last = row.config
+    unseen = [_could_see(rows, column) for column in columns]
+    if any(unseen):
+        shown_rows += [ShownRow(), ShownRow([Words("could see", "quiet"), "", *unseen], "quiet")]
+    heads = [
+        Column("trained on", "left", once=True),
+        Column("method", "left"),
+        *(Column(COLUMNS[name]) for name in columns),
+    ]
+    return Table(heads, shown_rows)
+
+
+def _cell(cell: Cell, anew: bool) -> Number:
+    """The value, its mark and its interval; how far it is where it is not there yet."""
+    if cell.value is None:
+        return Number(cell.score, instead=_waiting(cell.score))
+    doubtful = bool(cell.verdict) and not cell.holds_over_seeds
+    tones: list[Tone] = ["strong"] if cell.is_best else []
+    tones += ["quiet"] if doubtful else []
+    tones += TONES[cell.verdict]
+    mark = MARKS.get((cell.verdict, not doubtful), "")
+    measure = cell.anew if anew and cell.anew else cell.score
+    return Number(measure, tuple(tones), mark, "value and interval")
+
+
+def _waiting(score: Measure | None) -> str:
+    """How far an empty cell is: "23 of 38", or a dash."""
+    facts = score.facts if score else {}
+    folds = facts.get("folds", 1)
+    return f"{facts['folds done']} of {folds}" if folds > 1 and facts["folds done"] < folds else "–"
+
+
+def _could_see(rows: Sequence[TableRow], column: str) -> ShownCell:
+    """The smallest differences that the tests without a mark could have found, in points."""
+    cells = [row.cells[column] for row in rows if not row.is_baseline and row.cells[column].p]
+    effects = [cell.mde for cell in cells if not cell.verdict and cell.mde]
+    known = sorted((row for row in effects if row.value is not None), key=lambda row: row.value or 0.0)
+    if not known:
+        return "nothing" if effects else ""
+    low, high = (shown(row.value, quantity(row)) for row in (known[0], known[-1]))
+    return Number(known[0]) if low == high else [Number(known[0]), "–", Number(known[-1])]
+
+
+# How far it reaches
+
+
+def _legend(measures: Sequence[Measure], rows: Sequence[TableRow], seeds: int) -> list[str]:
+    """On what the numbers rest and how far they reach (`docs/method/beyond.md` 7.19)."""
+    cells = [cell for row in rows for cell in row.cells.values()]
+    drawn = [cell.score for cell in cells if cell.score and "drawn" in cell.score.facts]
+    lines = [_cases(measures), *sorted({f"G_func: {_drawn(row)}" for row in drawn})]
+    lines += [claim_of_rows(seeds), _intervals(seeds)]
+    adjusted = next((cell.adjusted for cell in cells if cell.adjusted), None)
+    if adjusted:
+        tests = dict.fromkeys(str(cell.p.facts["test"]) for cell in cells if cell.p)
+        level = f"{ALPHA:.2f}".removeprefix("0")
+        lines += [f"▲ ▼ better, worse than iid: adjusted p at most {level} ({note_of(adjusted.facts)})"]
+        lines += ["tests: " + "; ".join(tests)]
+        hollow = any(cell.verdict and not cell.holds_over_seeds for cell in cells)
+        lines += ["△ ▽ the test says so, but the interval of the difference holds 0"] if hollow else []
+        lines += [
+            "could see: without a mark, the smallest difference that one test at 5 % finds 8 times in 10"
+        ]
+    return [*lines, "in per cent; bold: the largest of its column"]
+
+
+def _drawn(row: Measure) -> str:
+    return note_of({name: row.facts[name] for name in ("drawn", "drawn from")})
+
+
+def _cases(measures: Sequence[Measure]) -> str:
+    suite = max((row.n for row in measures if row.name == "suite score"), default=0)
+    iid = max((row.n for row in measures if row.name == "iid score"), default=0)
+    words = f"{suite:,} cases of the suite, {iid:,} i.i.d. cases"
+    for row in measures:
+        if row.name == "functionalities compared" and row.value is not None:
+            words += f", {shown(row.value, quantity(row))} of {row.n:,} functionalities"
+            words += f"; {note_of(row.facts)}" if row.facts else ""
+    return words
+
+
+def _intervals(seeds: int, *, anew: bool = False) -> str:
+    drawn = "functionalities and cases drawn again" if anew else "cases drawn again inside each functionality"
+    over = ", Student's t over seeds" if seeds > 1 else ""
+    return (
+        f"95 % intervals of G: {drawn}, Wilson where all cases agree{over}; of the i.i.d. score: Wilson{over}"
+    )
+
+
+# Figure 1
+
+
+def _matrices(means: Sequence[Measure]) -> Iterator[HeatMap]:
+    """Pass rates by functionality and row, a block per scenario."""
+    rates = [
+        row
+        for row in means
+        if row.name in ("pass rate", "suite score") and "estimand" not in row.groups and row.value is not None
+    ]
+    for hold_out in HOLD_OUTS:
+        shown_rates = [row for row in rates if row.groups["hold out"] in (STANDARD, hold_out)]
+        if any(row.groups["config"] != "iid" for row in shown_rates):
+            yield _matrix(shown_rates, SCENARIOS[hold_out])
+
+
+def _matrix(rates: Sequence[Measure], title: str) -> HeatMap:
+    columns = list(dict.fromkeys((row.groups["config"], row.groups["method"]) for row in rates))
+    columns.sort(key=lambda column: column[0] != "iid")
+    functionalities = {row.groups["functionality"]: row.groups for row in rates if row.name == "pass rate"}
+    names = ["", *functionalities]
+    places = {
+        (row.groups.get("functionality", ""), row.groups["config"], row.groups["method"]): row
+        for row in rates
+    }
+    return HeatMap(
+        [("suite score", ""), *((name, groups["capability"]) for name, groups in functionalities.items())],
+        [(method, config) for config, method in columns],
+        {
+            (i, j): places[name, *column]
+            for i, name in enumerate(names)
+            for j, column in enumerate(columns)
+            if (name, *column) in places
+        },
+        title,
+        kinds=["", *(groups["test type"] for groups in functionalities.values())],
+        baselines=sum(config == "iid" for config, _ in columns),
+    )

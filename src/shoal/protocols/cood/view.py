@@ -1,0 +1,275 @@
+"""What to show of COOD: the answer in a sentence, the nine cells, what tells a shortcut, the epochs.
+
+OOD cells are shown and never scored: the training data do not say what is right there.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from ...errors import some
+from ...records import Finding, Measure, Measures, Result
+from ...views import Block, Cell, Column, Curves, Line, Number, Row, Section, Table, Text, Tone, Words
+from .cells import CELLS, KINDS, ROLES, Kind, cells_of, target
+from .compare import SETUP, claim, setup_of
+from .settings import SLOT, Settings
+from .verdict import HEADS, LEARNT, learnt, named
+
+TONES: dict[Kind, Tone] = {"ID": "second", "COOD": "first", "OOD": "third"}
+VERDICTS: dict[str, Tone] = {"shortcut": "bad", "combines": "good"}
+"""Kind of finding to its tone; the others are in doubt."""
+MEANING = {
+    "ID": "combinations seen in training",
+    "COOD": "unseen, but both halves were seen apart",
+    "OOD": "the third word was never seen: not a score",
+}
+SHOWN_SETUPS = 6
+"""How many setups of a comparison get a sentence, and their epochs shown."""
+
+Groups = Mapping[str, str]
+
+
+def sections(
+    settings: Settings, results: Sequence[Result], measures: Sequence[Measure], findings: Sequence[Finding]
+) -> list[Section]:
+    """Each result by itself, or what several say together; every cell of all for those who want everything."""
+    shown = [_together(measures, findings)] if measures else [_alone(result) for result in results]
+    return [*shown, *([_cells(results)] if results else [])]
+
+
+# One job
+
+
+def _alone(result: Result) -> Section:
+    """The whole of one job."""
+    setup = _job_groups(result)
+    checks = [check for check in result.job.get("checks", ()) if check["ok"] is False]
+    blocks: list[Block] = [Text(_sentence(finding)) for finding in result.findings]
+    blocks += [_matrix(result, setup), _quantities(result.measures, setup)]
+    chosen = named(result.measures, "chosen epoch", setup).value
+    blocks += _epochs(result.measures, setup, chosen)
+    return Section(
+        title=_title(result),
+        text=Words(", ".join(filter(None, _heading(result, setup))), "quiet"),
+        blocks=blocks,
+        notes=_notes(result.measures, setup),
+        warnings=[f"{check['name']}: {check['detail']}" for check in checks],
+    )
+
+
+def _job_groups(result: Result) -> Groups:
+    """The groups that every measure of a job has."""
+    setup = setup_of(result)
+    return {name: setup[name] for name in ("K", "control")}
+
+
+def _title(result: Result) -> Cell:
+    control = result.job["settings"]["control"][0]
+    words = [Words("cood of ", "quiet"), Words(str(result.job["model"]), "strong")]
+    return words if control == "none" else [*words, Words(f"   control: {control}", ("strong", "doubt"))]
+
+
+def _heading(result: Result, setup: Groups) -> list[str]:
+    settings = result.job["settings"]
+    tested = _accuracy(result.measures, setup, "fst/fst")
+    chosen = named(result.measures, "chosen epoch", setup)
+    reveal = settings["reveal"][0]
+    return [
+        f"{settings['data']}: of each class K = {settings['per_label'][0]:,} texts trained on, "
+        f"{tested.n + tested.errors:,} tested",
+        f"{reveal} items with the third word revealed" if reveal else "",
+        f"seed {settings['seed']}",
+        f"epoch {chosen.value:.0f} of {settings['epochs']}: {chosen.facts['chosen as']}"
+        if chosen.value
+        else "",
+    ]
+
+
+def _sentence(finding: Finding, before: str = "") -> list[Words]:
+    """A finding with its first words standing out."""
+    head = HEADS[finding.kind]
+    tone = VERDICTS.get(finding.kind, "doubt")
+    return [Words(before), Words(head, ("strong", tone)), Words(finding.text.removeprefix(head))]
+
+
+def _matrix(result: Result, setup: Groups) -> Table:
+    """Classes of texts down, words of templates across."""
+    about = result.job["about"]
+    template = str(result.job["settings"]["template"][0])
+    words = [template.replace(SLOT, about["words"][t]) for t in ROLES]
+    rows = []
+    for y in ROLES:
+        cells = [_in_matrix(_accuracy(result.measures, setup, f"{y}/{t}")) for t in ROLES]
+        rows.append(Row([[Words(about["roles"][y], "strong"), Words(f" {y}", "quiet")], *cells]))
+    return Table([Column("text", "left"), *(Column(word, "left") for word in words)], rows)
+
+
+def _in_matrix(row: Measure) -> Number:
+    kind = CELLS[row.groups["cell"]]
+    return Number(row, ("strong", TONES[kind]), kind, "value and interval")
+
+
+def _quantities(measures: Measures, setup: Groups) -> Table:
+    """Means, and what tells a shortcut."""
+    rows = []
+    for kind in KINDS:
+        tones: tuple[Tone, ...] = (TONES[kind],) if kind == "OOD" else ("strong", TONES[kind])
+        rows.append(_quantity(kind, named(measures, "accuracy", setup, kind=kind), MEANING[kind], tones))
+    both, neutral = (named(measures, "template sensitivity", setup, y=y) for y in ("fst, sec", "neu"))
+    reliance = named(measures, "shortcut reliance", setup)
+    turned = "fst, sec texts: the word turns the answer; 100 if both are read"
+    rows += [
+        _quantity("gap", named(measures, "gap", setup), "ID less COOD, in points"),
+        _quantity("shortcut reliance", reliance, "COOD answered by the text's label"),
+        _quantity("template sensitivity", both, turned),
+        _quantity("", neutral, "neu texts: the same; 0 if both are read"),
+    ]  # fmt: skip
+    for cell in cells_of("OOD"):
+        row = named(measures, "said inconsistent", setup, cell=cell, kind="OOD")
+        meaning = f"is {target(cell)}, unknowable from training"
+        rows.append(_quantity(f"says inconsistent {cell}", row, meaning, (TONES["OOD"],)))
+    columns = [
+        Column("", "left"),
+        *(Column(name) for name in ("%", "95 % interval", "n")),
+        Column("", "left"),
+    ]
+    return Table(columns, rows)
+
+
+def _quantity(name: str, row: Measure, meaning: str, tones: tuple[Tone, ...] = ()) -> Row:
+    numbers = [Number(row, tones), Number(row, part="interval"), Number(row, part="n")]
+    return Row([Words(name, tones), *numbers, Words(meaning, "quiet")])
+
+
+def _epochs(
+    measures: Iterable[Measure], setup: Groups, chosen: float | None = None, title: str = ""
+) -> list[Curves]:
+    """The means of the three kinds after each epoch (the paper's Figure 2); nothing where there is one only."""
+    rows = Measures(row for row in measures if "epoch" in row.groups)
+    epochs = list(dict.fromkeys(row.groups["epoch"] for row in rows))
+    if len(epochs) < 2:
+        return []
+
+    def line(label: str, name: str, tone: Tone = "", **groups: str) -> Line:
+        points = [(float(epoch), named(rows, name, {**setup, **groups, "epoch": epoch})) for epoch in epochs]
+        return Line(label, points, tone)
+
+    lines = [line(kind, "accuracy", TONES[kind], kind=kind) for kind in KINDS]
+    lines.append(line("gap", "gap"))
+    lines.append(line("validation ID", "validation accuracy", "quiet", kind="ID"))
+    return [Curves("epoch", lines, marked=chosen, title=title)]
+
+
+def _notes(measures: Measures, setup: Groups) -> list[str]:
+    lines = ["intervals: Wilson for a cell; for means, texts drawn again, each with all its cells"]
+    left_out = named(measures, "texts left out", setup)
+    if left_out.value:
+        reasons = some([f"{count:,} {why}" for why, count in left_out.facts["left out"].items()])
+        lines.append(f"texts left out of {left_out.n:,}: {reasons}")
+    errors = sum(_accuracy(measures, setup, cell).errors for cell in CELLS)
+    lines += [f"no answer to {errors:,} inputs: they count in no rate"] if errors else []
+    return [*lines, "this checkpoint only: one seed; 5 seeds or more support a claim about the recipe"]
+
+
+# Several jobs
+
+
+def _together(measures: Sequence[Measure], findings: Sequence[Finding]) -> Section:
+    """A line per setup, over its seeds; models against each other; the epochs of each."""
+    setups = _by_setup(measures)
+    probes = [dict(setup) for setup in setups if dict(setup)["control"] == "none"][:SHOWN_SETUPS]
+    blocks: list[Block] = [
+        Text(_sentence(finding, f"{_in_words(finding.groups)}: "))
+        for finding in findings
+        if dict(finding.groups) in probes
+    ]
+    blocks.append(_setups(setups))
+    differences = [row for row in measures if row.name == "difference"]
+    blocks += [_differences(differences)] if differences else []
+    for setup in probes:
+        blocks += _epochs(setups[tuple(setup.items())], setup, title=_in_words(setup))
+    seeds = dict.fromkeys(
+        tuple(row.facts["seeds"]) for row in measures if row.name == "gap" and "seeds" in row.facts
+    )
+    brackets = f"COOD in brackets: ID below {100 * LEARNT:.0f} %, or one of its cells below 50: too little was learnt"
+    notes = [*map(claim, seeds), "intervals of COOD and gap: seeds and texts drawn again together", brackets]
+    return Section(blocks=blocks, notes=notes)
+
+
+def _in_words(setup: Groups) -> str:
+    return ", ".join(f"{name} {value}" for name, value in setup.items())
+
+
+def _by_setup(measures: Iterable[Measure]) -> dict[tuple[tuple[str, str], ...], Measures]:
+    setups: dict[tuple[tuple[str, str], ...], list[Measure]] = {}
+    for row in measures:
+        if row.name != "difference":
+            setup = tuple((name, row.groups[name]) for name in SETUP if name in row.groups)
+            setups.setdefault(setup, []).append(row)
+    return {setup: Measures(rows) for setup, rows in setups.items()}
+
+
+def _setups(setups: Mapping[tuple[tuple[str, str], ...], Measures]) -> Table:
+    """A line per setup; COOD in brackets where the trained combinations were hardly learnt."""
+    columns = [Column(name, "left") for name, _ in next(iter(setups))]
+    columns += [Column(name) for name in ("ID", "COOD", "", "gap", "", "OOD", "agree on OOD")]
+    rows = []
+    for names, measures in setups.items():
+        setup = dict(names)
+        seen, unseen, third = (named(measures, "accuracy", setup, kind=kind) for kind in KINDS)
+        gap, agree = named(measures, "gap", setup), named(measures, "agreement", setup, kind="OOD")
+        readable = learnt(measures, setup)
+        rate: Cell = Number(unseen, ("strong", TONES["COOD"]))
+        if not readable:
+            rate = [Words("(", "quiet"), Number(unseen, "quiet"), Words(")", "quiet")]
+        rows.append(
+            Row([
+                *setup.values(), Number(seen, TONES["ID"]), rate, Number(unseen, part="interval"),
+                Number(gap, "" if readable else "quiet"), Number(gap, part="interval"), Number(third, TONES["OOD"]),
+                Number(agree, TONES["OOD"]),
+            ])
+        )  # fmt: skip
+    return Table(columns, rows)
+
+
+def _differences(differences: Sequence[Measure]) -> Table:
+    columns = [*(Column(name, "left") for name in ("model", "against", "of")), Column("difference")]
+    rows = []
+    for row in differences:
+        kind = row.groups.get("kind", "")
+        subject: Cell = "gap"
+        for known in KINDS:
+            subject = Words(kind, TONES[known]) if kind == known else subject
+        number = Number(row, "strong", part="value and interval")
+        rows.append(Row([row.groups["model"], row.groups["against"], subject, number]))
+    return Table(columns, rows)
+
+
+# For computing
+
+
+def _cells(results: Sequence[Result]) -> Section:
+    """Every cell of every job and epoch: the one table that every other can be made of (`docs/method/cood.md` 3.5)."""
+    names = ("dataset", *(name for name in SETUP if name != "data"), "seed", "epoch")
+    words = (*names, "cell", "y", "t", "target", "group")
+    columns = [*(Column(name, "left") for name in words), Column("n"), Column("accuracy")]
+    rows = [row for result in results for row in _cell_rows(result)]
+    return Section(blocks=[Table(columns, rows, name="cells")], detail="full")
+
+
+def _cell_rows(result: Result) -> list[Row]:
+    setup = setup_of(result)
+    job = [
+        setup["data"],
+        *(setup[name] for name in SETUP if name != "data"),
+        str(result.job["settings"]["seed"]),
+    ]
+    rows = []
+    for row in result.measures.where("accuracy"):
+        if "cell" in row.groups:
+            cell = row.groups["cell"]
+            words = [row.groups.get("epoch", ""), cell, *cell.split("/"), target(cell), row.groups["kind"]]
+            rows.append(Row([*job, *words, Number(row, part="n"), Number(row, part="value and interval")]))
+    return rows
+
+
+def _accuracy(measures: Measures, setup: Groups, cell: str) -> Measure:
+    return named(measures, "accuracy", setup, cell=cell, kind=CELLS[cell])

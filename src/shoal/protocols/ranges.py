@@ -1,0 +1,49 @@
+"""The range of a setting, declared on its field and checked where settings are read.
+
+tolerance: Annotated[float, Within(0, 2)] | None = changes("scoring", None)
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+LARGEST_SEED = 2**32 - 1
+"""What every generator of random numbers here takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Within:
+    """A number from `low` to `high`; with `above`, not `low` itself."""
+
+    low: float
+    high: float = math.inf
+    above: bool = False
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        """How pydantic checks a field that carries this."""
+        from pydantic_core import core_schema
+
+        return core_schema.no_info_after_validator_function(self._check, handler(source))
+
+    def _check(self, value: float) -> float:
+        from pydantic_core import PydanticCustomError
+
+        if self.low <= value <= self.high and math.isfinite(value) and not (self.above and value == self.low):
+            return value
+        raise PydanticCustomError("range", str(self))
+
+    def __str__(self) -> str:
+        """The range in words.
+
+        >>> print(Within(0, 2), Within(1), Within(0, 10, above=True), sep="; ")
+        a number from 0 to 2 is expected; a number of 1 or more is expected; a number above 0, at most 10, is expected
+        """
+        low, high = (f"{number:,.10g}" for number in (self.low, self.high))
+        if self.above:
+            most = f", at most {high}," if self.high < math.inf else ""
+            return f"a number above {low}{most} is expected"
+        return (
+            f"a number from {low} to {high} is expected"
+            if self.high < math.inf
+            else f"a number of {low} or more is expected"
+        )

@@ -1,0 +1,107 @@
+"""What was built, on disk: one way for all protocols.
+
+A line says what it is about, then comes a line per case, then one that says how many there were. Groups and meta that
+are those of the line before are left out, so that a large suite stays small and can still be read by eye.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from ..errors import StoreError
+from ..files import read_json_lines, writing
+from ..protocols.base import Built
+from ..records import Case, as_json, from_json
+
+FORMAT = 2
+SHARED = ("groups", "meta")
+ASKED, WHOLE = "asked", "whole"
+
+
+def save_built(built: Built, path: Path) -> None:
+    """Write what was built, the rest of what it was chosen from too."""
+    head = {
+        "shoal cases": FORMAT,
+        "labels": built.labels,
+        "asks": built.asks,
+        "about": built.about,
+        "measures": [as_json(measure) for measure in built.measures],
+    }
+    content, count = hashlib.sha256(), 0
+    with writing(path) as stream:
+        stream.write(json.dumps(head, ensure_ascii=False) + "\n")
+        for row in _rows(built):
+            count += 1
+            line = json.dumps(row, ensure_ascii=False) + "\n"
+            content.update(line.encode("utf-8", "surrogatepass"))
+            stream.write(line)
+        stream.write(json.dumps({"cases": count, "digest": content.hexdigest()[:16]}) + "\n")
+
+
+def _rows(built: Built) -> Iterator[dict[str, Any]]:
+    """Every case as a plain object; one that is only in the whole, or only asked, says so."""
+    asked = {case.id: case for case in built.cases}
+    before: dict[str, Any] = {}
+    known = set()
+    for case in built.whole:
+        known.add(case.id)
+        row, before = _row(asked.get(case.id, case), before)
+        yield row if case.id in asked else {**row, "only": WHOLE}
+    for case in built.cases:
+        if case.id not in known:
+            row, before = _row(case, before)
+            yield {**row, "only": ASKED}
+
+
+def _row(case: Case, before: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    shared = {"groups": dict(case.groups), "meta": dict(case.meta)}
+    row: dict[str, Any] = {"id": case.id, "examples": case.examples}
+    row |= {"labels": case.labels} if case.labels is not None else {}
+    row |= {"cluster": case.cluster} if case.cluster else {}
+    return row | {name: shared[name] for name in SHARED if shared[name] != before.get(name)}, shared
+
+
+def load_built(path: Path) -> Built:
+    """What `save_built` wrote; a file that was cut or changed is refused."""
+    lines = read_json_lines(path)
+    _, head = next(lines, (1, {}))
+    if head.get("shoal cases") != FORMAT:
+        raise StoreError(f"{path}: not cases of this version of shoal", fix=f"rm {path}: it is built again")
+    whole, asked = [], []
+    shared: dict[str, Any] = {"groups": {}, "meta": {}}
+    content, end = hashlib.sha256(), {}
+    for _, row in lines:
+        if "cases" in row and "id" not in row:
+            end = row
+            break
+        content.update((json.dumps(row, ensure_ascii=False) + "\n").encode("utf-8", "surrogatepass"))
+        shared = {name: row.get(name, shared[name]) for name in SHARED}
+        case = _case(row, shared)
+        only = row.get("only")
+        if only != ASKED:
+            whole.append(case)
+        if only != WHOLE:
+            asked.append(case)
+    if end != {"cases": _count(whole, asked), "digest": content.hexdigest()[:16]}:
+        raise StoreError(f"{path}: cut off or changed", fix=f"rm {path}: it is built again")
+    labels = head["labels"]
+    return Built(
+        asked,
+        None if labels is None else tuple(labels),
+        head["asks"],
+        [from_json(measure) for measure in head["measures"]],
+        head["about"],
+        () if len(whole) == len(asked) == _count(whole, asked) else whole,
+    )
+
+
+def _count(whole: list[Case], asked: list[Case]) -> int:
+    return len({case.id for case in whole} | {case.id for case in asked})
+
+
+def _case(row: dict[str, Any], shared: dict[str, Any]) -> Case:
+    examples = tuple(tuple(example) for example in row["examples"])
+    labels = tuple(row["labels"]) if "labels" in row else None
+    return Case(row["id"], examples, labels, shared["groups"], row.get("cluster", ""), shared["meta"])

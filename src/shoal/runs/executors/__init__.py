@@ -1,0 +1,51 @@
+"""Where tasks are done. Results do not depend on which: a job has its own seed and its own number of threads."""
+
+from collections.abc import Iterator, Sequence
+from importlib import import_module
+from typing import Any
+
+from ...errors import PlanError, nearest
+from ...training.stage import Progress, silent
+from ..plan import Job
+from ..store import RunStore
+from ..tasks import Executor, tasks_of
+
+EXECUTORS: dict[str, str] = {
+    "here": "one after the other, in this process",
+    "processes": "several processes on this machine: --workers N",
+}
+"""Name to what it is for; each is the module of that name in this folder, with a function `execute`."""
+
+
+def find_executor(name: str) -> Executor:
+    """The executor of this name."""
+    if name not in EXECUTORS:
+        raise PlanError(
+            f"--on {name}: not known", why=f"known: {', '.join(EXECUTORS)}", fix=nearest(name, EXECUTORS)
+        )
+    module: Any = import_module(f".{name}", __name__)
+    executor: Executor = module.execute
+    return executor
+
+
+def run_jobs(
+    jobs: Sequence[Job],
+    store: RunStore,
+    progress: Progress = silent,
+    *,
+    retry_errors: bool = False,
+    workers: int = 1,
+    on: str = "",
+) -> Iterator[tuple[Job, str | None]]:
+    """Do every job that is not done, and say how each went: None, or what it failed with."""
+    executor = find_executor(on or ("processes" if workers > 1 and len(jobs) > 1 else "here"))
+    for ended in executor(tasks_of(jobs, store, retry_errors=retry_errors), store, progress, workers):
+        if ended.task.stage is None:
+            yield ended.task.job, ended.problem
+
+
+def run_here(
+    jobs: Sequence[Job], store: RunStore, progress: Progress = silent, *, retry_errors: bool = False
+) -> Iterator[tuple[Job, str | None]]:
+    """`run_jobs` in this process."""
+    return run_jobs(jobs, store, progress, retry_errors=retry_errors, on="here")

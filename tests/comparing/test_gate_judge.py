@@ -1,0 +1,248 @@
+"""Rules and verdicts: what is good enough passes, what is not fails, and what cannot be known does not pass."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shoal import Measure, Measures, Result
+from shoal.comparing.judge import judge
+from shoal.comparing.rules import Rule, make_rules, read_rules
+from shoal.errors import DataError, PlanError
+
+
+def statuses(rules: list[Rule], result: Result, baseline: Result | None = None) -> list[tuple[str, str]]:
+    return [(verdict.name, verdict.status) for verdict in judge(rules, result, baseline)]
+
+
+# Which end of the interval
+
+
+def test_by_default_we_must_be_confident_that_it_is_good_enough(make):
+    result = make({"f": [1] * 95 + [0] * 5})  # 95 %, Wilson [88.8, 97.8]
+    assert statuses([Rule({"functionality": "f"}, at_least=0.88)], result) == [("f", "met")]
+    (verdict,) = judge([Rule({"functionality": "f"}, at_least=0.9)], result)
+    assert verdict.status == "failed" and verdict.judged == pytest.approx(0.888, abs=5e-4)
+    assert "as measured it is met, but too uncertain" in verdict.reason
+
+
+@pytest.mark.parametrize(
+    ("end", "limit", "status"),
+    [
+        ("point", 0.95, "met"),
+        ("point", 0.951, "failed"),
+        ("upper bound", 0.97, "met"),
+        ("upper bound", 0.98, "failed"),
+        ("lower bound", 0.8, "met"),
+        ("lower bound", 0.95, "failed"),
+    ],
+)
+def test_the_rule_says_which_end(make, end, limit, status):
+    result = make({"f": [1] * 95 + [0] * 5})
+    assert statuses([Rule({"functionality": "f"}, at_least=limit, judge=end)], result) == [("f", status)]
+
+
+@given(st.integers(0, 30), st.integers(1, 30), st.floats(0, 1))
+def test_lower_bound_is_stricter_than_point_and_point_than_upper_bound(make, passes, more, limit):
+    result = make({"f": [1] * passes + [0] * (more - 1) + [1]})
+    met = [
+        judge([Rule({"functionality": "f"}, at_least=limit, judge=end)], result)[0].is_met
+        for end in ("lower bound", "point", "upper bound")
+    ]
+    assert met == sorted(met)
+
+
+def test_a_ninth_of_ten_is_90_per_cent(make):
+    assert statuses(
+        [Rule({"functionality": "f"}, at_least=0.9, judge="point")], make({"f": [1] * 9 + [0]})
+    ) == [("f", "met")]
+
+
+# What a rule looks at
+
+
+def test_rules_look_at_suite_capability_type_and_functionality(make):
+    result = make({"a1": [1] * 40, "a2": [0] * 40, "b1": [1] * 40})
+    point = Rule(at_least=0.6, judge="point")
+    assert statuses([point], result) == [("suite score", "met")]
+    assert statuses([replace(point, groups={"capability": "a"})], result) == [("a", "failed")]
+    assert statuses([replace(point, groups={"capability": "*"})], result) == [("a", "failed"), ("b", "met")]
+    assert statuses([replace(point, groups={"test type": "MFT"})], result) == [("MFT", "met")]
+    everything = [("a1", "met"), ("a2", "failed"), ("b1", "met")]
+    assert statuses([replace(point, groups={"functionality": "*"})], result) == everything
+    assert (
+        statuses([replace(point, groups={"functionality": "*", "capability": "a"})], result) == everything[:2]
+    )
+
+
+def test_a_rule_that_matches_nothing_is_an_error(make):
+    with pytest.raises(PlanError, match="rule 1 matches nothing: functionality 'negatoin'") as caught:
+        judge([Rule({"functionality": "negatoin"}, at_least=0.5)], make({"negation": [1]}))
+    assert 'try: "negation"' in str(caught.value)
+
+
+# What cannot be known
+
+
+def test_errors_fail_unless_allowed(make):
+    result = make({"f": [1] * 50 + ["timed out"] * 2})
+    (verdict,) = judge([Rule({"functionality": "f"}, at_least=0.5)], result)
+    assert (verdict.status, verdict.reason) == ("error", "the model gave no answer to 2 of 52 cases")
+    assert statuses([Rule({"functionality": "f"}, at_least=0.5, allow_errors=True)], result) == [("f", "met")]
+
+
+def test_undefined_values_fail_unless_allowed(make):
+    result = make({"f": [None, None]})
+    assert statuses([Rule({"functionality": "f"}, at_least=0.5)], result) == [("f", "undefined")]
+    assert not judge([Rule({"functionality": "f"}, at_least=0.5)], result)[0].is_met
+    assert statuses([Rule({"functionality": "f"}, at_least=0.5, allow_undefined=True)], result) == [
+        ("f", "passed over")
+    ]
+    no_interval = replace(result, measures=Measures([replace(result.measures[0], value=0.9, interval=None)]))
+    assert statuses([Rule({"functionality": "f"}, at_least=0.5, allow_undefined=True)], no_interval) == [
+        ("f", "undefined")
+    ]
+
+
+def test_templates_shared_by_cases_are_mentioned(make):
+    result = make({"f": [1] * 50})
+    facts = {**result.measures[0].facts, "templates": 4}
+    shared = replace(result, measures=Measures([replace(result.measures[0], facts=facts)]))
+    assert judge([Rule({"functionality": "f"}, at_least=0.5)], shared)[0].reason == "only 4 templates"
+
+
+# Against a baseline
+
+
+def test_a_paired_baseline_sees_what_rates_alone_cannot(make):
+    # 4 of 200 cases newly fail: paired, that is 2 points give or take 2; unpaired, give or take 9.
+    old = make({"f": [1] * 120 + [0] * 80})
+    new = make({"f": [1] * 116 + [0] * 84})
+    rule = Rule({"functionality": "f"}, no_worse_than_baseline_by=0.06)
+    assert statuses([rule], new, old) == [("f", "met")]
+    rates = replace(old, cases=(), outcomes=())
+    (verdict,) = judge([rule], new, rates)
+    assert (verdict.status, verdict.measure.interval_method) == ("failed", "newcombe")
+    assert "unpaired: one side has measures only" in verdict.reason
+
+
+def test_newcombes_interval_as_he_worked_it(make):
+    # Newcombe 1998, table II (a): 56/70 - 48/80, method 10: .0524 to .3339
+    new, old = make({"f": [1] * 56 + [0] * 14}), make({"f": [1] * 48 + [0] * 32})
+    rates = replace(old, cases=(), outcomes=())
+    (verdict,) = judge([Rule({"functionality": "f"}, no_worse_than_baseline_by=0)], new, rates)
+    assert verdict.measure.value == pytest.approx(0.2)
+    assert verdict.measure.interval == pytest.approx((0.0524, 0.3339), abs=5e-5)
+
+
+def test_a_planted_regression_fails_in_its_functionality_only(make):
+    old = make({f"f{k}": [1] * 100 for k in range(5)})
+    new = make({f"f{k}": [0] * 16 * (k == 3) + [1] * (100 - 16 * (k == 3)) for k in range(5)})
+    rule = Rule({"functionality": "*"}, no_worse_than_baseline_by=0.05, judge="upper bound")
+    assert [name for name, status in statuses([rule], new, old) if status == "failed"] == ["f3"]
+    assert all(verdict.is_met for verdict in judge([rule], old, new))
+
+
+def test_what_the_baseline_lacks_is_undefined(make):
+    old, new = make({"f": [1] * 30}), make({"f": [1] * 30, "g": [1] * 30})
+    rates = replace(old, cases=(), outcomes=())
+    (verdict,) = judge([Rule({"functionality": "g"}, no_worse_than_baseline_by=0.5)], new, rates)
+    assert (verdict.status, verdict.reason) == ("undefined", "the baseline does not have it")
+
+
+def test_a_baseline_under_other_settings_is_refused(make):
+    rule = Rule({"functionality": "f"}, no_worse_than_baseline_by=0.1)
+    new, old = (make({"f": [1]}, settings={"profile": name}) for name in ("paper", "reference"))
+    with pytest.raises(DataError, match="other settings\n  why: profile: 'paper', baseline 'reference'"):
+        judge([rule], new, replace(old, cases=(), outcomes=()))
+
+
+def test_a_baseline_from_other_cases_is_refused(make):
+    rule = Rule({"functionality": "f"}, no_worse_than_baseline_by=0.1)
+    new, old = (make({"f": [1]}, identity={"cases": {"limit": limit}}) for limit in (0, 20))
+    with pytest.raises(DataError, match="from other cases[^$]*limit: 0, baseline 20"):
+        judge([rule], new, replace(old, cases=(), outcomes=()))
+
+
+def test_a_label_order_that_is_likely_wrong_fails_a_gate(make):
+    check = {"name": "label order", "ok": False, "detail": "likely wrong: 3 of 20 right"}
+    result = make({"f": [1] * 50}, checks=[check])
+    assert statuses([Rule(at_least=0.1)], result) == [("label order", "error"), ("suite score", "met")]
+
+
+def test_what_is_better_when_lower_has_its_own_limit():
+    gap = Measure("gap", 0.3, 100, {}, (0.25, 0.35), "t", facts={"mean over": "cases"})
+    result = Result({"model": "m"}, (), (), Measures([gap]))
+    assert statuses([Rule(at_most=0.36)], result) == [("gap", "met")]
+    assert statuses([Rule(at_most=0.34)], result) == [("gap", "failed")]
+    assert statuses([Rule(at_most=0.26, judge="upper bound")], result) == [("gap", "met")]
+    better = replace(result, measures=Measures([replace(gap, value=0.1, interval=(0.05, 0.15))]))
+    relative = Rule(no_worse_than_baseline_by=0.0)
+    assert statuses([relative], better, result) == [("gap", "met")]
+    assert statuses([relative], result, better) == [("gap", "failed")]
+
+
+def test_neither_way_is_worse_for_a_score_with_an_ideal():
+    score = Measure("stereotype score", 0.6, 100, {}, (0.5, 0.7), "wilson", facts={"mean over": "cases"})
+    result = Result({"model": "m"}, (), (), Measures([score]))
+    with pytest.raises(PlanError, match="neither more nor less of stereotype score is worse"):
+        judge([Rule(no_worse_than_baseline_by=0.1)], result, result)
+    assert statuses([Rule(at_most=0.75)], result) == [("stereotype score", "met")]
+
+
+def test_a_rule_that_could_mean_several_things_is_refused(make):
+    result = make({"a1": [1] * 30, "a2": [1] * 30})
+    with pytest.raises(PlanError, match='rule 1 looks at 2 things at once[^$]*functionality = "\\*"'):
+        judge([Rule({"capability": "a", "test type": "MFT"}, at_least=0.5)], result)
+
+
+def test_per_cent_in_the_place_of_a_fraction_is_refused(make):
+    with pytest.raises(PlanError, match="a fraction between 0 and 1[^$]*try: at_least = 0.9"):
+        judge([Rule(at_least=90)], make({"f": [1]}))
+
+
+def test_a_relative_rule_needs_a_baseline(make):
+    with pytest.raises(PlanError, match="no baseline to compare with"):
+        judge([Rule(no_worse_than_baseline_by=0.1)], make({"f": [1]}))
+
+
+# The file
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "no rules\n  try: tables that begin with \\[\\[rule\\]\\]"),
+        ("rule = 3", "no rules"),
+        ("[[rules]]\nat_least = 1", 'unknown key "rules"'),
+        ("[[rule]]\nat_leest = 0.9", 'rule 1: unknown key "at_leest"[^$]*try: "at_least"'),
+        ("[[rule]]\ncapability = 'c'", "rule 1: none of at_least, at_most, no_worse_than_baseline_by"),
+        (
+            "[[rule]]\nat_least = 0.9\nno_worse_than_baseline_by = 0.1",
+            "rule 1: at_least and no_worse_than_baseline_by in one rule",
+        ),
+        ("[[rule]]\nat_least = '0.9'", "a number is expected"),
+        ("[[rule]]\nat_least = true", "a number is expected"),
+        ("[[rule]]\nat_least = nan", "a number is expected"),
+        ("[[rule]]\nat_least = 1\njudge = 'lower'", "judge = 'lower'[^$]*try: \"lower bound\""),
+        ("[[rule]]\nat_least = 1\njudge = 3", "judge = 3"),
+        ("[[rule]]\nat_least = 1\nfunctionality = 3", 'unknown key "functionality"'),
+        ("[[rule]]\nat_least = 1\nallow_errors = 1", "allow_errors = 1\n  why: true or false is expected"),
+        ("[[rule]\n", "not TOML"),
+    ],
+)
+def test_a_wrong_file_is_refused_by_name(tmp_path, text, message):
+    path = tmp_path / "gate.toml"
+    path.write_text(text)
+    with pytest.raises(PlanError, match=f"gate.toml: {message}" if "rule 1" in message else message):
+        read_rules(path)
+
+
+def test_rules_as_written():
+    (rule,) = make_rules({"rule": [{"functionality": "*", "no_worse_than_baseline_by": 0.02}]})
+    assert (rule.limit, rule.judge, str(rule)) == (
+        0.02,
+        "lower bound",
+        "functionality '*': no_worse_than_baseline_by 0.02",
+    )

@@ -1,0 +1,561 @@
+"""Behavioural learning: folds are put back together, effects are found where they were planted, and nothing else is."""
+
+# Made-up inputs here are looser than the types they are made up for.
+# mypy: disable-error-code="call-overload, arg-type, comparison-overlap, operator, union-attr, type-var"
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from shoal import Case, Measure, Measures, Outcome, Result
+from shoal.errors import DataError
+from shoal.protocols.behaviour.iid import IID
+from shoal.protocols.behaviour.learning import compare_trainings
+from shoal.protocols.behaviour.learning.table3 import baseline_of, best_gain, mean_gain, rows_of_table3
+from shoal.protocols.behaviour.settings import Settings, Train
+
+Hits = Sequence[int | str | None]
+"""1, 0, None (not applicable) or an error's text."""
+Suite = Mapping[str, Hits]
+
+
+def job(
+    suite: Suite,
+    iid: Hits,
+    config: str = "iid>suite",
+    method: str = "vanilla",
+    hold_out: str = "seen",
+    fold: str = "",
+    seed: int = 0,
+    *,
+    model: str = "tiny:m",
+    clusters: Mapping[str, Sequence[str]] | None = None,
+) -> Result:
+    """One job. A functionality is named "capability.name.TYPE"; the i.i.d. outcomes come last."""
+    cases, outcomes = [], []
+    for name, hits in [*suite.items(), (IID, iid)]:
+        parts = name.split(".") if name != IID else [IID, IID, "MFT"]
+        groups = {"functionality": name, "capability": parts[0], "test type": parts[-1]}
+        for at, hit in enumerate(hits):
+            cluster = (clusters or {}).get(name, [""] * len(hits))[at]
+            cases.append(Case(f"{name}/{at}", ((f"text {at}",),), None, groups, cluster))
+            passed = None if hit is None or isinstance(hit, str) else bool(hit)
+            outcomes.append(Outcome(cases[-1].id, passed, None, hit if isinstance(hit, str) else ""))
+    settings = {
+        "train": {"on": [config], "method": [method]},
+        "hold_out": [hold_out],
+        "fold": fold,
+        "seed": seed,
+    }
+    name = "-".join([model, config, method, hold_out, fold, str(seed)])
+    return Result({"id": name, "model": model, "settings": settings}, cases, outcomes, Measures([]))
+
+
+def iid_job(suite: Suite, iid: Hits, seed: int = 0, model: str = "tiny:m") -> Result:
+    """The baseline."""
+    return job(suite, iid, "iid", "vanilla", "none", seed=seed, model=model)
+
+
+def folds(suite: Suite, iid: Hits, hold_out: str, **others: object) -> list[Result]:
+    """A job for each thing that can be held out, each with these outcomes."""
+    place = {"functionality": slice(None), "capability": 0, "test type": -1}[hold_out]
+    names = [name if hold_out == "functionality" else name.split(".")[place] for name in suite]
+    return [job(suite, iid, hold_out=hold_out, fold=fold, **others) for fold in dict.fromkeys(names)]
+
+
+def table(
+    *, on: Sequence[str] = ("iid", "iid>suite"), method: Sequence[str] = ("vanilla",), **others: object
+) -> Settings:
+    """A plan's table; few draws unless asked for more."""
+    train = Train(on=tuple(on), method=tuple(method))
+    return Settings(train=train, **({"resamples": 200, "shuffles": 500} | others))
+
+
+def compared(settings: Settings, results: Sequence[Result], **others: object) -> Measures:
+    return Measures(compare_trainings(settings, results, **others))
+
+
+def one(measures: Measures, name: str, **groups: str) -> Measure:
+    """The one measure with these groups: of a seed, an estimand or a functionality only where those are named."""
+    narrow = {"seed", "estimand", "functionality"}
+    found = [
+        row for row in measures.where(name, **groups) if row.groups.keys() & narrow == groups.keys() & narrow
+    ]
+    (row,) = found
+    return row
+
+
+def p_of(measures: Measures, hold_out: str, score: str = "G", name: str = "adjusted p value") -> float:
+    (row,) = measures.where(name, score=score, hold_out=hold_out)
+    assert row.value is not None
+    return row.value
+
+
+NAMES = ["neg.not good.MFT", "neg.not bad.MFT", "ner.names.INV", "ner.places.INV", "time.before.DIR"]
+
+
+def random_suite(rng: np.random.Generator, rate: float, n: int = 60) -> dict[str, list[int]]:
+    return {name: (rng.random(n) < rate).astype(int).tolist() for name in NAMES}
+
+
+def improved(suite: Suite, rng: np.random.Generator, share: float) -> dict[str, list[int]]:
+    return {name: [int(h or rng.random() < share) for h in hits] for name, hits in suite.items()}
+
+
+TOY = {"f.F1.MFT": [1, 0, 0, 1], "f.F2.MFT": [0, 0], "g.F3.INV": [1, None, 1, 0]}
+TOY_TRAINED = {"f.F1.MFT": [1, 1, 0, 1], "f.F2.MFT": [1, 1], "g.F3.INV": [1, 1, 1, None]}
+TOY_IID, TOY_IID_TRAINED = [1, 1, 0, 1, 0], [1, 0, 0, 1, 0]
+
+
+# Putting folds together
+
+
+def test_the_pass_rate_of_a_functionality_comes_from_the_model_that_did_not_see_it():
+    zero = {name: [0] * 10 for name in NAMES}
+    results = [iid_job(zero, [1, 0]), job(zero, [1, 1])]
+    for number, name in enumerate(NAMES):
+        # the model without it passes so many of its cases; what it does elsewhere must not show
+        own = {other: [1] * 10 for other in NAMES} | {name: [1] * number + [0] * (10 - number)}
+        results.append(job(own, [0, 0], hold_out="functionality", fold=name))
+    for number, capability in enumerate(["neg", "ner", "time"]):
+        own = {other: [int(other.startswith(capability))] * number + [0] * (10 - number) for other in NAMES}
+        results.append(job(own, [0, 0], hold_out="capability", fold=capability))
+    found = compared(table(hold_out=("functionality", "capability")), results)
+    rates = [one(found, "pass rate", hold_out="functionality", functionality=name).value for name in NAMES]
+    assert rates == [0.0, 0.1, 0.2, 0.3, 0.4]
+    assert one(found, "suite score", config="iid>suite", hold_out="functionality").value == pytest.approx(0.2)
+    by_class = [one(found, "pass rate", hold_out="capability", functionality=name).value for name in NAMES]
+    assert by_class == [0.0, 0.0, 0.1, 0.1, 0.2]
+    # and the i.i.d. score in G is that of the model trained on the whole suite
+    assert one(found, "G", config="iid>suite", hold_out="functionality").value == pytest.approx(
+        2 * 0.2 * 1.0 / 1.2
+    )
+
+
+def test_the_iid_score_inside_g_can_be_the_mean_over_the_held_out_models():
+    suite = {name: [1, 0] for name in NAMES[:3]}
+    results = [iid_job(suite, [1, 1, 1, 1]), job(suite, [1, 1, 1, 1])]
+    for hits, fold in zip(([1, 0, 0, 0], [1, 1, 0, 0], [1, 1, 1, 0]), NAMES, strict=False):
+        results.append(job(suite, hits, hold_out="functionality", fold=fold))
+    full = compared(table(hold_out=("functionality",)), results)
+    mean = compared(table(hold_out=("functionality",), s_iid_mode="mean_over_heldout"), results)
+    assert one(full, "G", config="iid>suite", hold_out="functionality").value == pytest.approx(2 / 3)
+    assert one(mean, "G", config="iid>suite", hold_out="functionality").value == pytest.approx(0.5)
+    assert one(mean, "iid score", hold_out="functionality").value == pytest.approx(0.5)
+    assert one(mean, "G", config="iid>suite", hold_out="seen").value == pytest.approx(2 / 3)
+    assert "mean over the held-out" in one(mean, "G", config="iid>suite", hold_out="functionality").note
+    assert 0 < p_of(mean, "functionality") <= 1
+
+
+def test_the_toy_suite_end_to_end():
+    found = compared(table(), [iid_job(TOY, TOY_IID), job(TOY_TRAINED, TOY_IID_TRAINED)])
+    assert one(found, "G", config="iid", hold_out="none").value == pytest.approx(0.471910, abs=1e-6)
+    assert one(found, "G", config="iid>suite", hold_out="seen").value == pytest.approx(0.556962, abs=1e-6)
+    difference = one(found, "difference", score="G")
+    assert difference.value == pytest.approx(0.085052, abs=1e-6)
+    assert p_of(found, "seen", "iid score", "p value") == 1.0  # b = 0, c = 1
+    row = one(found, "pass rate", config="iid", hold_out="none", functionality="g.F3.INV")
+    assert (row.value, row.n, row.na) == (pytest.approx(2 / 3), 3, 1)
+
+
+def test_functionalities_without_a_pass_rate_in_some_row_are_left_out_of_all():
+    full = {"a.f.MFT": [1, 0], "a.g.MFT": [1, 1], "b.h.DIR": [0, 1]}
+    silent = {**full, "b.h.DIR": [None, None]}
+    found = compared(table(), [iid_job(full, [1, 0]), job(silent, [1, 0])])
+    (count,) = found.where("functionalities compared")
+    assert (count.value, count.n) == (2.0, 3)
+    assert count.note == "left out, no case applies in some row: b.h.DIR"
+    assert one(found, "suite score", config="iid", hold_out="none").value == pytest.approx(0.75)
+    undefined = one(found, "pass rate", config="iid>suite", hold_out="seen", functionality="b.h.DIR")
+    assert (undefined.value, undefined.na) == (None, 2)
+    assert "no applicable case" in undefined.note
+    assert "applies to 0% of the cases, for iid to 100%" in undefined.note
+
+
+def test_answers_that_are_missing_are_counted():
+    suite = {"a.f.MFT": [1, "broke", 0, 1]}
+    found = compared(table(), [iid_job(suite, [1, 0, "broke"]), job(suite, [1, 1, 1])])
+    row = one(found, "pass rate", config="iid", hold_out="none", functionality="a.f.MFT")
+    assert (row.value, row.n, row.na, row.errors) == (pytest.approx(2 / 3), 3, 0, 1)
+    assert one(found, "iid score", config="iid", hold_out="none").errors == 1
+
+
+def test_rows_come_in_the_papers_order():
+    suite = {"a.f.MFT": [1, 0]}
+    settings = table(on=("iid>iid+suite", "iid", "iid>suite"), method=("fish", "vanilla"))
+    results = [
+        job(suite, [1], config, method)
+        for config in ("iid>iid+suite", "iid>suite")
+        for method in ("fish", "vanilla")
+    ]
+    rows = rows_of_table3(compared(settings, [*results, iid_job(suite, [1])]))
+    assert [row.name for row in rows] == [
+        ("iid", "vanilla"),
+        ("iid>suite", "vanilla"),
+        ("iid>suite", "fish"),
+        ("iid>iid+suite", "vanilla"),
+        ("iid>iid+suite", "fish"),
+    ]
+
+
+# Half done
+
+
+def test_a_half_done_scenario_says_how_far_it_is():
+    suite = {name: [1, 0] for name in NAMES}
+    whole = [iid_job(suite, [1]), job(suite, [1]), *folds(suite, [1], "functionality")]
+    settings = table(hold_out=("functionality", "test type"))
+    found = compared(settings, whole[:-2])
+    row = one(found, "G", config="iid>suite", hold_out="functionality")
+    assert (row.value, row.note) == (None, "3 of 5 folds done")
+    assert one(found, "G", config="iid>suite", hold_out="test type").note == "0 of 3 folds done"
+    assert one(found, "G", config="iid>suite", hold_out="seen").value == pytest.approx(2 / 3)
+    assert not found.where("p value", hold_out="functionality")
+    done = compared(settings, whole)
+    assert one(done, "G", config="iid>suite", hold_out="functionality").value == pytest.approx(2 / 3)
+    assert done.where("p value", hold_out="functionality")
+
+
+def test_a_plan_without_a_finished_job_says_nothing():
+    assert compare_trainings(table(), []) == []
+    asked_only = job({"a.f.MFT": [1]}, [1])
+    settings = {**asked_only.job["settings"], "train": None}
+    assert (
+        compare_trainings(table(), [replace(asked_only, job={**asked_only.job, "settings": settings})]) == []
+    )
+
+
+def test_rows_that_are_planned_show_before_they_are_trained():
+    found = compared(table(method=("vanilla", "irm")), [iid_job({"a.f.MFT": [1, 0]}, [1, 0])])
+    for method in ("vanilla", "irm"):
+        row = one(found, "G", config="iid>suite", method=method, hold_out="seen")
+        assert (row.value, row.note) == (None, "not trained yet")
+
+
+def test_without_the_full_model_there_is_no_iid_score_for_g():
+    suite = {name: [1, 0] for name in NAMES}
+    results = [iid_job(suite, [1]), *folds(suite, [1], "capability")]
+    found = compared(table(hold_out=("capability",)), results)
+    row = one(found, "G", config="iid>suite", hold_out="capability")
+    assert (row.value, row.note) == (None, "waits for the training on the whole suite")
+    mean = compared(table(hold_out=("capability",), s_iid_mode="mean_over_heldout"), results)
+    assert one(mean, "G", config="iid>suite", hold_out="capability").value == pytest.approx(2 / 3)
+
+
+def test_without_the_iid_row_there_are_scores_and_no_tests():
+    found = compared(table(), [job({"a.f.MFT": [1, 0]}, [1, 0])])
+    assert one(found, "G", config="iid>suite", hold_out="seen").value == pytest.approx(0.5)
+    assert not found.where("p value")
+
+
+def test_seeds_that_are_complete_count_before_the_others_are():
+    suite, better = {name: [1, 0] for name in NAMES}, {name: [1, 1] for name in NAMES}
+    results = [iid_job(suite, [1, 0], seed) for seed in (1, 2)]
+    results += [job(suite, [1, 0], seed=1), job(better, [1, 0], seed=2)]
+    results += folds(better, [1, 0], "capability", seed=1)
+    results += folds(better, [1, 0], "capability", seed=2)[:-1]
+    found = compared(table(hold_out=("capability",)), results)
+    row = one(found, "suite score", config="iid>suite", hold_out="capability")
+    assert row.value == 1.0
+    assert row.note.startswith("1 of 2 seeds complete; this checkpoint only")
+    waiting = one(found, "suite score", config="iid>suite", hold_out="capability", seed="2")
+    assert (waiting.value, waiting.note) == (None, "2 of 3 folds done")
+    seen = one(found, "suite score", config="iid>suite", hold_out="seen")
+    assert seen.value == pytest.approx(0.75)
+    assert "fewer than 5 seeds" in seen.note
+    (tested,) = found.where("p value", score="G", hold_out="capability")
+    assert "runs" not in tested.note  # one seed in common
+
+
+def test_a_functionality_that_nothing_trains_on_needs_no_fold():
+    suite = {"a.f.MFT": [1, 0], "a.only tested.MFT": [1, 1]}
+    results = [
+        iid_job(suite, [1]),
+        job(suite, [1]),
+        job(suite, [1], hold_out="functionality", fold="a.f.MFT"),
+    ]
+    settings = table(hold_out=("functionality",))
+    waiting = one(compared(settings, results), "G", config="iid>suite", hold_out="functionality")
+    assert waiting.note == "1 of 2 folds done"
+    found = compared(settings, results, planned={"functionality": ["a.f.MFT"]})
+    assert one(found, "suite score", config="iid>suite", hold_out="functionality").value == pytest.approx(
+        0.75
+    )
+
+
+def test_a_plan_of_one_fold_speaks_of_that_fold_only():
+    suite = {"a.f.MFT": [1, 0], "b.g.MFT": [1, 1]}
+    results = [iid_job(suite, [1]), job(suite, [1], hold_out="capability", fold="b")]
+    settings = table(hold_out=("capability",), fold="b", s_iid_mode="mean_over_heldout")
+    found = compared(settings, results, planned={"capability": ["b"]})
+    row = one(found, "suite score", config="iid>suite", hold_out="capability")
+    assert row.value == 1.0 and row.note.startswith("only without b")
+
+
+# Seeds and models
+
+
+def test_scores_are_means_over_seeds_and_each_seed_is_there():
+    first, second = {"a.f.MFT": [1, 1, 0, 0]}, {"a.f.MFT": [1, 1, 1, 1]}
+    results = [iid_job(first, [1, 0], 1), iid_job(first, [1, 0], 2)]
+    results += [job(first, [1, 0], seed=1), job(second, [1, 0], seed=2)]
+    found = compared(table(), results)
+    per_seed = [one(found, "G", config="iid>suite", hold_out="seen", seed=seed).value for seed in ("1", "2")]
+    assert per_seed == [pytest.approx(0.5), pytest.approx(2 / 3)]
+    mean = one(found, "G", config="iid>suite", hold_out="seen")
+    assert mean.value == pytest.approx((0.5 + 2 / 3) / 2)
+    assert mean.interval_method == "cluster bootstrap, t over seeds"
+    rate = one(found, "pass rate", config="iid>suite", hold_out="seen", functionality="a.f.MFT")
+    assert rate.value == pytest.approx(0.75)
+    assert rate.interval == (0.0, 1.0)  # two seeds say very little
+
+
+def test_one_seed_is_this_checkpoint_only():
+    found = compared(table(), [iid_job(TOY, TOY_IID), job(TOY_TRAINED, TOY_IID_TRAINED)])
+    assert "this checkpoint only" in one(found, "G", config="iid>suite", hold_out="seen").note
+    assert all("this checkpoint only" in row.note for row in found.where("difference"))
+
+
+def test_several_models_have_tables_of_their_own():
+    suite = {"a.f.MFT": [1, 0, 1, 1]}
+    silent = {"a.f.MFT": [1, 0, 1, 1], "a.g.DIR": [None, None]}
+    both = {**suite, "a.g.DIR": [1, 0]}
+    results = [iid_job(both, [1, 0]), job(both, [1, 0])]
+    results += [iid_job(silent, [1, 0], model="tiny:n"), job(silent, [1, 1], model="tiny:n")]
+    found = compared(table(), results)
+    counts = {row.groups["model"]: row.value for row in found.where("functionalities compared")}
+    assert counts == {"tiny:m": 2.0, "tiny:n": 1.0}
+    families = {row.groups["model"]: row.note for row in found.where("adjusted p value")}
+    assert set(families.values()) == {"Holm over 2 comparisons"}
+    assert len(rows_of_table3(found, "tiny:n")) == 2
+
+
+# Planted effects
+
+
+def test_a_method_that_is_better_on_what_it_saw_only_is_found_there_and_not_elsewhere():
+    rng = np.random.default_rng(3)
+    base = random_suite(rng, 0.6)
+    iid = (rng.random(200) < 0.9).astype(int).tolist()
+    flipped = {
+        name: [1 - h if rng.random() < 0.04 else h for h in hits] for name, hits in base.items()
+    }  # noise, as much one way as the other
+    results = [iid_job(base, iid), job(improved(base, rng, 0.7), iid)]
+    results += folds(flipped, iid, "functionality") + folds(flipped, iid, "test type")
+    found = compared(table(hold_out=("functionality", "test type"), shuffles=5000), results)
+    assert p_of(found, "seen") < 0.01
+    assert p_of(found, "functionality") > 0.2 and p_of(found, "test type") > 0.2
+    rows = rows_of_table3(found)
+    assert [cell.verdict for cell in rows[1].cells.values()] == ["", "better", "", ""]
+    assert rows[1].cells["seen"].holds_over_seeds and not rows[1].cells["functionality"].holds_over_seeds
+    mde = rows[1].cells["functionality"].mde
+    assert mde is not None and mde.value is not None and 0 < mde.value < 0.2
+
+
+def test_a_method_that_ruins_the_task_is_worse_in_both():
+    rng = np.random.default_rng(4)
+    base = random_suite(rng, 0.6)
+    results = [iid_job(base, [1] * 95 + [0] * 5), job(improved(base, rng, 0.9), [1] * 10 + [0] * 90)]
+    cells = rows_of_table3(compared(table(shuffles=2000), results))[1].cells
+    assert [cell.verdict for cell in cells.values()] == ["worse", "worse"]
+    assert cells["seen"].suite and cells["seen"].suite.value and cells["seen"].suite.value > 0.9
+
+
+def test_a_model_against_itself_has_p_one_everywhere():
+    rng = np.random.default_rng(5)
+    base = random_suite(rng, 0.7)
+    iid = (rng.random(50) < 0.8).astype(int).tolist()
+    results = []
+    for seed in (0, 1, 2):
+        results += [iid_job(base, iid, seed), job(base, iid, seed=seed)]
+        for hold_out in ("functionality", "capability", "test type"):
+            results += folds(base, iid, hold_out, seed=seed)
+    found = compared(table(hold_out=("functionality", "capability", "test type")), results)
+    ps = [row.value for row in found.where("p value")]
+    assert ps == [1.0] * 5
+    g = {
+        one(found, "G", config="iid>suite", hold_out=name).value
+        for name in ("seen", "functionality", "capability")
+    }
+    assert g == {one(found, "G", config="iid", hold_out="none").value}
+
+
+def test_holm_is_over_the_whole_table():
+    rng = np.random.default_rng(6)
+    base = random_suite(rng, 0.6)
+    iid = [1] * 20
+    results = [iid_job(base, iid), job(improved(base, rng, 0.3), iid), job(base, iid, method="irm")]
+    found = compared(table(method=("vanilla", "irm")), results)
+    raw = sorted(row.value for row in found.where("p value"))
+    adjusted = sorted(row.value for row in found.where("adjusted p value"))
+    assert len(raw) == 4
+    assert adjusted[0] == pytest.approx(4 * raw[0])
+    assert {row.note for row in found.where("adjusted p value")} == {"Holm over 4 comparisons"}
+    few = compared(table(method=("vanilla", "irm"), shuffles=20), results)
+    assert all("20 shuffles are too few" in row.note for row in few.where("adjusted p value"))
+
+
+def test_templates_are_exchanged_and_drawn_as_wholes():
+    names = {"a.f.MFT": [f"t{at // 10}" for at in range(40)]}
+    base, new = {"a.f.MFT": [0] * 40}, {"a.f.MFT": [1] * 40}
+    apart = compared(table(shuffles=2000), [iid_job(base, [1]), job(new, [1])])
+    baseline = job(base, [1], "iid", hold_out="none", clusters=names)
+    together = compared(table(shuffles=2000), [baseline, job(new, [1], clusters=names)])
+    assert p_of(apart, "seen", name="p value") < 0.01
+    assert p_of(together, "seen", name="p value") == pytest.approx(2 / 16, abs=0.03)
+    (said,) = together.where("p value", score="G")
+    assert "clusters" in said.note
+
+
+# A sample of the folds
+
+
+def test_some_functionalities_held_out_stand_for_all():
+    suite = {f"a.f{k}.MFT": [1] * k + [0] * (10 - k) for k in range(1, 10)}
+    drawn = ["a.f2.MFT", "a.f5.MFT", "a.f9.MFT"]
+    results = [iid_job(suite, [1] * 50), job(suite, [1] * 50)]
+    results += [job(suite, [1] * 50, hold_out="functionality", fold=fold) for fold in drawn]
+    found = compared(table(hold_out=("functionality",), hold_out_sample=3), results)
+    row = one(found, "suite score", config="iid>suite", hold_out="functionality")
+    assert row.value == pytest.approx((0.2 + 0.5 + 0.9) / 3)
+    assert row.note.startswith("3 of 9 functionalities, drawn at random")
+    seen = one(found, "suite score", config="iid>suite", hold_out="seen")
+    assert row.interval and seen.interval
+    assert row.interval[1] - row.interval[0] > 1.5 * (seen.interval[1] - seen.interval[0])
+    # compared with the baseline on the same three
+    difference = one(found, "difference", score="G", hold_out="functionality")
+    assert difference.value == 0.0 and "both on the 3 functionalities drawn" in difference.note
+    named = compared(
+        table(hold_out=("functionality",), hold_out_sample=3), results, planned={"functionality": drawn}
+    )
+    assert named == found
+    missing = compared(table(hold_out=("functionality",), hold_out_sample=4), results)
+    assert one(missing, "G", config="iid>suite", hold_out="functionality").note == "3 of 4 folds done"
+
+
+# What must not matter
+
+
+def shuffled_result(result: Result, rng: np.random.Generator) -> Result:
+    order = rng.permutation(len(result.cases))
+    cases, outcomes = ([items[at] for at in order] for items in (result.cases, result.outcomes))
+    return replace(result, cases=cases, outcomes=outcomes)
+
+
+def key(row: Measure) -> tuple[object, ...]:
+    return (row.name, sorted(row.groups.items()))
+
+
+def test_neither_the_order_of_results_nor_of_cases_changes_a_digit():
+    rng = np.random.default_rng(7)
+    base = random_suite(rng, 0.6, n=20)
+    results = []
+    for seed in (1, 2):
+        results += [iid_job(base, [1, 0, 1, 1], seed), job(improved(base, rng, 0.3), [1, 1, 1, 0], seed=seed)]
+        results += folds(improved(base, rng, 0.1), [1, 0, 0, 1], "capability", seed=seed)
+    settings = table(hold_out=("capability",))
+    expected = compared(settings, results)
+    mixed = [shuffled_result(results[0], rng), *results[1:]]
+    assert compared(settings, mixed) == compared(settings, mixed[::-1])
+    other = [shuffled_result(results[at], rng) for at in rng.permutation(len(results))]
+    found = compared(settings, other)
+    assert sorted(map(repr, map(key, found))) == sorted(map(repr, map(key, expected)))
+    by_key = {repr(key(row)): row for row in expected}
+    for row in found:
+        before = by_key[repr(key(row))]
+        assert (row.value, row.interval, row.n, row.na) == (
+            before.value,
+            before.interval,
+            before.n,
+            before.na,
+        )
+
+
+def test_exchanging_outcomes_of_cases_inside_a_functionality_changes_nothing():
+    rng = np.random.default_rng(8)
+    base = random_suite(rng, 0.6, n=20)
+    new = improved(base, rng, 0.2)
+    order = rng.permutation(20)
+    moved = [{name: [hits[at] for at in order] for name, hits in suite.items()} for suite in (base, new)]
+    one_way = compared(table(), [iid_job(base, [1, 0, 1]), job(new, [1, 1, 1])])
+    other_way = compared(table(), [iid_job(moved[0], [1, 0, 1]), job(moved[1], [1, 1, 1])])
+    assert one_way == other_way
+
+
+hits_of = st.lists(st.sampled_from([0, 1, None]), min_size=1, max_size=6).filter(
+    lambda own: any(h is not None for h in own)
+)
+
+
+@hypothesis_settings(deadline=None, max_examples=25)
+@given(st.lists(hits_of, min_size=1, max_size=3), st.lists(st.integers(0, 1), min_size=1, max_size=6))
+def test_without_suite_training_every_scenario_is_standard(suite, iid):
+    named = {f"c{at}.f{at}.MFT": own for at, own in enumerate(suite)}
+    results = [iid_job(named, iid), job(named, iid)]
+    for hold_out in ("functionality", "capability", "test type"):
+        results += folds(named, iid, hold_out)
+    settings = table(hold_out=("functionality", "capability", "test type"), resamples=20, shuffles=20)
+    rows = rows_of_table3(compared(settings, results))
+    scores = [cell.value for row in rows for column, cell in row.cells.items() if column != "iid score"]
+    assert scores == [pytest.approx(scores[0])] * 8
+    g, s_iid = scores[0], sum(iid) / len(iid)
+    s_t = rows[0].cells["seen"].suite.value
+    assert g is not None and s_t is not None
+    assert min(s_t, s_iid) - 1e-12 <= g <= (s_t + s_iid) / 2 + 1e-12
+
+
+@hypothesis_settings(deadline=None, max_examples=25)
+@given(st.lists(hits_of, min_size=1, max_size=3), st.lists(st.integers(0, 1), min_size=1, max_size=6))
+def test_every_case_twice_gives_the_same_scores(suite, iid):
+    named = {f"c.f{at}.MFT": own for at, own in enumerate(suite)}
+    quick = table(resamples=20, shuffles=20)
+    single = compared(quick, [iid_job(named, iid)])
+    twice = compared(quick, [iid_job({name: own * 2 for name, own in named.items()}, iid * 2)])
+    for name in ("suite score", "iid score", "G", "pass rate"):
+        assert [row.value for row in twice.where(name)] == pytest.approx(
+            [row.value for row in single.where(name)]
+        )
+
+
+# Errors
+
+
+def test_jobs_with_other_cases_are_refused():
+    with pytest.raises(DataError, match="not asked the same cases"):
+        compared(table(), [iid_job({"a.f.MFT": [1, 0]}, [1]), job({"a.f.MFT": [1, 0, 1]}, [1])])
+
+
+def test_two_jobs_for_one_place_are_refused_with_what_differs():
+    first = job({"a.f.MFT": [1, 0]}, [1])
+    settings = {**first.job["settings"], "iid_limit": 100}
+    again = replace(first, job={**first.job, "id": "other", "settings": {**settings}})
+    earlier = replace(first, job={**first.job, "settings": {**first.job["settings"], "iid_limit": 0}})
+    with pytest.raises(DataError, match="differ in iid_limit"):
+        compared(table(), [earlier, again])
+    assert compared(table(), [first, first]) == compared(table(), [first])
+
+
+# What the text quotes
+
+
+def test_the_best_row_and_the_mean_change_of_a_configuration():
+    suite, better = {"a.f.MFT": [1, 0, 0, 0]}, {"a.f.MFT": [1, 1, 1, 0]}
+    results = [
+        iid_job(suite, [1, 1, 1, 0]),
+        job(suite, [1, 1, 0, 0]),
+        job(better, [1, 0, 0, 0], method="irm"),
+    ]
+    rows = rows_of_table3(compared(table(method=("vanilla", "irm")), results))
+    assert baseline_of(rows).config == "iid"
+    assert [row.cells["iid score"].is_best for row in rows] == [True, False, False]
+    assert [row.cells["seen"].is_best for row in rows] == [True, False, True]  # 3/8, 1/3 and 3/8
+    found = best_gain(rows, "seen")
+    assert found and found[0].method == "irm" and found[1] == pytest.approx(0.0)
+    assert mean_gain(rows, "iid score", "iid>suite") == pytest.approx(-0.375)
+    with pytest.raises(DataError, match="no iid row"):
+        best_gain(rows[1:], "seen")

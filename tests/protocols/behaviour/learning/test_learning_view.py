@@ -1,0 +1,276 @@
+"""Table 3 in the terminal and as CSV: what is marked, what is not, and what the reader is told."""
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from shoal import Measure
+from shoal.protocols.behaviour import view
+from shoal.protocols.behaviour.learning.conclusions import conclusions
+from shoal.protocols.behaviour.learning.notes import with_facts
+from shoal.protocols.behaviour.settings import Settings, Train
+from shoal.records import Finding, Measures, Result
+from shoal.show.csv_tables import tables_of
+from shoal.show.terminal import print_sections
+from shoal.views import HeatMap, Section
+
+IID = {"config": "iid", "method": "vanilla", "hold out": "none"}
+SEEN = {"config": "iid>suite", "method": "vanilla", "hold out": "seen"}
+FUNC = {**SEEN, "hold out": "functionality"}
+
+
+def scores(groups: dict[str, str], suite: float, g: float, **facts: Any) -> list[Measure]:
+    interval = (g - 0.02, g + 0.02)
+    return [
+        Measure("suite score", suite, 100, groups, (suite - 0.02, suite + 0.02), "cluster bootstrap"),
+        Measure("G", g, 150, groups, interval, "cluster bootstrap", facts=facts),
+        Measure("G", g, 150, {**groups, "seed": "1"}, interval, "cluster bootstrap"),
+        Measure("G", g, 150, {**groups, "estimand": "new functionalities"}, (g - 0.1, g + 0.1), "both"),
+    ]
+
+
+def against(
+    groups: dict[str, str], score: str, change: float, p: float, reach: float = 0.01
+) -> list[Measure]:
+    which = {"score": score, **groups}
+    test = "exact sign test" if score == "iid score" else "randomisation: 10,000 exchanges of cases"
+    family = {"adjustment": "Holm", "tests": 3}
+    return [
+        Measure("difference", change, 150, which, (change - reach, change + reach), "cluster bootstrap"),
+        Measure("p value", p, 150, which, facts={"test": test}),
+        Measure("adjusted p value", min(1.0, 3 * p), 150, which, facts=family),
+        Measure("minimum detectable effect", 0.031, 150, which),
+    ]
+
+
+def rates(groups: dict[str, str], values: dict[str, float | None]) -> list[Measure]:
+    return [
+        Measure(
+            "pass rate",
+            value,
+            50 if value is not None else 0,
+            {**groups, "functionality": name, "capability": "negation", "test type": "MFT"},
+            na=0 if value is not None else 50,
+        )
+        for name, value in values.items()
+    ]
+
+
+def example() -> list[Measure]:
+    return [
+        Measure("functionalities compared", 2.0, 3, facts={"left out": ["reducers"]}),
+        Measure("iid score", 0.917, 50, IID, (0.8, 0.96), "wilson"),
+        *scores(IID, 0.6, 0.725),
+        *rates(IID, {"not good": 0.3, "not bad": 0.9, "reducers": None}),
+        Measure("iid score", 0.823, 50, SEEN, (0.7, 0.9), "wilson"),
+        *scores(SEEN, 1.0, 0.903),
+        *rates(SEEN, {"not good": 1.0, "not bad": 1.0, "reducers": 0.25}),
+        *scores(FUNC, 0.62, 0.707),
+        *rates(FUNC, {"not good": 0.4, "not bad": 0.84, "reducers": 0.25}),
+        *against(SEEN, "iid score", -0.094, 0.001),
+        *against(SEEN, "G", 0.178, 0.0001),
+        *against(FUNC, "G", -0.018, 0.3, reach=0.03),
+    ]
+
+
+def shown(measures: Sequence[Measure], findings: Sequence[Finding] = (), **settings: Any) -> list[Section]:
+    results = [Result({"about": {"task": "SENT"}}, (), (), Measures(()))]
+    return view(Settings(train=Train(), **settings), results, measures, [*conclusions(measures), *findings])
+
+
+def printed(measures: Sequence[Measure], width: int = 110, full: bool = False, **more: Any) -> str:
+    console = Console(width=width, record=True, highlight=False, file=io.StringIO())
+    print_sections(shown(measures, **more), console, full=full)
+    return console.export_text()
+
+
+def lines_with(text: str, word: str) -> list[str]:
+    return [line.rstrip() for line in text.splitlines() if word in line]
+
+
+def test_values_marks_and_intervals():
+    text = printed(example(), width=60)
+    (header,) = lines_with(text, "G_func")
+    assert header.split() == ["trained", "on", "method", "i.i.d.", "G_seen", "G_func"]
+    (row,) = lines_with(text, "82.3")
+    assert row.split()[2:] == ["82.3", "▼", "90.3", "▲", "70.7"]
+    assert "88.3–92.3" in text
+    (base,) = [line for line in lines_with(text, "vanilla") if line.startswith("iid ")]
+    assert base.split() == ["iid", "vanilla", "91.7", "72.5", "72.5"]
+
+
+def test_what_could_have_been_seen_stands_below_columns_without_a_mark():
+    (row,) = [
+        line for line in lines_with(printed(example()), "could see") if not line.startswith("could see:")
+    ]
+    assert row.split() == ["could", "see", "3.1"]
+
+
+def test_the_sentence_says_what_training_did():
+    text = printed(example(), width=200)
+    assert text.startswith(
+        "On a functionality it was not trained on, training on the suite helps in 0 of 1 rows, hurts in 0; "
+        "best iid>suite vanilla, G −1.8 points. The i.i.d. score drops in 1."
+    )
+
+
+def test_the_legend_says_on_what_the_numbers_rest():
+    text = " ".join(printed(example()).split())
+    assert "100 cases of the suite, 50 i.i.d. cases, 2 of 3 functionalities" in text
+    assert "left out, no case applies in some row: reducers" in text
+    assert "this checkpoint only" in text
+    assert "adjusted p at most .05 (Holm over 3 comparisons)" in text
+    assert "tests: exact sign test; randomisation: 10,000 exchanges of cases" in text
+
+
+def test_intervals_can_be_for_new_functionalities():
+    text = printed(example(), full=True)
+    assert "80.3–100.3" in text and "functionalities and cases drawn again" in text
+
+
+def test_a_wide_terminal_has_values_and_intervals_on_one_line():
+    (row,) = [line for line in lines_with(printed(example(), width=140), "82.3") if "iid>suite" in line]
+    assert row.split()[2:] == ["82.3", "▼", "70.0–90.0", "90.3", "▲", "88.3–92.3", "70.7", "68.7–72.7"]
+
+
+def test_several_seeds_are_told_and_doubtful_marks_are_hollow():
+    more = [
+        Measure("G", 0.9, 150, {**SEEN, "seed": seed}, (0.8, 0.95), "cluster bootstrap")
+        for seed in ("2", "3")
+    ]
+    kept = [row for row in example() if row.groups.get("score") != "G"]
+    text = printed([*kept, *more, *against(SEEN, "G", 0.178, 0.0001, reach=0.3)])
+    assert "mean of 3 seeds; fewer than 5 support no claim about the recipe" in text
+    assert "90.3 △" in text and "△ ▽ the test says so, but the interval of the difference holds 0" in text
+
+
+def test_what_is_not_done_says_how_far_it_is():
+    waiting = [row for row in example() if row.groups.get("hold out") != "functionality"]
+    waiting.append(with_facts(Measure("G", None, 0, FUNC), {"folds done": 23, "folds": 38}))
+    assert waiting[-1].note == "23 of 38 folds done"
+    text = printed(waiting)
+    assert "23 of 38" in text and "No row is complete yet." in text
+    assert "nothing to compare with" in printed(
+        [row for row in example() if row.groups.get("config") != "iid"]
+    )
+    assert "No job of this plan has been trained yet." in printed([Measure("other", 1.0, 1)])
+
+
+def test_a_sample_of_functionalities_is_told():
+    sampled = [row for row in example() if row.groups.get("hold out") != "functionality"]
+    sampled += scores(FUNC, 0.62, 0.707, **{"drawn": 5, "drawn from": 38})
+    assert "G_func: 5 of 38 functionalities, drawn at random" in printed(sampled)
+
+
+def test_several_models_are_printed_one_after_the_other():
+    both = [
+        replace(row, groups={"model": model, **row.groups})
+        for model in ("tiny:a", "tiny:b")
+        for row in example()
+    ]
+    text = printed(both)
+    assert text.index("behavioural learning of tiny:a") < text.index("behavioural learning of tiny:b")
+    assert tables_of(shown(both))["results"].splitlines()[0].startswith("task,model,config")
+
+
+def matrix(measures: Sequence[Measure], title: str) -> HeatMap:
+    (block,) = [
+        block
+        for section in shown(measures)
+        for block in section.blocks
+        if isinstance(block, HeatMap) and block.title.startswith(title)
+    ]
+    return block
+
+
+def test_the_matrix_of_pass_rates_by_scenario():
+    block = matrix(example(), "func: the functionality itself was held out")
+    assert block.columns == [("vanilla", "iid"), ("vanilla", "iid>suite")] and block.baselines == 1
+    names = [name for name, _ in block.rows]
+    values = {
+        name: [measure and measure.value for measure in (block.cells.get((i, j)) for j in (0, 1))]
+        for i, name in enumerate(names)
+    }
+    assert values == {
+        "suite score": [0.6, 0.62],
+        "not good": [0.3, 0.4],
+        "not bad": [0.9, 0.84],
+        "reducers": [None, 0.25],
+    }
+    text = printed(example(), full=True)
+    assert "func: the functionality itself was held out" in text and "class: its whole" not in text
+    assert "not bad" in text and "not bad" not in printed(example())
+
+
+def test_a_matrix_wider_than_the_terminal_is_printed_in_blocks():
+    methods = ("vanilla", "l2", "dropout", "lp", "lp-ft", "irm", "group-dro", "fish")
+    many = rates(IID, {"not good": 0.3})
+    for config in ("iid>suite", "iid+suite"):
+        for method in methods:
+            many += rates({"config": config, "method": method, "hold out": "seen"}, {"not good": 0.9})
+    many += scores(IID, 0.6, 0.7)
+    text = printed(many, width=80, full=True)
+    assert max(map(len, text.splitlines())) <= 80
+    assert len(lines_with(text, "not good")) == 2 and text.count("group-dro") == 2
+
+
+def test_settings_that_differ_from_the_profile_stand_below_the_table():
+    text = printed(example(), width=200, s_iid_mode="mean_over_heldout", hold_out=("functionality",))
+    assert "suite sentiment, profile recommended, with s_iid_mode mean_over_heldout\n" in text
+
+
+def test_what_is_wrong_with_single_trainings_stands_above_the_table():
+    wrong = [
+        Finding("degenerate", "always positive", groups={**FUNC, "fold": name, "seed": "1"})
+        for name in ("a", "b", "c", "d", "e")
+    ]
+    text = printed(example(), findings=wrong)
+    assert "▲ iid>suite vanilla without a seed 1: always positive" in text
+    assert text.count("always positive") == 3 and "in 2 more trainings" in text
+    assert text.index("always positive") < text.index("trained on  ")
+
+
+def test_a_number_that_changed_its_sign_is_worded_with_it():
+    (told,) = conclusions(example())
+    assert told.kind == "conclusion" and "G −1.8 points" in told.text
+    assert [measure.value for measure in told.measures] == [-0.018]
+
+
+def read(name: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(tables_of(shown(example()))[name])))
+
+
+def named(row: dict[str, str]) -> list[str]:
+    """The columns that are not the ends and the n of another."""
+    return [name for name in row if not name.endswith((" low", " high", " n"))]
+
+
+def test_results_as_csv():
+    base, row = read("results")
+    assert ",".join(named(row)) == (
+        "task,config,method,s_iid,s_seen,s_func,s_class,s_type,G_seen,G_func,G_class,G_type,n_func_used,na_rates"
+    )
+    assert (row["task"], row["config"], row["method"]) == ("SENT", "iid>suite", "vanilla")
+    assert (row["s_iid"], row["s_func"], row["G_func"], row["G_class"]) == ("0.823", "0.62", "0.707", "")
+    assert (base["s_seen"], base["s_func"], base["n_func_used"]) == ("0.6", "0.6", "2.0")
+    assert (row["s_iid low"], row["s_iid high"], row["s_iid n"]) == ("0.7", "0.9", "50")
+    assert json.loads(base["na_rates"]) == {"reducers": 1.0}
+
+
+def test_pass_rates_as_csv():
+    rows = read("results_fine")
+    assert named(rows[0])[:4] == ["task", "config", "method", "scenario"]
+    assert [row["scenario"] for row in rows] == ["standard", "seen", "func"]
+    assert rows[2]["not good"] == "0.4" and rows[0]["reducers"] == ""
+
+
+def test_p_values_as_csv():
+    (row,) = read("pvalues")
+    assert (row["i.i.d."], row["G_seen"], row["G_func"]) == ("0.001", "0.0001", "0.3")
+    assert float(row["G_func adjusted"]) == pytest.approx(0.9) and row["G_type"] == ""

@@ -1,0 +1,318 @@
+"""A suite as something to train on: targets, items, folds, i.i.d. data."""
+
+# Made-up inputs here are looser than the types they are made up for.
+# mypy: disable-error-code="arg-type, union-attr, var-annotated"
+
+import pytest
+
+from shoal.errors import DataError, PlanError
+from shoal.protocols.behaviour import Settings, build, parts
+from shoal.protocols.behaviour.build import suite_cases, training_split
+from shoal.protocols.behaviour.iid import is_iid, label_names, load_iid
+from shoal.protocols.behaviour.learning.folds import folds
+from shoal.protocols.behaviour.learning.hyper import iid_how, losses, method_options, suite_how, tuned
+from shoal.protocols.behaviour.learning.lessons import items_of, suite_lessons, target_of
+from shoal.protocols.behaviour.settings import Train
+from shoal.protocols.behaviour.suite import Suite, case, write_suite
+from shoal.runs.cases import load_built, save_built
+from shoal.runs.settings import make_settings
+from shoal.training.environments import Directed, Invariant, Labelled, Several
+
+THREE, TWO = ("negative", "neutral", "positive"), ("negative", "positive")
+
+
+def learning(**settings):
+    return make_settings(Settings, {"iid": "sentiment", **settings}, "test")
+
+
+# Targets (`docs/method/beluga.md` 1.4)
+
+
+@pytest.mark.parametrize(
+    ("label", "target"),
+    [
+        ("negative", (1, 0)),
+        ("positive", (0, 1)),
+        ("neutral", (0.5, 0.5)),
+        ("not_negative", (1 / 3, 2 / 3)),
+        ("not_0", (1 / 3, 2 / 3)),
+        (2, (0, 1)),
+        (1, (0.5, 0.5)),
+    ],
+)
+def test_labels_of_a_suite_of_three_teach_a_model_of_two(label, target):
+    assert target_of(label, THREE, TWO) == pytest.approx(target)
+
+
+def test_with_the_same_labels_a_target_is_sure_and_anything_but_is_shared_among_the_others():
+    assert target_of("neutral", THREE, THREE) == (0, 1, 0)
+    assert target_of("not_neutral", THREE, THREE) == (0.5, 0, 0.5)
+    assert target_of(1, ("different", "duplicate"), ("different", "duplicate")) == (0, 1)
+
+
+# Items
+
+
+def one_of(suite, name):
+    return next(case for case in suite.cases if case.groups["functionality"] == name)
+
+
+def planted():
+    suite = Suite("planted", THREE, task="sentiment")
+
+    @suite.minimum(capability="words")
+    def praise():
+        yield case("good", label="positive")
+
+    @suite.minimum(capability="words", expect="pred_not_negative")
+    def not_bad():
+        yield case("not bad")
+
+    @suite.invariance(capability="names")
+    def names():
+        yield case("Ann left", "Bob left", "Eve left")
+        yield case("alone")
+
+    @suite.directional(capability="words", expect="not more confident")
+    def hedged():
+        yield case("good", "rather good")
+
+    @suite.directional(capability="words", expect="pred_equals_negative")
+    def flipped():
+        yield case("good", "awful", "bad")
+
+    @suite.directional(capability="words", expect="conf_of_negative_not_higher")
+    def odd():
+        yield case("good", "bad")
+
+    return suite
+
+
+def test_each_test_type_teaches_what_the_paper_trains_it_on():
+    suite = planted()
+    assert items_of(one_of(suite, "praise"), THREE, TWO) == [Labelled(("good",), (0.0, 1.0))]
+    assert items_of(one_of(suite, "not_bad"), THREE, TWO) == [Labelled(("not bad",), (1 / 3, 2 / 3))]
+    assert items_of(one_of(suite, "names"), THREE, TWO) == [
+        Invariant(("Ann left",), (("Bob left",), ("Eve left",)))
+    ]
+    assert items_of(one_of(suite, "hedged"), THREE, TWO) == [
+        Directed(("good",), (("rather good",),), "not_more_conf")
+    ]
+    # The original is not shown: only its variants have the label.
+    assert items_of(one_of(suite, "flipped"), THREE, TWO) == [
+        Several((("awful",), ("bad",)), ((1.0, 0.0), (1.0, 0.0)), keep_first=False)
+    ]
+
+
+def test_a_case_without_variants_teaches_nothing():
+    alone = [made for made in planted().cases if made.examples == (("alone",),)]
+    assert items_of(alone[0], THREE, TWO) == []
+
+
+def test_a_rule_with_neither_label_nor_direction_cannot_be_trained_on():
+    with pytest.raises(DataError, match="'odd' cannot be trained on"):
+        items_of(one_of(planted(), "odd"), THREE, TWO)
+
+
+def test_the_reference_trains_synonyms_by_their_label_and_judges_them_as_invariance(tmp_path):
+    suite = Suite("qqp", ("0", "1"), task="paraphrase")
+    name = "(question, f(question)) where f(question) replaces synonyms?"
+    from shoal.protocols.behaviour.suite import DEFAULTS
+
+    suite.add_functionality(name, "Vocabulary", "INV", DEFAULTS["INV"])
+    for number in range(8):
+        suite.add_case(name, str(number), case((f"Is it {number}?", f"Is it number {number}?")))
+    write_suite(suite, tmp_path / "qqp.jsonl")
+    for edits, scored in (("beluga", "INV"), ("repaired", "MFT")):
+        settings = Settings(suite=str(tmp_path / "qqp.jsonl"), edits=edits, train=Train())
+        lessons = suite_lessons(settings, ("0", "1"))
+        (environment,) = lessons.environments
+        assert environment.kind == "MFT" and environment.items[0].target == (0, 1)
+        assert lessons.groups[name]["test type"] == scored  # what a held-out test type goes by
+
+
+def test_only_the_training_split_is_trained_on():
+    settings = learning(train={"on": "iid>suite"})
+    lessons = suite_lessons(settings, TWO)
+    taught = {(one.name, item.examples) for one in lessons.environments for item in one.items}
+    asked = {
+        (made.groups["functionality"], made.examples) for made in build(settings).cases if not is_iid(made)
+    }
+    parts_ = [{made.id for made in suite_cases(settings, split)} for split in ("train", "validation", "test")]
+    whole = {made.id for made in suite_cases(settings, "")}
+    assert set.union(*parts_) == whole and sum(map(len, parts_)) == len(whole)
+    assert training_split(settings) == "train"
+    assert len(taught) == len(parts_[0]) and not taught & asked
+
+
+# i.i.d. data
+
+
+def test_iid_rows_come_last_and_are_scored_apart(tmp_path):
+    settings = learning(train={"on": "iid"})
+    built = build(settings)
+    data = load_iid(settings, THREE)
+    assert [is_iid(made) for made in built.cases] == sorted(is_iid(made) for made in built.cases)
+    assert sum(map(is_iid, built.cases)) == len(data.test) == 500
+    assert data.labels == TWO and not set(data.train) & set(data.test)
+    save_built(built, tmp_path / "cases.jsonl")
+    assert [made.id for made in load_built(tmp_path / "cases.jsonl").cases] == [
+        made.id for made in built.cases
+    ]
+
+
+@pytest.mark.parametrize(
+    ("found", "given", "suite", "expected"),
+    [
+        (["0", "1"], (), THREE, {"0": "negative", "1": "positive"}),
+        (["0", "1", "2"], (), THREE, {"0": "negative", "1": "neutral", "2": "positive"}),
+        (["bad", "good"], TWO, THREE, {"bad": "negative", "good": "positive"}),
+        (["negative", "positive"], (), THREE, {"negative": "negative", "positive": "positive"}),
+    ],
+)
+def test_labels_of_the_data_find_their_names_in_the_suite(found, given, suite, expected):
+    assert label_names(found, given, suite) == expected
+
+
+def test_labels_that_are_not_the_suites_are_refused():
+    with pytest.raises(PlanError, match="the i.i.d. data's labels bad, good are not the suite's"):
+        label_names(["bad", "good"], (), THREE)
+    with pytest.raises(PlanError, match="iid_labels names 3 labels, the i.i.d. data has 2"):
+        label_names(["0", "1"], THREE, THREE)
+    with pytest.raises(DataError, match="one label only"):
+        label_names(["0"], (), THREE)
+
+
+def test_iid_data_from_files(tmp_path):
+    for name, rows in (("train.tsv", 6), ("test.tsv", 4)):
+        lines = [f"text {name} {n}\t{n % 2}" for n in range(rows)]
+        (tmp_path / name).write_text("\n".join(["sentence\tlabel", *lines]) + "\n")
+    settings = learning(iid=str(tmp_path / "train.tsv"), iid_test=str(tmp_path / "test.tsv"), iid_limit=5)
+    data = load_iid(settings, THREE)
+    assert (len(data.train), len(data.test), data.labels) == (5, 4, TWO)
+    with pytest.raises(PlanError, match="iid_test is missing"):
+        load_iid(learning(iid=str(tmp_path / "train.tsv")), THREE)
+    with pytest.raises(PlanError, match="no file") as caught:
+        load_iid(learning(iid="sentimnet"), THREE)
+    assert "sentiment" in str(caught.value)
+
+
+# Folds
+
+
+def test_a_plan_means_the_baseline_and_for_each_method_the_full_suite_and_every_fold():
+    settings = learning(
+        train={"on": ["iid", "iid>suite"], "method": ["vanilla", "l2"]}, hold_out=["capability", "test type"]
+    )
+    found = [(one.train.on[0], one.train.method[0], one.hold_out[0], one.fold) for one in parts(settings)]
+    cases = suite_cases(settings, "train")
+    capabilities, types = folds(cases, "capability"), folds(cases, "test type")
+    assert found[0] == ("iid", "vanilla", "none", "")
+    for method in ("vanilla", "l2"):
+        assert ("iid>suite", method, "seen", "") in found
+        assert [
+            fold for *_, m, scenario, fold in found if (m, scenario) == (method, "capability")
+        ] == capabilities
+        assert [fold for *_, m, scenario, fold in found if (m, scenario) == (method, "test type")] == types
+    assert len(found) == 1 + 2 * (1 + len(capabilities) + len(types))
+
+
+def test_a_sample_of_functionalities_is_the_same_for_every_method_and_seed():
+    settings = learning(
+        train={"on": ["iid>suite"], "method": ["vanilla", "l2"]}, hold_out="functionality", hold_out_sample=5
+    )
+    for_method = {}
+    for one in parts(settings):
+        for_method.setdefault(one.train.method[0], []).append(one.fold)
+    assert for_method["vanilla"] == for_method["l2"] and len(for_method["l2"]) == 6
+    with pytest.raises(PlanError, match="hold_out_sample = 500; the suite has 41"):
+        parts(learning(train={"on": "iid>suite"}, hold_out="functionality", hold_out_sample=500))
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"hold_out": "capability"}, "nothing is trained"),
+        ({"train": {"on": "iid>suite"}, "iid": ""}, "needs i.i.d. data"),
+        (
+            {"train": {"on": "iid>suite"}, "hold_out": "capability", "fold": "negatoin"},
+            "no capability of the suite",
+        ),
+        ({"train": {"on": "iid>suite"}, "fold": "negation"}, "fold needs hold_out"),
+    ],
+)
+def test_settings_that_cannot_mean_anything_are_refused(settings, message):
+    with pytest.raises(PlanError, match=message):
+        parts(learning(**settings))
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"train": {"onn": "iid"}}, 'test: train: unknown setting "onn"'),
+        ({"train": {"on": "iid>siute"}}, "train.on"),
+        ({"train": {"batch": "many"}}, "train.batch = 'many'"),
+        ({"train.on": "iid", "train.methd": "l2"}, 'unknown setting "methd"'),
+        ({"hold_out": "class"}, "hold_out"),
+    ],
+)
+def test_wrong_settings_are_named_with_their_table(settings, message):
+    with pytest.raises(PlanError, match=message):
+        learning(**settings)
+
+
+def test_dotted_settings_and_tables_are_the_same():
+    dotted = learning(**{"train.on": "iid,iid>suite", "train.options.irm.scalar": True})
+    assert dotted == learning(train={"on": ["iid", "iid>suite"], "options": {"irm": {"scalar": True}}})
+
+
+# The paper's numbers
+
+
+def test_the_papers_tuned_numbers_are_the_defaults(tables):
+    import csv
+
+    names = {"SENT": "sentiment", "PARA": "paraphrase"}
+    configs = {
+        "IID->T": ["iid>suite"],
+        "IID+T": ["iid+suite"],
+        "IID->(IID+T)": ["iid>iid+suite"],
+        "IID+T and IID->(IID+T)": ["iid+suite", "iid>iid+suite"],
+        "all": ["iid>suite", "iid+suite", "iid>iid+suite"],
+    }
+    seen = 0
+    with (tables / "beluga_tuned_hparams.csv").open() as stream:
+        for row in csv.DictReader(stream):
+            for config in configs[row["config"]] if row["task"] in names else ():
+                expected = float(row["epochs"]), int(row["batch_size"]), float(row["learning_rate"])
+                method = "group-dro" if row["method"] == "dro" else row["method"]
+                assert tuned(names[row["task"]], method, config) == expected
+                seen += 1
+    assert seen == 2 * 7 * 3
+
+
+def test_tiny_models_are_trained_at_a_higher_rate_except_where_only_a_head_is():
+    settings = learning(train={"on": "iid>suite"})
+    assert iid_how(settings, "hf:bert").learning_rate == 2e-5
+    assert iid_how(settings, "tiny:sentiment").learning_rate == pytest.approx(5e-4)
+    assert suite_how(settings, "tiny:sentiment", "sentiment", "iid>suite", "lp").learning_rate == 1e-3
+    both = suite_how(settings, "hf:bert", "sentiment", "iid>suite", "lp-ft")
+    assert (both.epochs, both.batch, both.learning_rate) == (3.0, 8, 2e-5)
+    assert method_options(settings, "sentiment", "iid>suite", "lp-ft") == {
+        "probe_learning_rate": 1e-3,
+        "probe_batch": 8,
+    }
+    assert method_options(settings, "sentiment", "iid>suite", "fish")["epsilon"] == pytest.approx(0.005)
+
+
+def test_the_reference_profile_trains_as_its_code_does():
+    recommended, reference = (
+        learning(train={"on": "iid>suite"}, profile=profile) for profile in ("recommended", "reference")
+    )
+    assert losses(recommended, "sentiment")["labels"] == "softmax"
+    assert losses(reference, "sentiment")["labels"] == "sigmoid"
+    assert losses(reference, "paraphrase")["labels"] == "softmax"
+    assert not iid_how(reference, "hf:bert").group_by_length
+    assert method_options(reference, "sentiment", "iid>suite", "group-dro") == {"kappa": 0.0}
+    own = learning(train={"on": "iid>suite", "options": {"group-dro": {"kappa": 1.0}}}, profile="reference")
+    assert method_options(own, "sentiment", "iid>suite", "group-dro") == {"kappa": 1.0}

@@ -1,0 +1,88 @@
+"""Two COOD results on the same texts, through the comparison that serves every protocol."""
+
+import numpy as np
+import pytest
+
+from shoal.comparing.pairs import Choices, compare
+from shoal.protocols import cood
+from shoal.protocols.cood.cells import CELLS, KINDS, LABELS, cells_of, target
+from shoal.records import Answers, Result
+
+CHOICES = Choices(resamples=500, shuffles=500)
+
+
+@pytest.fixture
+def thrown(settings, scored):
+    """A result whose answers to the same 30 texts of each class are right with these probabilities by kind."""
+
+    def throw(noise: int, rates: dict[str, float], **given) -> Result:
+        part = settings(test_per_label=30, **given)
+        rng = np.random.default_rng(noise)
+        answers = []
+        for case in cood.build(part).cases:
+            right = LABELS.index(target(case.groups["cell"]))
+            answers.append(right if rng.random() < rates[case.groups["kind"]] else 1 - right)
+        return scored(part, Answers(LABELS, np.array(answers)))
+
+    return throw
+
+
+def rates_by_hand(result: Result) -> dict[str, float]:
+    """Of each cell the share that was right, among test texts."""
+    right: dict[str, list[bool]] = {cell: [] for cell in CELLS}
+    for case, outcome in zip(result.cases, result.outcomes, strict=True):
+        if case.groups["split"] == "test":
+            right[case.groups["cell"]].append(bool(outcome.passed))
+    assert all(len(answers) == 30 for answers in right.values())
+    return {cell: sum(answers) / 30 for cell, answers in right.items()}
+
+
+def mean(rates: dict[str, float], cells: list[str]) -> float:
+    return sum(rates[cell] for cell in cells) / len(cells)
+
+
+def by_hand(result: Result) -> dict[tuple[str, str], float]:
+    """Name and cell or kind to its value."""
+    rates = rates_by_hand(result)
+    means = {kind: mean(rates, cells_of(kind)) for kind in KINDS}
+    return {
+        **{("accuracy", cell): rate for cell, rate in rates.items()},
+        **{("accuracy", kind): value for kind, value in means.items()},
+        ("gap", "gap"): means["ID"] - means["COOD"],
+        ("shortcut reliance", "shortcut reliance"): 1 - means["COOD"],
+        ("beyond the shortcut", "beyond the shortcut"): means["COOD"]
+        - (1 - mean(rates, ["fst/fst", "sec/sec"])),
+    }
+
+
+def test_every_cell_and_kind_differs_by_what_is_computed_by_hand(thrown):
+    a = thrown(1, {"ID": 0.9, "COOD": 0.3, "OOD": 0.5})
+    b = thrown(2, {"ID": 0.8, "COOD": 0.7, "OOD": 0.4})
+    comparison = compare([a], [b], CHOICES)
+    before, after = by_hand(a), by_hand(b)
+    rows = {(row.measure, row.name): row for row in comparison.rows}
+    assert rows.keys() == before.keys()
+    for key, row in rows.items():
+        assert row.difference == pytest.approx(after[key] - before[key]), key
+        assert row.interval[0] < row.difference < row.interval[1]
+    assert comparison.headline == rows["accuracy", "COOD"]
+    assert rows["accuracy", "COOD"].n == 60 and rows["accuracy", "fst/sec"].n == 30
+
+
+def test_texts_are_what_is_drawn_and_validation_texts_have_no_part(thrown):
+    rates = {"ID": 0.9, "COOD": 0.3, "OOD": 0.5}
+    comparison = compare([thrown(1, rates)], [thrown(2, rates)], CHOICES)
+    tests = {row.name: row.test for row in comparison.rows}
+    assert tests["gap"] == "sign flips of 90 clusters", (
+        "90 test texts; each stands in two or three of the cells"
+    )
+    assert tests["COOD"] == "sign flips of 60 clusters"
+
+
+def test_measures_of_epochs_are_not_compared(settings, scored):
+    part = settings(epochs=2)
+    right = np.array([LABELS.index(target(case.groups["cell"])) for case in cood.build(part).cases])
+    result = scored(part, {"1": Answers(LABELS, 1 - right), "2": Answers(LABELS, right)})
+    compared = [row for row in result.measures if "mean over" in row.facts]
+    assert len(compared) == len(CELLS) + len(KINDS) + 3
+    assert not [row for row in compared if "epoch" in row.groups]

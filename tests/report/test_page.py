@@ -1,0 +1,348 @@
+"""The page: one file that fetches nothing, in which the text of the data is text."""
+
+import json
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from shoal.errors import StoreError
+from shoal.records import Case, Measure, Outcome
+from shoal.report.blocks import section_html
+from shoal.report.drawing import span, ticks
+from shoal.report.html import page_of, write_page
+from shoal.views import (
+    Bars,
+    Block,
+    CaseList,
+    Column,
+    Curves,
+    Dots,
+    HeatMap,
+    Line,
+    Number,
+    Row,
+    Scatter,
+    Section,
+    ShownCase,
+    Strips,
+    Table,
+    Text,
+    Words,
+)
+
+VOID = {"meta", "wbr", "br"}
+HOSTILE = "</title><script>alert(1)</script>\" onload='x' \u202e\x1b[2J"
+
+
+class Page(HTMLParser):
+    """The elements of a page, and whether each is closed where it should be."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: list[str] = []
+        self.feed(text)
+        assert not self.open, f"never closed: {self.open}"
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag):
+        assert self.open and self.open.pop() == tag, f"{tag} closed out of turn"
+
+    def handle_data(self, data):
+        if "style" not in self.open:
+            self.texts.append(data)
+
+    @property
+    def text(self) -> str:
+        return " ".join("".join(self.texts).split())
+
+    def of(self, tag: str) -> list[dict[str, str | None]]:
+        return [attributes for name, attributes in self.elements if name == tag]
+
+
+def rate(value: float | None, n: int = 140, name: str = "pass rate") -> Measure:
+    interval = None if value is None else (value / 2, (1 + value) / 2)
+    return Measure(name, value, n, {"checkpoint": "seed 1"}, interval, "wilson", note="this checkpoint only")
+
+
+def blocks(text: str = "words") -> list[Block]:
+    columns = [
+        Column(text, "left"),
+        Column("pass rate"),
+        Column("", "left", spare=True),
+        Column("95 % interval"),
+        Column("", scale=(0.0, 1.0)),
+    ]
+    rows = [
+        Row([text]),
+        Row(
+            [text, Number(rate(0.25)), Number(rate(0.25), part="bar"), Number(rate(0.25), part="interval")],
+            "bad",
+        ),
+        Row(),
+        Row(
+            [
+                f"  {text}",
+                Number(rate(None), instead=text),
+                "",
+                "",
+                Dots([rate(0.5), rate(0.75)], (0.0, 1.0), 0.5),
+            ]
+        ),
+    ]
+    shown = ShownCase(
+        Case(text, ((f"A good {text}.", text), (f"A bad {text}.", text))),
+        Outcome(text, False, -0.25),
+        text,
+        [text, text],
+        "bad",
+        "▼",
+    )
+    line = Line(text, [(1.0, rate(0.25)), (2.0, rate(0.5)), (3.0, rate(None)), (4.0, rate(0.75))])
+    return [
+        Text([text, Words(text, ("strong", "good")), Number(rate(0.5))]),
+        Table(columns, rows, "t", text, [text]),
+        HeatMap([(text, text)], [(text, text), ("b", "")], {(0, 0): rate(0.9)}, text, kinds=[text]),
+        Curves(text, [line, Line("other", [(1.0, rate(0.1))])], 2.0, text),
+        Strips([(text, [rate(0.5), rate(0.6)])], (0.0, 1.0), 0.5, text),
+        Bars([(text, rate(0.5)), ("b", rate(None))], text, aside={0: text}),
+        Scatter((text, text), [(text, rate(0.5), rate(0.6))], text),
+        CaseList([shown], text, [text]),
+    ]
+
+
+def sections(text: str = "words") -> list[Section]:
+    return [
+        Section(
+            [Words(f"{text} of", "quiet"), Words("m\nabout it", "strong")], text, blocks(text), [text], [text]
+        ),
+        Section(text, blocks=blocks(text)[:2], detail="full"),
+    ]
+
+
+# The page
+
+
+def test_the_page_and_its_data_lie_beside_each_other(tmp_path):
+    write_page({"model a": sections()}, tmp_path / "report.html", {"measures": [{"value": 0.25}]})
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["report.html", "report.json"]
+    assert json.loads((tmp_path / "report.json").read_text()) == {"measures": [{"value": 0.25}]}
+    page = Page((tmp_path / "report.html").read_text())
+    assert page.text.startswith("shoal report shoal report model a words ofmabout itwords")
+
+
+def test_a_page_cannot_take_the_place_of_its_data(tmp_path):
+    with pytest.raises(StoreError, match="a page cannot end in .json"):
+        write_page({}, tmp_path / "report.json", {})
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_same_sections_give_the_same_bytes():
+    assert page_of({"a": sections(), "b": sections()}) == page_of({"a": sections(), "b": sections()})
+
+
+def test_the_page_fetches_nothing_and_runs_nothing():
+    text = page_of({"a": sections(), "b": sections()})
+    page = Page(text)
+    assert {tag for tag, _ in page.elements} & {
+        "script",
+        "link",
+        "img",
+        "iframe",
+        "object",
+        "base",
+        "form",
+    } == set()
+    assert "http" not in text.replace("http-equiv", "") and "url(" not in text and "@import" not in text
+    assert all(not name.startswith("on") for _, attributes in page.elements for name in attributes)
+    policy = next(meta["content"] for meta in page.of("meta") if "http-equiv" in meta)
+    assert policy == "default-src 'none'; style-src 'unsafe-inline'"
+
+
+def test_text_of_the_data_is_never_markup():
+    text = page_of({HOSTILE: sections(HOSTILE)}, title=HOSTILE)
+    page = Page(text)
+    assert "<script" not in text and "\u202e" not in text and "\x1b" not in text
+    assert {name for _, attributes in page.elements for name in attributes} & {"onload"} == set()
+    assert page.text.count("</title><script>alert(1)</script>\" onload='x' \\u202e\\x1b[2J") > 20
+
+
+def test_several_parts_are_linked_at_the_top_and_one_is_not():
+    links = [link["href"] for link in Page(page_of({"a": sections(), "b": sections()})).of("a")]
+    assert links == ["#part-1", "#part-2"]
+    assert [article["id"] for article in Page(page_of({"a": [], "b": []})).of("article")] == [
+        "part-1",
+        "part-2",
+    ]
+    assert Page(page_of({"a": sections()})).of("a") == []
+
+
+def test_what_is_only_for_those_who_want_everything_is_folded():
+    assert str(section_html(Section("In depth", "text", detail="full"))) == (
+        '<details><summary>In depth</summary><p class="text">text</p></details>\n'
+    )
+
+
+# Blocks
+
+
+def html(block: Block) -> str:
+    return str(section_html(Section(blocks=[block]))).removeprefix("<section>").removesuffix("</section>\n")
+
+
+@pytest.mark.parametrize("block", blocks(), ids=lambda block: type(block).__name__)
+def test_every_element_is_closed(block):
+    Page(html(block))
+
+
+@pytest.mark.parametrize(
+    "block",
+    [block for block in blocks() if isinstance(block, HeatMap | Curves | Strips | Bars | Scatter)],
+    ids=lambda block: type(block).__name__,
+)
+def test_every_picture_has_its_numbers_below_it(block):
+    text = html(block)
+    assert '<details class="data"><summary>the numbers</summary><div class="wide"><table>' in text
+
+
+def test_a_number_says_what_it_rests_on():
+    hint = "pass rate: 25.0; 95 % interval 12.5 – 62.5 (wilson); n = 140; this checkpoint only"
+    assert (
+        html(Text([Number(rate(0.25), "good")]))
+        == f'<p class="text"><span class="t-good" title="{hint}">25.0</span></p>'
+    )
+
+
+def test_a_table_has_headings_names_and_numbers():
+    columns = [Column("name", "left"), Column("pass\nrate")]
+    block = Table(
+        columns, [Row(["block"]), Row(["  a_b", Number(rate(None), instead="1 of 2")]), Row()], title="T"
+    )
+    hint = "pass rate: –; n = 140; this checkpoint only"
+    assert html(block) == (
+        '<figure class="table"><figcaption>T</figcaption><div class="wide"><table>'
+        '<thead><tr><th scope="col">name</th><th scope="col" class="right">pass rate</th></tr></thead><tbody>'
+        '<tr class="heading"><th colspan="2" scope="rowgroup">block</th></tr>'
+        '<tr><th scope="row" class="inside">  a_<wbr>b</th>'
+        f'<td class="right"><span class="t-quiet" title="{hint}">1 of 2</span></td></tr>'
+        "</tbody></table></div></figure>\n"
+    )
+
+
+def test_a_bar_is_as_long_as_its_value_and_its_interval_lies_over_it():
+    text = html(Table([Column("a", "left"), Column("", "left")], [Row(["x", Number(rate(0.5), part="bar")])]))
+    assert '<i style="left:0.0%;width:50.0%"></i><b style="left:25.0%;width:50.0%"></b>' in text
+    assert 'class="bar t-doubt"' in text
+    change = Measure("difference", -0.5, 9, {}, (-1.0, 0.0))
+    text = html(Bars([("a", change), ("b", Measure("difference", 1.0, 9))]))
+    assert (
+        '<i style="left:25.0%;width:25.0%"></i><u style="left:50.0%"></u><b style="left:0.0%;width:50.0%"></b>'
+        in text
+    )
+
+
+def test_an_interval_stands_quietly_behind_its_value():
+    text = html(
+        Table(
+            [Column("a", "left"), Column("G")],
+            [Row(["x", Number(rate(0.5), "good", "▲", "value and interval")])],
+        )
+    )
+    assert re.findall(r'<span class="([a-z-]*)"[^>]*>([^<]*)<', text) == [
+        ("t-good", "50.0 ▲"),
+        ("t-quiet", "25.0 – 75.0"),
+    ]
+
+
+def test_a_heat_map_is_coloured_by_how_far_a_rate_is_from_a_half():
+    cells = {(0, 0): rate(0.9), (0, 1): rate(0.25), (0, 2): rate(None)}
+    text = html(HeatMap([("f", "")], [("a", ""), ("b", ""), ("c", ""), ("d", "")], cells))
+    cells_shown = re.findall(r'<td class="cell ([a-z -]+)"(?: style="([^"]+)")?[^>]*>([^<]*)<', text)
+    assert cells_shown == [
+        ("high", "--depth:0.80", "90"),
+        ("low", "--depth:0.50", "25"),
+        ("t-quiet", "", "–"),
+        ("t-quiet", "", "–"),
+    ]
+
+
+def test_a_curve_breaks_where_a_value_is_undefined_and_its_band_with_it():
+    line = Line(
+        "x", [(1.0, rate(0.2)), (2.0, rate(0.4)), (3.0, rate(None)), (4.0, rate(0.8)), (5.0, rate(0.6))]
+    )
+    text = html(Curves("epoch", [line], 2.0))
+    assert text.count("<polyline") == text.count('<polygon class="band"') == 2
+    assert text.count("<circle") == 4
+    assert '<line class="marked" x1="192" x2="192"' in text and ">chosen</text>" in text
+    # Places 1 to 5 stand on 48 to 624, rates 0 to 1 on 240 up to 28.
+    assert '<polyline points="48,197.6 192,155.2"/>' in text
+
+
+def test_lines_without_a_tone_differ_in_colour_and_in_stroke():
+    text = html(Curves("k", [Line("a", [(1.0, rate(0.5))]), Line("b", [(1.0, rate(0.6))])]))
+    assert re.findall(r'<g class="line ([^"]+)"', text) == ["s0 t-first", "s1 t-second"]
+    assert re.findall(r'<li class="([^"]+)"', text) == ["s0 t-first", "s1 t-second"]
+
+
+def test_a_dot_beyond_its_scale_is_a_triangle_at_the_end():
+    scale = (-1.0, 1.0)
+    dots = [Measure("effect size", value, 8) for value in (-2.0, 0.0, 0.5)]
+    text = html(Strips([("test", dots)], scale, 0.0))
+    assert re.findall(r'<circle cx="([^"]+)"', text) == ["100", "150"]
+    assert re.findall(r'<polygon points="([^"]+)"', text) == ["-5,8 0,3 0,13"]
+
+
+def test_a_picture_of_nothing_says_so():
+    for block in (Curves("x", []), Scatter(("a", "b"), [("p", rate(None), rate(0.5))])):
+        assert "Nothing to draw: no value is defined." in html(block)
+
+
+def test_an_edit_is_marked_and_the_texts_keep_their_own_direction():
+    case = Case("c/1", (("A good film.", "So."), ("A bad film.", "So.")))
+    text = html(CaseList([ShownCase(case, Outcome("c/1", False, -0.5), "the same", ["pos", "neg"])]))
+    assert (
+        '<li title="c/1"><p class="original" dir="auto">A <mark>good</mark> film. <span class="and">¦</span> So.'
+        in text
+    )
+    assert '<p class="variant" dir="auto">A <mark>bad</mark> film.' in text
+    assert '<p class="went">expected the same, off by 0.50</p>' in text
+
+
+# Axes
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([0.2, 0.4], (0.0, 1.0)),
+        ([-0.05, 0.9], (-0.2, 1.0)),
+        ([1.2], (0.0, 1.2)),
+    ],
+)
+def test_shares_are_drawn_from_nothing_to_all(values, expected):
+    assert span([Measure("accuracy", value, 9) for value in values]) == pytest.approx(expected)
+
+
+def test_other_numbers_are_drawn_where_they_are():
+    assert span([Measure("effect size", 0.31, 8), Measure("effect size", 1.12, 8)]) == pytest.approx(
+        (0.2, 1.2)
+    )
+    assert span([Measure("x", 0.0, 8)]) == (0.0, 0.2)
+    assert span([Measure("x", 5.0, 8)]) == (5.0, 6.0)
+
+
+@pytest.mark.parametrize(
+    ("scale", "expected"), [((0.0, 1.0), 6), ((-0.2, 1.0), 7), ((0.0, 30.0), 7), ((3.0, 3.5), 6)]
+)
+def test_axes_have_a_handful_of_round_numbers(scale, expected):
+    marks = ticks(scale)
+    assert len(marks) == expected and scale[0] <= marks[0] < marks[-1] <= scale[1]

@@ -1,0 +1,640 @@
+"""Sections in a terminal, to the letter: what people see at 80 and at 120 columns."""
+
+import io
+from dataclasses import replace
+
+import pytest
+from rich.console import Console
+from rich.text import Text as Line_
+
+from shoal.records import Case, Measure, Outcome
+from shoal.show.terminal import print_sections, section_lines
+from shoal.views import (
+    Bars,
+    Block,
+    CaseList,
+    Column,
+    Curves,
+    Dots,
+    HeatMap,
+    Line,
+    Number,
+    Row,
+    Scatter,
+    Section,
+    ShownCase,
+    Strips,
+    Table,
+    Text,
+    Words,
+)
+
+
+def lines(block: Block, width: int) -> str:
+    return "\n" + "\n".join(line.plain for line in section_lines([Section(blocks=[block])], width)) + "\n"
+
+
+def printed(sections: list[Section], width: int, *, full: bool = False, colour: bool = False) -> str:
+    stream = io.StringIO()
+    system = "truecolor" if colour else None
+    console = Console(file=stream, width=width, highlight=False, force_terminal=colour, color_system=system)
+    print_sections(sections, console, full=full)
+    return stream.getvalue()
+
+
+def rate(value: float | None, n: int = 140, low: float = 0.0, high: float = 1.0) -> Measure:
+    return Measure("pass rate", value, n, {}, None if value is None else (low, high), "wilson")
+
+
+# Tables
+
+
+def rates() -> Table:
+    columns = [
+        Column("functionality", "left"),
+        Column("type", "left", tone="quiet"),
+        Column("pass rate"),
+        Column("", "left", spare=True),
+        Column("95 % interval"),
+        Column("n"),
+        Column("n/a"),
+    ]
+
+    def row(name: str, kind: str, measure: Measure, tone: str = "") -> Row:
+        parts = ("value", "bar", "interval", "n", "na")
+        return Row([name, kind, *(Number(measure, part=part) for part in parts)], tone)  # type: ignore[arg-type]
+
+    rows = [
+        row("negation", "", rate(0.545, 280, 0.5, 0.6), "strong"),
+        row("▼ negated_praise_is_negative", "MFT", rate(0.12, 140, 0.07, 0.18), "bad"),
+        row("  a_negated_question_is_no_statement", "INV", replace(rate(1.0, 140, 0.97, 1.0), na=12)),
+        Row(),
+        row("suite score", "", rate(None, 0), "strong"),
+    ]
+    return Table(columns, rows, "rates", legend=["▼ the lowest"])
+
+
+def test_a_table_with_room_shows_everything():
+    assert (
+        lines(rates(), 120)
+        == """
+functionality                         type  pass rate                            95 % interval    n  n/a
+negation                                         54.5  ████████████▒▒··········   50.0 –  60.0  280
+▼ negated_praise_is_negative          MFT        12.0  ██▒▒····················    7.0 –  18.0  140
+  a_negated_question_is_no_statement  INV       100.0  ███████████████████████▒   97.0 – 100.0  140   12
+
+suite score                                         –                                             0
+▼ the lowest
+"""
+    )
+
+
+def test_a_narrow_table_leaves_its_bars_out_and_says_so():
+    assert (
+        lines(rates(), 80)
+        == """
+functionality                         type  pass rate  95 % interval    n  n/a
+negation                                         54.5   50.0 –  60.0  280
+▼ negated_praise_is_negative          MFT        12.0    7.0 –  18.0  140
+  a_negated_question_is_no_statement  INV       100.0   97.0 – 100.0  140   12
+
+suite score                                         –                   0
+left out for want of room: bars; wider terminal or --csv
+▼ the lowest
+"""
+    )
+
+
+def scores() -> Table:
+    def cell(value: float, mark: str = "") -> Number:
+        measure = Measure("G", value, 150, {}, (value - 0.02, value + 0.02), "bootstrap")
+        return Number(measure, ("strong", "good") if mark else "", mark, "value and interval")
+
+    waiting = Number(Measure("G", None, 0), part="value and interval", instead="23 of 38")
+    columns = [Column("trained on", "left", once=True), Column("method", "left")]
+    columns += [Column(title) for title in ("i.i.d.", "G_seen", "G_func", "G_class")]
+    rows = [
+        Row([Words("iid", "strong"), "vanilla", cell(0.917), cell(0.701), cell(0.702), cell(0.703)]),
+        Row([Words("iid", "strong"), "l2", cell(0.9), cell(0.705), cell(0.706), waiting]),
+        Row(),
+        Row([Words("iid>suite", "strong"), "vanilla", cell(0.9), cell(0.98, "▲"), cell(0.75, "△"), waiting]),
+    ]
+    return Table(columns, rows)
+
+
+def test_values_marks_and_intervals_stand_below_each_other():
+    assert (
+        lines(scores(), 120)
+        == """
+trained on  method           i.i.d.             G_seen            G_func         G_class
+iid         vanilla  91.7 89.7–93.7  70.1    68.1–72.1  70.2   68.2–72.2  70.3 68.3–72.3
+            l2       90.0 88.0–92.0  70.5    68.5–72.5  70.6   68.6–72.6        23 of 38
+
+iid>suite   vanilla  90.0 88.0–92.0  98.0 ▲ 96.0–100.0  75.0 △ 73.0–77.0        23 of 38
+"""
+    )
+
+
+def test_intervals_go_below_the_values_where_the_room_is_narrow():
+    assert (
+        lines(scores(), 80)
+        == """
+trained on  method   i.i.d.     G_seen      G_func     G_class
+iid         vanilla  91.7       70.1        70.2       70.3
+                     89.7–93.7  68.1–72.1   68.2–72.2  68.3–72.3
+            l2       90.0       70.5        70.6       23 of 38
+                     88.0–92.0  68.5–72.5   68.6–72.6
+
+iid>suite   vanilla  90.0       98.0 ▲      75.0 △     23 of 38
+                     88.0–92.0  96.0–100.0  73.0–77.0
+"""
+    )
+
+
+def test_intervals_go_below_before_a_spare_column_leaves():
+    table = scores()
+    columns = [*table.columns, Column("n", spare=True)]
+    rows = [Row([*row.cells, Number(rate(0.5), part="n")]) if row.cells else row for row in table.rows]
+    text = lines(Table(columns, rows), 80)
+    assert "left out" not in text and text.count("140") == 3
+
+
+def test_pictures_leave_before_numbers_do():
+    table = rates()
+    columns = [replace(column, spare=column.spare or column.title == "n/a") for column in table.columns]
+    assert "left out for want of room: bars; wider" in lines(replace(table, columns=columns), 80)
+
+
+def test_a_number_alone_in_a_list_is_aligned_as_one_without():
+    columns = [Column("", "left"), Column("G")]
+    values = [rate(0.5, low=0.4, high=1.0), rate(0.05, low=0.04, high=0.06)]
+    rows = [Row(["x", [Number(measure, part="interval")]]) for measure in values]
+    assert (
+        lines(Table(columns, rows), 80)
+        == """
+              G
+x  40.0 – 100.0
+x   4.0 –   6.0
+"""
+    )
+
+
+def test_a_heading_inside_a_table_is_strong_unless_it_has_a_tone():
+    rows = [Row(["plain"]), Row(["worse"], "bad"), Row(["x", "y"])]
+    table = Table([Column("", "left"), Column("", "left")], rows)
+    headings = section_lines([Section(blocks=[table])], 80)[:2]
+    assert [(line.plain, str(line.spans[0].style)) for line in headings] == [
+        ("plain", "bold"),
+        ("worse", "red"),
+    ]
+
+
+def test_a_gap_at_the_end_of_a_table_is_no_gap():
+    table = Table([Column("a", "left"), Column("b", "left")], [Row(["x", "y"]), Row(), Row()], legend=["z"])
+    assert lines(table, 80) == "\na  b\nx  y\nz\n"
+
+
+def test_numbers_at_the_same_place_of_their_cells_stand_below_each_other():
+    def cell(value: float, kind: str) -> list[Number | Words]:
+        measure = rate(value, low=value / 2, high=value)
+        return [
+            Number(measure, ("strong", "first")),
+            Words(f" {kind}  ", "first"),
+            Number(measure, part="interval"),
+        ]
+
+    columns = [Column("text", "left"), Column("a word", "left")]
+    rows = [Row(["first", cell(1.0, "ID")]), Row(["second", cell(0.05, "OOD")])]
+    assert (
+        lines(Table(columns, rows), 80)
+        == """
+text    a word
+first   100.0 ID  50.0 – 100.0
+second    5.0 OOD     2.5 – 5.0
+"""
+    )
+
+
+def differences() -> Table:
+    columns = [
+        Column("B minus A, in points", "left"),
+        Column("A", spare=True),
+        Column("B"),
+        Column("B − A"),
+        Column("95 % interval"),
+        Column("adj. p"),
+        Column("better", spare=True, tone="quiet"),
+        Column("worse", spare=True, tone="quiet"),
+        Column("n", spare=True),
+    ]
+    change = Measure("difference", -0.125, 40, {}, (-0.2, 0.05), facts={"of": "pass rate"})
+    numbers = [Number(rate(0.9)), Number(rate(0.775)), Number(change), Number(change, part="interval")]
+    numbers.append(Number(Measure("adjusted p value", 0.0432, 40)))
+    row = Row(["negated_praise_is_negative", *numbers, "2", "7", Number(change, part="n")], "bad")
+    return Table(columns, [Row(["worse in B (1)"], ("strong", "bad")), row])
+
+
+def test_spare_columns_leave_from_the_right_and_are_named():
+    assert (
+        lines(differences(), 120)
+        == """
+B minus A, in points           A     B  B − A  95 % interval  adj. p  better  worse   n
+worse in B (1)
+negated_praise_is_negative  90.0  77.5  −12.5  −20.0 to +5.0    .043       2      7  40
+"""
+    )
+    assert (
+        lines(differences(), 80)
+        == """
+B minus A, in points           A     B  B − A  95 % interval  adj. p  better
+worse in B (1)
+negated_praise_is_negative  90.0  77.5  −12.5  −20.0 to +5.0    .043       2
+left out for want of room: worse, n; wider terminal or --csv
+"""
+    )
+    assert "left out for want of room: A, better, worse, n;" in " ".join(lines(differences(), 60).split())
+
+
+def test_a_table_that_cannot_be_narrowed_comes_in_blocks_and_loses_nothing():
+    columns = [Column("", "left"), *(Column(f"column_{i}") for i in range(8))]
+    rows = [Row(["name", *(Number(rate(i / 10)) for i in range(8))])]
+    assert (
+        lines(Table(columns, rows), 50)
+        == """
+      column_0  column_1  column_2  column_3
+name       0.0      10.0      20.0      30.0
+
+      column_4  column_5  column_6  column_7
+name      40.0      50.0      60.0      70.0
+"""
+    )
+
+
+def test_long_names_fold_after_their_underscores_and_words_between_words():
+    columns = [Column("functionality", "left"), Column("meaning", "left"), Column("n")]
+    name = "  a_very_long_name_of_a_functionality_that_goes_on_and_on"
+    meaning = "what it means is said in a sentence that needs more than one line"
+    assert (
+        lines(Table(columns, [Row([name, meaning, Number(rate(0.5), part="n")])]), 80)
+        == """
+functionality                                      meaning                     n
+  a_very_long_name_of_a_functionality_that_goes_   what it means is said in  140
+  on_and_on                                        a sentence that needs
+                                                   more than one line
+"""
+    )
+
+
+def test_headings_break_into_as_few_lines_as_the_room_allows():
+    columns = [Column("name", "left"), *(Column(f"a heading of words {i}") for i in range(3))]
+    rows = [Row(["x" * 20, *[Number(rate(0.5))] * 3])]
+    assert (
+        lines(Table(columns, rows), 90)
+        == """
+name                  a heading of words 0  a heading of words 1  a heading of words 2
+xxxxxxxxxxxxxxxxxxxx                  50.0                  50.0                  50.0
+"""
+    )
+    assert (
+        lines(Table(columns, rows), 60)
+        == """
+                       a heading   a heading   a heading
+name                  of words 0  of words 1  of words 2
+xxxxxxxxxxxxxxxxxxxx        50.0        50.0        50.0
+"""
+    )
+
+
+def test_a_strip_shows_the_dots_where_they_meet_and_what_lies_beyond_its_ends():
+    def dots(*values: float, interval: tuple[float, float] | None = None) -> Dots:
+        return Dots([Measure("effect size", v, 8, {}, interval) for v in values], (-2.0, 2.0), 0.0)
+
+    columns = [Column("test", "left"), Column("", scale=(-2.0, 2.0), spare=True)]
+    rows = [
+        Row(["one, with its interval", dots(1.0, interval=(0.5, 1.5))]),
+        Row(["three, two of them together", dots(-1.0, 1.0, 1.0)]),
+        Row(["twelve in a place", dots(*[0.5] * 12)]),
+        Row(["beyond both ends", dots(-2.5, 3.0)]),
+    ]
+    assert (
+        lines(Table(columns, rows), 80)
+        == """
+test                         −2                         +2
+one, with its interval       ··············│···───●───····
+three, two of them together  ·······●······│······2·······
+twelve in a place            ··············│···+··········
+beyond both ends             ‹·············│·············›
+"""
+    )
+
+
+# Pictures
+
+
+def heat_map() -> HeatMap:
+    rows = [("suite score", ""), ("negated_praise", "negation"), ("single_words", "vocabulary")]
+    columns = [("vanilla", "iid"), *((method, "iid>suite") for method in ("vanilla", "l2", "fish"))]
+    values = [[0.5, 0.97, 0.9, 0.89], [0.1, 1.0, None, 0.4], [0.9, 0.94, 0.9]]
+    cells = {(i, j): Measure("pass rate", v, 50) for i, row in enumerate(values) for j, v in enumerate(row)}
+    return HeatMap(rows, columns, cells, "func: held out", kinds=["", "MFT", "INV"], baselines=1)
+
+
+def test_a_heat_map_names_blocks_once_and_repeats_its_baseline_where_it_is_torn():
+    assert (
+        lines(heat_map(), 120)
+        == lines(heat_map(), 80)
+        == """
+func: held out
+                         iid iid>suite
+                     vanilla   vanilla l2 fish
+suite score               50        97 90   89
+negation
+  negated_praise MFT      10       100  –   40
+vocabulary
+  single_words   INV      90        94 90    –
+"""
+    )
+    assert (
+        lines(heat_map(), 42)
+        == """
+func: held out
+                         iid iid>suite
+                     vanilla   vanilla l2
+suite score               50        97 90
+negation
+  negated_praise MFT      10       100  –
+vocabulary
+  single_words   INV      90        94 90
+
+                         iid iid>suite
+                     vanilla      fish
+suite score               50        89
+negation
+  negated_praise MFT      10        40
+vocabulary
+  single_words   INV      90         –
+"""
+    )
+
+
+def test_a_heat_map_names_a_block_of_rows_once():
+    rows = [("f", "words"), ("g", "words"), ("h", "order"), ("i", "words")]
+    block = HeatMap(rows, [("l2", "")], {(i, 0): rate(0.5) for i in range(4)})
+    assert lines(block, 80) == "\n    l2\nwords\n  f 50\n  g 50\norder\n  h 50\nwords\n  i 50\n"
+
+
+@pytest.mark.parametrize(
+    ("value", "style"), [(0.9, "green"), (0.89, "yellow"), (0.5, "yellow"), (0.49, "red")]
+)
+def test_rates_of_a_heat_map_are_coloured_and_other_shares_are_not(value, style):
+    def styles(name: str) -> set[str]:
+        block = HeatMap([("f", "words")], [("", "")], {(0, 0): Measure(name, value, 9)})
+        line = section_lines([Section(blocks=[block])], 80)[-1]
+        return {str(style) for _, _, style in line.spans if style}
+
+    assert styles("pass rate") == {style}
+    assert styles("neutral share") == set()
+
+
+@pytest.mark.parametrize(
+    ("measure", "tone", "style"),
+    [
+        (rate(0.95), "", "green"),
+        (rate(0.85), "strong", "yellow"),
+        (rate(0.95), "bad", "red"),
+        (Measure("neutral share", 0.95, 9), "", "cyan"),
+    ],
+)
+def test_a_bar_has_its_tone_or_says_whether_a_rate_is_high(measure, tone, style):
+    table = Table([Column("", "left"), Column("")], [Row(["x", Number(measure, part="bar")], tone)])
+    line = section_lines([Section(blocks=[table])], 80)[0]
+    assert {str(style) for a, b, style in line.spans if line.plain[a] in "█▒"} == {style}
+
+
+def curves() -> Curves:
+    def line(name: str, measure: str, values: list[float], tone: str = "") -> Line:
+        points = [(float(i + 1), Measure(measure, value, 400)) for i, value in enumerate(values)]
+        return Line(name, points, tone)  # type: ignore[arg-type]
+
+    return Curves(
+        "epoch",
+        [
+            line("ID", "accuracy", [0.5, 0.91, 0.98], "second"),
+            line("COOD", "accuracy", [0.5, 0.62, 0.71], "first"),
+            line("gap", "gap", [0.0, 0.29, 0.27]),
+            line("validation\nID", "validation accuracy", [0.55, 0.9], "quiet"),
+        ],
+        3.0,
+    )
+
+
+def test_curves_are_a_table_with_small_bars_and_the_marked_place():
+    assert (
+        lines(curves(), 120)
+        == lines(curves(), 80)
+        == """
+                                                 validation
+epoch    ID              COOD               gap          ID
+    1  50.0  █████·····  50.0  █████·····   0.0        55.0
+    2  91.0  █████████·  62.0  ██████····  29.0        90.0
+    3  98.0  ██████████  71.0  ███████···  27.0              ◂ chosen
+"""
+    )
+    assert (
+        lines(curves(), 50)
+        == """
+                         validation
+epoch    ID  COOD   gap          ID
+    1  50.0  50.0   0.0        55.0
+    2  91.0  62.0  29.0        90.0
+    3  98.0  71.0  27.0              ◂ chosen
+left out for want of room: bars; wider terminal or
+--csv
+"""
+    )
+
+
+def test_strips_say_the_lowest_and_the_highest_and_what_is_undefined():
+    def scores_of(*values: float | None) -> list[Measure]:
+        return [Measure("stereotype score", value, 10) for value in values]
+
+    rows = [
+        ("gender", scores_of(0.4, 0.5, 0.6)),
+        ("religion", scores_of(0.7, None)),
+        ("age", scores_of(None)),
+    ]
+    block = Strips(rows, (0.2, 0.8), 0.5, "by checkpoint")
+    assert (
+        lines(block, 120)
+        == lines(block, 80)
+        == """
+by checkpoint
+          lowest  highest  20                         80
+gender      40.0     60.0  ·········●····●····●·········
+religion    70.0     70.0  ··············│········●·····  1 undefined
+age            –           ··············│··············
+"""
+    )
+
+
+def test_bars_carry_words_behind_them_and_reach_below_nought_where_values_do():
+    shares = [("none", Measure("share of items", 0.6, 10)), ("one", Measure("share of items", 0.05, 10))]
+    assert (
+        lines(Bars(shares, aside={1: "7.0 by chance"}), 80)
+        == """
+  none  60.0  ████████████████████████
+  one    5.0  ██                        7.0 by chance
+"""
+    )
+    change = [("up", Measure("difference", 0.1, 9, {}, (0.0, 0.2))), ("down", Measure("difference", -0.2, 9))]
+    assert (
+        lines(Bars(change, "changes"), 120)
+        == """
+changes
+  up    +10.0                      ▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒
+  down  −20.0  ████████████████████
+"""
+    )
+
+
+def test_a_scatter_is_a_plane_of_dots_with_its_points_below():
+    points = [("a", rate(0.1), rate(0.9)), ("b", rate(0.9), rate(0.1)), ("c", rate(0.5), rate(None))]
+    text = lines(Scatter(("accuracy", "G"), points), 80)
+    assert text.startswith("\nG\n90.0 │●\n     │\n")
+    assert f"\n10.0 │{' ' * 59}●\n     └{'─' * 60}\n" in text
+    assert text.endswith("\n   accuracy     G\na      10.0  90.0\nb      90.0  10.0\nc      50.0     –\n")
+
+
+def test_a_scatter_of_many_points_lists_some_and_counts_the_rest():
+    points = [(f"p{i}", rate(i / 30), rate(0.5)) for i in range(30)]
+    assert lines(Scatter(("x", "y"), points), 80).endswith("\n… and 10 more points: --csv\n")
+
+
+# Cases
+
+
+def case() -> ShownCase:
+    texts = (
+        ("The food was good.", "I liked it."),
+        ("The food was not good.", "I liked it."),
+        ("The food was bad.", "I liked it."),
+        ("Good food.", "I liked it."),
+        ("Good food.", "I hated it."),
+    )
+    answers = ["positive .98", "positive .95", "negative .61"]
+    return ShownCase(Case("c/1", texts), Outcome("c/1", False, -0.45), "the same answer", answers, "bad", "▼")
+
+
+def test_a_case_shows_its_variants_what_the_model_said_and_how_far_off_it_was():
+    alone = ShownCase(Case("c/2", (("Fine.",),)), Outcome("c/2", False, -0.0), "negative", ["positive .51"])
+    block = CaseList([case(), alone], [Words("Worst: ", "strong"), "negation"], ["two of 40"])
+    expected = """
+Worst: negation
+  ▼ The food was good. ¦ I liked it.   positive .98
+      → The food was not good. ¦ I liked it.   positive .95
+      → The food was bad. ¦ I liked it.   negative .61
+      … and 2 more
+      expected the same answer, off by 0.45
+
+  Fine.
+      expected negative, said positive .51, off by 0.00
+two of 40
+"""
+    assert lines(block, 80) == lines(block, 120) == expected
+
+
+def test_a_long_text_folds_below_its_beginning():
+    text = "A man plays the guitar on a wide open stage in front of many people who came to listen."
+    shown = ShownCase(Case("c", ((text,), (text,))), Outcome("c", None, error="no answer: timed out"))
+    assert (
+        lines(CaseList([shown]), 60)
+        == """
+  A man plays the guitar on a wide open stage in front of
+    many people who came to listen.
+      → A man plays the guitar on a wide open stage in front
+        of many people who came to listen.
+      no answer: timed out
+"""
+    )
+
+
+def test_what_an_edit_changed_stands_out():
+    colours = section_lines([Section(blocks=[CaseList([case()])])], 80)
+    assert [line.plain[a:b] for line in colours for a, b, style in line.spans if style == "bold"] == [
+        "not",
+        "bad",
+    ]
+    first = [colours[0].plain[a:b] for a, b, style in colours[0].spans if style == "underline"]
+    assert first == ["good"]
+
+
+# Sections
+
+
+def test_a_section_begins_with_its_answer_and_ends_with_its_notes():
+    section = Section(
+        [Words("bias of ", "quiet"), Words("tiny:mlm", "strong")],
+        [
+            "It prefers stereotypes in ",
+            Number(rate(0.61, low=0.55, high=0.66), part="value and interval"),
+            " %.",
+        ],
+        [Text(["One."]), Text(["Two."])],
+        ["this checkpoint only"],
+        ["few pairs: read with care"],
+    )
+    assert (
+        printed([section, Section("Next", detail="full")], 80)
+        == """\
+bias of tiny:mlm
+It prefers stereotypes in 61.0 (55.0 – 66.0) %.
+
+▲ few pairs: read with care
+
+One.
+
+Two.
+
+this checkpoint only
+"""
+    )
+
+
+def test_what_is_only_for_those_who_ask_for_everything_is_shown_when_they_do():
+    sections = [Section("short"), Section("full", detail="full")]
+    assert printed(sections, 80) == "short\n"
+    assert printed(sections, 80, full=True) == "short\n\nfull\n"
+
+
+def test_sentences_fold_between_words_also_where_there_is_no_terminal():
+    text = printed([Section(text="word " * 30, notes=["note " * 30])], 40)
+    assert max(map(len, text.splitlines())) <= 40 and text.count("word") == 30 and text.count("note") == 30
+
+
+@pytest.mark.parametrize(
+    ("tone", "codes"),
+    [
+        ("good", "32"),
+        ("bad", "31"),
+        ("doubt", "33"),
+        ("first", "36"),
+        (("strong", "bad"), "1;31"),
+        ("quiet", "2"),
+    ],
+)
+def test_a_tone_is_a_colour_here(tone, codes):
+    assert printed([Section(text=Words("word", tone))], 80, colour=True) == f"\x1b[{codes}mword\x1b[0m\n"
+
+
+def test_a_piece_has_its_own_tone_before_its_columns_and_its_rows():
+    columns = [Column("", "left"), Column("", "left", tone="quiet"), Column("")]
+    row = Row(["row", "column", Number(rate(0.5), "good")], "bad")
+    line: Line_ = section_lines([Section(blocks=[Table(columns, [row])])], 80)[0]
+    assert {line.plain[a:b]: str(style) for a, b, style in line.spans} == {
+        "row": "red",
+        "column": "dim",
+        "50.0": "green",
+    }
+    interval = Row(["strong", Number(rate(0.5), part="interval")], "strong")
+    line = section_lines([Section(blocks=[Table(columns, [interval])])], 80)[0]
+    assert {str(style) for _, _, style in line.spans} == {"bold", "dim"}

@@ -1,0 +1,314 @@
+"""Sections as Markdown, LaTeX and CSV: for reading, for a paper, for computing."""
+
+import csv
+import io
+
+import pytest
+
+from shoal.records import Case, Measure, Outcome
+from shoal.show.csv_tables import rows_as_csv, tables_of
+from shoal.show.latex import as_latex
+from shoal.show.markdown import as_markdown
+from shoal.views import (
+    Bars,
+    Block,
+    CaseList,
+    Column,
+    Curves,
+    Dots,
+    HeatMap,
+    Line,
+    Number,
+    Row,
+    Scatter,
+    Section,
+    ShownCase,
+    Strips,
+    Table,
+    Text,
+    Words,
+)
+
+
+def measure(value: float | None, name: str = "pass rate", n: int = 140, **groups: str) -> Measure:
+    interval = None if value is None else (value / 2, (1 + value) / 2)
+    return Measure(name, value, n, groups, interval, "wilson")
+
+
+def rates() -> Table:
+    def row(name: str, of: Measure, tone: str = "", mark: str = "") -> Row:
+        numbers = [Number(of, mark=mark), Number(of, part="bar"), Number(of, part="interval")]
+        return Row([name, *numbers, Number(of, part="n"), Number(of, part="na")], tone)  # type: ignore[arg-type]
+
+    columns = [
+        Column("functionality", "left"),
+        Column("pass\nrate"),
+        Column("", "left", spare=True),
+        Column("95 % interval"),
+        Column("n"),
+        Column("n/a"),
+    ]
+    rows = [
+        Row(["vocabulary"]),
+        row("▼ single_words", measure(0.125), mark="▲"),
+        Row(),
+        row("  fewer|words", measure(None, n=0)),
+        row("suite score", measure(1 / 3), "strong"),
+    ]
+    return Table(columns, rows, "rates", "Rates", ["▲ better"])
+
+
+def cases() -> CaseList:
+    examples = (("A good film.",), ("A *bad* film.",))
+    shown = ShownCase(
+        Case("c/1", examples), Outcome("c/1", False, -0.25), "negative", ["positive .9"], "", "▼"
+    )
+    return CaseList([shown], [Words("Worst: ", "strong"), "negation"])
+
+
+def document(*blocks: Block) -> list[Section]:
+    title = [Words("behaviour of ", "quiet"), Words("m_1\nsuite s", "strong")]
+    return [Section(title, "- It\nfails.", blocks, ["1. a note"], ["few <cases>"])]
+
+
+# Markdown
+
+
+def test_markdown_is_a_document_with_tables():
+    assert (
+        as_markdown(document(Text(["In", Words(" bold ", "strong"), "words."]), rates(), cases()))
+        == r"""
+## behaviour of m\_1
+
+suite s
+
+\- It
+
+fails.
+
+> ▲ few \<cases\>
+
+In **bold** words.
+
+**Rates**
+
+| functionality | pass rate | 95 % interval | n | n/a |
+| --- | --: | --: | --: | --: |
+| **vocabulary** |  |  |  |  |
+| ▼ single\_words | 12.5 ▲ | 6.2 – 56.2 | 140 |  |
+| fewer\|words | – |  | 0 |  |
+| **suite score** | **33.3** | 16.7 – 66.7 | 140 |  |
+
+▲ better
+
+**Worst:** negation
+
+- ▼ A good film. — positive .9<br>
+  → A **\*bad\*** film.<br>
+  expected negative, off by 0.25
+
+1\. a note
+""".lstrip()
+    )
+
+
+# LaTeX
+
+
+def test_latex_is_booktabs_tables_with_the_prose_in_comments():
+    assert (
+        as_latex(document(Text(["50 % {x}"]), rates(), cases()))
+        == r"""
+% needs \usepackage{amssymb,booktabs}
+
+% behaviour of m_1
+% suite s
+% - It
+% fails.
+% few <cases>
+
+% 50 % {x}
+
+% Rates
+\begin{tabular}{lrrrr}
+\toprule
+functionality & pass rate & 95 \% interval & n & n/a \\
+\midrule
+\multicolumn{5}{l}{\textbf{vocabulary}} \\
+$\blacktriangledown$ single\_words & 12.5 $\blacktriangle$ & 6.2 -- 56.2 & 140 &  \\
+\addlinespace
+fewer\textbar{}words & -- &  & 0 &  \\
+\textbf{suite score} & \textbf{33.3} & 16.7 -- 66.7 & 140 &  \\
+\bottomrule
+\end{tabular}
+% ▲ better
+
+% Worst: negation
+\begin{itemize}
+\item {}$\blacktriangledown$ A good film. (positive .9) \\
+$\rightarrow$ A \emph{*bad*} film. \\
+expected negative, off by 0.25
+\end{itemize}
+
+% 1. a note
+""".lstrip()
+    )
+
+
+# CSV
+
+
+def rows_of(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text, newline="")))
+
+
+def test_csv_has_fractions_every_digit_and_each_number_once():
+    assert tables_of([Section(blocks=[rates()])]) == {
+        "rates": """\
+block,functionality,pass rate,pass rate low,pass rate high,pass rate n,pass rate mark,n/a
+vocabulary,single_words,0.125,0.0625,0.5625,140,▲,0
+vocabulary,fewer|words,,,,0,,0
+vocabulary,suite score,0.3333333333333333,0.16666666666666666,0.6666666666666666,140,,0
+"""
+    }
+
+
+def test_csv_says_again_what_people_read_once():
+    columns = [Column("config", "left", once=True), Column("method", "left")]
+    table = Table(columns, [Row(["iid", "l2"]), Row(["iid", "fish"])], "t")
+    assert tables_of([Section(blocks=[table])])["t"] == "config,method\niid,l2\niid,fish\n"
+    assert "| iid | l2 |\n|  | fish |" in as_markdown([Section(blocks=[table])])
+
+
+def test_a_name_that_is_taken_gets_a_number_and_what_has_none_is_left_out():
+    tables = [Table([Column("a", "left")], [Row(["x"])], name) for name in ("cells", "", "cells", "cells")]
+    assert list(tables_of([Section(blocks=tables[:2]), Section(blocks=tables[2:], detail="full")])) == [
+        "cells",
+        "cells-2",
+        "cells-3",
+    ]
+
+
+def test_titles_that_are_there_twice_get_a_number():
+    columns = [Column("a", "left"), Column("a", "left"), Column("a 2", "left")]
+    assert tables_of([Section(blocks=[Table(columns, [], "t")])])["t"] == "a,a 2,a 2 2\n"
+
+
+def test_several_numbers_and_words_in_a_cell_become_columns_of_their_own():
+    cell = [Number(measure(0.5)), " of ", Number(measure(0.25, "accuracy"))]
+    dots = Dots([measure(0.5), measure(None)], (0.0, 1.0))
+    table = Table([Column("a"), Column("")], [Row([cell, dots])], "t")
+    row = rows_of(tables_of([Section(blocks=[table])])["t"])[0]
+    assert (row["a"], row["a n"], row["a 2"], row["a 2 high"], row["a words"]) == (
+        "0.5",
+        "140",
+        "0.25",
+        "0.625",
+        "of",
+    )
+    assert row["dots"] == "[0.5, null]"
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("=cmd|' /C calc'!A0", "'=cmd|' /C calc'!A0"),
+        ("+1 is not a number", "'+1 is not a number"),
+        ("-x", "'-x"),
+        ("@SUM(A1)", "'@SUM(A1)"),
+        ("-0.5", "-0.5"),
+        ("+3", "+3"),
+        ("\tx", "'\tx"),
+        ("\rx", "'\rx"),
+        ("a\rb", "a\rb"),
+        ('a "b", c', 'a "b", c'),
+    ],
+)
+def test_what_a_spreadsheet_would_run_is_marked_as_text_and_every_text_can_be_read_back(text, written):
+    table = rows_as_csv([{"name": text, "n": -1}, {"name": "next", "n": 2}])
+    assert [(row["name"], row["n"]) for row in rows_of(table)] == [(written, "-1"), ("next", "2")]
+
+
+def test_a_formula_in_a_heading_is_marked_too():
+    assert rows_as_csv([{"=1+1": 0}]) == "'=1+1\n0\n"
+
+
+# Pictures as tables
+
+
+PICTURES: dict[str, tuple[Block, str]] = {
+    "heat map": (
+        HeatMap(
+            [("suite score", ""), ("negation", "words")],
+            [("l2", "iid"), ("fish", "")],
+            {(0, 0): measure(0.5), (1, 1): measure(0.25)},
+            name="picture",
+            kinds=["", "MFT"],
+        ),
+        """\
+block,name,kind,iid l2,iid l2 low,iid l2 high,iid l2 n,fish,fish low,fish high,fish n
+,suite score,,0.5,0.25,0.75,140,,,,
+words,negation,MFT,,,,,0.25,0.125,0.625,140
+""",
+    ),
+    "curves": (
+        Curves(
+            "epoch",
+            [
+                Line("ID", [(1.0, measure(0.5)), (2.0, measure(None, n=0))]),
+                Line("validation\nID", [(2.0, measure(1.0))]),
+            ],
+            2.0,
+            name="picture",
+        ),
+        """\
+epoch,ID,ID low,ID high,ID n,validation ID,validation ID low,validation ID high,validation ID n,mark
+1,0.5,0.25,0.75,140,,,,,
+2,,,,0,1.0,0.5,1.0,140,chosen
+""",
+    ),
+    "strips": (
+        Strips(
+            [
+                ("gender", [measure(0.5, checkpoint="a", task="x"), measure(0.25, checkpoint="b", task="x")]),
+                ("age", [measure(0.5)]),
+            ],
+            (0.0, 1.0),
+            name="picture",
+        ),
+        """\
+name,dot,pass rate,pass rate low,pass rate high,pass rate n
+gender,a,0.5,0.25,0.75,140
+gender,b,0.25,0.125,0.625,140
+age,1,0.5,0.25,0.75,140
+""",
+    ),
+    "bars": (
+        Bars([("a", measure(0.5)), ("b", measure(None, n=0))], name="picture", aside={1: "by chance"}),
+        """\
+name,pass rate,pass rate low,pass rate high,pass rate n,beside
+a,0.5,0.25,0.75,140,
+b,,,,0,by chance
+""",
+    ),
+    "scatter": (
+        Scatter(("accuracy", "gap"), [("a", measure(0.5), measure(0.25))], name="picture"),
+        """\
+name,accuracy,accuracy low,accuracy high,accuracy n,gap,gap low,gap high,gap n
+a,0.5,0.25,0.75,140,0.25,0.125,0.625,140
+""",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", PICTURES)
+def test_a_picture_has_its_table(kind):
+    block, expected = PICTURES[kind]
+    assert tables_of([Section(blocks=[block])]) == {"picture": expected}
+
+
+def test_a_picture_in_markdown_is_its_table_with_intervals():
+    text = as_markdown([Section(blocks=[PICTURES["strips"][0]])])
+    assert "| gender | a | 50.0 (25.0 – 75.0) | 140 |" in text
+    text = as_markdown([Section(blocks=[PICTURES["heat map"][0]])])
+    assert "| suite score |  | 50.0 |  |\n| **words** |  |  |  |\n| negation | MFT |  | 25.0 |" in text

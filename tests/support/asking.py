@@ -1,0 +1,33 @@
+"""Asking a model about cases that a test has made, by the steps that every job takes."""
+
+from collections.abc import Sequence
+
+from shoal.models.ask import Questions, answer_batch, ask_batches, by_mark, questions_of
+from shoal.protocols.base import Built
+from shoal.records import Answer, Answers, Case
+
+
+def built_of(cases: Sequence[Case], labels: Sequence[str] | None, whole: Sequence[Case] = ()) -> Built:
+    """Cases as a protocol would build them."""
+    reading = bool(cases and cases[0].meta.get("reading"))
+    names = None if labels is None else tuple(labels)
+    return Built(cases, names, "spans" if reading else "labels", chosen_from=whole)
+
+
+def answer_batches(
+    model: object, questions: Questions, cases: Sequence[Case], labels: Sequence[str] | None, done: int = 0
+) -> list[list[Answer]]:
+    """The batches of a plan, those of the first `done` left out."""
+    built = built_of(cases, labels)
+    return list(ask_batches(lambda examples: answer_batch(model, built, examples), model, questions, done))
+
+
+def ask_cases(
+    model: object, cases: Sequence[Case], whole: Sequence[Case], labels: Sequence[str] | None
+) -> Answers:
+    """The answers of any model to every example of the cases, in order."""
+    built, questions = built_of(cases, labels, whole), questions_of(model, cases)
+    batches = ask_batches(lambda examples: answer_batch(model, built, examples), model, questions)
+    answers = by_mark([row for batch in batches for row in batch], questions, built)[""]
+    assert isinstance(answers, Answers)
+    return answers
