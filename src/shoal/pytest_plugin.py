@@ -78,7 +78,9 @@ def _refuse_unknown(groups: "dict[str, Any]", known: "set[str]", result: "Result
             names = sorted({*known, *(name.replace(" ", "_") for name in there)})
             key = group.replace(" ", "_")
             raise PlanError(
-                f'assert_behaves: unknown setting "{key}"', why=f"known: {', '.join(names)}", fix=nearest(key, names)
+                f'assert_behaves: unknown setting "{key}"',
+                why=f"known: {', '.join(names)}",
+                fix=nearest(key, names),
             )
 
 
@@ -107,14 +109,9 @@ def _audit(
 def _askable(model: Any) -> Any:
     """What can be asked: plain functions and scikit-learn objects are wrapped as `python:` models are."""
     from .models.ask import Classifier, HasAnswered
-    from .models.imported import ImportedModel
+    from .models.imported import around
 
-    if isinstance(model, str | Classifier | HasAnswered):
-        return model
-    # Any importable module will do: the object is here, and is never looked up.
-    wrapped = ImportedModel("builtins", getattr(model, "__name__", type(model).__name__))
-    wrapped._found = model
-    return wrapped
+    return model if isinstance(model, str | Classifier | HasAnswered) else around(model)
 
 
 def _message(failed: "list[Verdict]", result: "Result") -> str:

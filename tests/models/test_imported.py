@@ -10,6 +10,7 @@ from asking import answer_batches, ask_cases
 from shoal import case, load_model
 from shoal.errors import ModelError
 from shoal.models.ask import batches, classify_safely, distinct, gather
+from shoal.models.imported import around
 
 LABELS = ("negative", "neutral", "positive")
 TEXTS = [("good",), ("bad",), ("so so",)]
@@ -169,6 +170,24 @@ def test_classes_that_are_numbers_need_names(module, classes):
     assert answers.label_map == {str(classes[0]): "positive", str(classes[1]): "negative"}
 
 
+def test_labels_may_be_given_by_the_models_own_names(module):
+    meaning = "pos:positive,neg:negative"
+    module.shorthand = lambda texts: [{"pos": 0.9, "neg": 0.1}] * len(texts)
+    answers = load_model(f"python:answering:shorthand?labels={meaning}").classify(TEXTS, LABELS)
+    assert (
+        answers.labels == ("negative", "positive")
+        and answers.predictions.tolist() == [1, 1, 1]
+        and answers.band
+    )
+    assert answers.label_map == {"neg": "negative", "pos": "positive"}
+    module.minus = lambda texts: [-1, 1, -1]
+    answers = load_model("python:answering:minus?labels=-1:negative,1:positive").classify(TEXTS, LABELS)
+    assert [answers.labels[code] for code in answers.predictions] == ["negative", "positive", "negative"]
+    module.odd = lambda texts: [{"b": 0.9, "a": 0.1}] * len(texts)
+    with pytest.raises(ModelError, match=r"these have none[\s\S]*labels=a:…,b:…"):
+        load_model("python:answering:odd?labels=negative,positive").classify(TEXTS, LABELS)
+
+
 def test_numbers_are_names_where_the_suite_calls_its_labels_so(module):
     module.digits = lambda texts: np.array([RIGHT[t] for t in texts])
     answers = load_model("python:answering:digits").classify(TEXTS, ("0", "1", "2"))
@@ -184,6 +203,18 @@ def test_a_function_may_carry_the_names_of_its_columns(module):
     vars(named)["classes_"] = LABELS[::-1]
     module.named = named
     assert load_model("python:answering:named").classify(TEXTS, LABELS).predictions.tolist() == [2, 0, 1]
+
+
+def test_an_object_that_is_here_already_is_told_how_to_carry_its_names():
+    def mine(texts):
+        return [vector(t) for t in texts]
+
+    with pytest.raises(
+        ModelError, match=r"mine gives 3 [\s\S]*try: mine.classes_ = \('negative', 'neutral', 'positive'\)"
+    ):
+        around(mine).classify(TEXTS, LABELS)
+    vars(mine)["classes_"] = LABELS
+    assert around(mine).classify(TEXTS, LABELS).predictions.tolist() == [2, 0, 1]
 
 
 def test_no_answer_to_an_example_is_an_error_of_that_example(module):
@@ -221,7 +252,7 @@ def test_pairs_come_as_tuples(module):
         ("python:no_such_thing:f", "no module 'no_such_thing'"),
         ("python:answering", "no object named"),
         ("python:answering:lists?lables=a", r"unknown option 'lables'[\s\S]*try: \"labels\""),
-        ("python:answering:lists?labels=a,,b", "names no label somewhere"),
+        ("python:answering:lists?labels=a,,b", "is not understood"),
         ("python:answering:lists?timeout=soon", r"timeout=soon[\s\S]*seconds above 0"),
         ("python:answering:lists?timeout=-1", r"timeout=-1[\s\S]*seconds above 0"),
         ("python:answering:lists?labels=a,b", r"gives 3 probabilities, and names for 2"),

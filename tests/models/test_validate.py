@@ -60,6 +60,7 @@ def test_all_numbers_none_are_as_many_errors():
         ({"probabilities": [GOOD, [0.5, 0.5, 0.5], GOOD, GOOD]}, r"they sum to 1.5, not to 1[\s\S]*try: "),
         ({"probabilities": [GOOD, [-0.2, 0.5, 0.7], GOOD, GOOD]}, r"between 0 and 1[\s\S]*try: "),
         ({"confidences": [0.5, -3.2, 0.5, 0.5]}, r"the confidence -3.2[\s\S]*log-probabilities are none[\s\S]*try: "),
+        ({"confidences": [0.5, 0.2, 0.5, 0.5]}, r"the confidence 0.2[\s\S]*leaves more for another of 3 labels"),
         ({"confidences": [0.5, 97.0, 0.5, 0.5]}, r"the confidence 97[\s\S]*try: "),
         ({"probabilities": [GOOD] * 4, "predictions": [2, 0, 2, 2]}, r"answers negative where.*positive 0.7"),
         ({"probabilities": [GOOD] * 3}, r"3 labels to 4 examples[\s\S]*try: "),

@@ -23,7 +23,7 @@ from . import ModelSpec, likelihood, spans
 from .ask import BATCH_TOKENS, Filler, TokenScores, batches
 from .checkpoint import DTYPES, HEADS, Checkpoint, first_line, libraries
 from .features import Features
-from .labels import in_suite_order, suite_names
+from .labels import Spellings, ends_of, in_suite_order, parse_labels, suite_names
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -45,6 +45,8 @@ def load(spec: ModelSpec) -> "HFModel":
             why=f"known: {', '.join(OPTIONS)}",
             fix=nearest(unknown[0], OPTIONS) or "leave it out",
         )
+    if "labels" in options:
+        parse_labels(options["labels"], f"hf:{spec.name}")
     _one_of(spec, "dtype", DTYPES)
     _one_of(spec, "long", ("cut", "error"))
     _one_of(spec, "allow_pickle", ("yes", "no"))
@@ -227,7 +229,7 @@ class HFModel:
             arranged,
             errors=errors,
             label_map=dict(zip(self._written_labels, own, strict=True)),
-            band=labels is not None and len(names) < len(labels),
+            band=tuple(names) == ends_of(labels or ()),
         )
 
     def _logits(self, examples: Sequence[Example]) -> Any:
@@ -264,17 +266,19 @@ class HFModel:
     def own_labels(self) -> tuple[str, ...]:
         """The model's labels in the order of its numbers, as it or the user names them."""
         written = self._written_labels
-        given = self.options.get("labels")
-        if given is None:
+        if "labels" not in self.options:
             return written
-        names = tuple(name.strip() for name in given.split(","))
-        if len(names) != len(written) or not all(names):
+        named = parse_labels(self.options["labels"], f"hf:{self.checkpoint.name}")
+        if not named.order:
+            known = Spellings(named.names)
+            return tuple(named.names.get(known.get(name) or "", name) for name in written)
+        if len(named.order) != len(written):
             raise ModelError(
-                f"{self!r}: labels= names {len(names)}, the model has {len(written)}",
+                f"{self!r}: labels= names {len(named.order)}, the model has {len(written)}",
                 why=f"it calls them {', '.join(written)}",
                 fix="labels= with the suite's names, in that order",
             )
-        return names
+        return named.order
 
     @property
     def _written_labels(self) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from `classes_`, or from `?labels=`, never by position alone. In reading compreh
 
 import json
 import math
+import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
@@ -24,7 +25,17 @@ from . import ModelSpec
 from .calling import Limited, contained
 from .forms import NOTHING, Given, listed, read_given
 from .identity import call_watched, import_watched, made_of, short_names
-from .labels import NAMELESS, familiar, in_suite_order, likely, suite_names
+from .labels import (
+    NAMELESS,
+    LabelNames,
+    Spellings,
+    ends_of,
+    familiar,
+    in_suite_order,
+    likely,
+    parse_labels,
+    suite_names,
+)
 from .validate import in_words
 
 OPTIONS = ("labels", "version", "timeout")
@@ -46,21 +57,14 @@ def load(spec: ModelSpec) -> "ImportedModel":
             f"python:{spec.name}: no object named",
             fix="python:package.module:name, the name being that of a function or an object in the module",
         )
-    return ImportedModel(
-        module, name, _labels(spec), spec.options.get("version"), _seconds(spec), spec.options
-    )
+    return ImportedModel(module, name, spec.options, _seconds(spec))
 
 
-def _labels(spec: ModelSpec) -> tuple[str, ...] | None:
-    if "labels" not in spec.options:
-        return None
-    names = tuple(name.strip() for name in spec.options["labels"].split(","))
-    if not all(names):
-        raise ModelError(
-            f"python:{spec.name}: labels={spec.options['labels']} names no label somewhere",
-            fix="labels=negative,positive",
-        )
-    return names
+def around(found: Any) -> "ImportedModel":
+    """An object that is here already, as a model."""
+    model = ImportedModel("builtins", getattr(found, "__name__", type(found).__name__))
+    model._found, model._handed_over = found, True
+    return model
 
 
 def _seconds(spec: ModelSpec) -> float | None:
@@ -86,16 +90,17 @@ class ImportedModel:
         self,
         module: str,
         name: str,
-        labels: tuple[str, ...] | None = None,
-        version: str | None = None,
-        seconds: float | None = None,
         options: Mapping[str, str] | None = None,
+        seconds: float | None = None,
     ) -> None:
-        self.module, self.name, self.own_labels, self.version = module, name, labels, version
-        self.options = dict(options or {})
+        self.module, self.name, self.options = module, name, dict(options or {})
+        self.version = self.options.get("version")
+        labels = self.options.get("labels")
+        self.named = LabelNames() if labels is None else parse_labels(labels, f"python:{module}:{name}")
         self.read_late: list[Path] = []
         """Files that it opened only when it was first asked, and that are no part of what it is known by."""
         self._found: Any = None
+        self._handed_over = False
         self._watch_next = False
         self._limited = Limited(repr(self), seconds) if seconds else None
         if str(Path.cwd()) not in sys.path:
@@ -106,6 +111,8 @@ class ImportedModel:
             raise ModelError(f"python:{module}:{name}: no module {module!r}", fix=_instead_of(module, name))
 
     def __repr__(self) -> str:
+        if self._handed_over:
+            return self.name
         options = "&".join(f"{name}={value}" for name, value in self.options.items())
         return f"python:{self.module}:{self.name}{'?' if options else ''}{options}"
 
@@ -123,8 +130,8 @@ class ImportedModel:
             version = f"version {self.version}" if self.version is not None else ""
         made = made_of(self.module)
         keyed: dict[str, Any] = {"object": f"{self.module}:{self.name}", "source": made.source_digest()}
-        if self.own_labels:
-            keyed["labels"] = ",".join(self.own_labels)
+        if "labels" in self.options:
+            keyed["labels"] = self.options["labels"]
         if version:
             # Who names a version says what counts: what is read may change from one call to the next.
             return {**keyed, "version": version, "keyed by": [*short_names(made, reads=False), version]}
@@ -240,7 +247,7 @@ class ImportedModel:
             arranged,
             errors=given.missing,
             label_map=dict(zip(written, theirs, strict=True)),
-            band=labels is not None and len(names) < len(labels),
+            band=tuple(names) == ends_of(labels or ()),
         )
 
     def _called(
@@ -249,27 +256,26 @@ class ImportedModel:
         """What each column is called: as the model writes it, or as `?labels=` says."""
         assert given.vectors is not None
         width = given.vectors.shape[1]
-        if self.own_labels is None:
-            if given.names is None and classes is None and labels is not None:
-                raise ModelError(
-                    f"{self!r} gives {width} probabilities without names; the suite's labels are {', '.join(labels)}",
-                    why="which is which cannot be told; a wrong guess turns every answer round",
-                    fix=f"{self._with_option(labels, width)}, in the order of the model's probabilities; or let it "
-                    'answer {"' + labels[0] + '": 0.9, …} for each text',
-                )
-            self._fit(len(written), width)
-            return written
-        self._fit(len(self.own_labels), width)
-        if given.ordered:
-            return self.own_labels
-        numbers = self._numbers(classes)
-        if not set(written) <= set(numbers):
+        if self.named.order:
+            self._fit(len(self.named.order), width)
+            if given.ordered:
+                return self.named.order
+        self._fit(len(written), width)
+        if not given.names and not classes and labels is not None and "labels" not in self.options:
+            raise ModelError(
+                f"{self!r} gives {width} probabilities without names; the suite's labels are {', '.join(labels)}",
+                why="which is which cannot be told; a wrong guess turns every answer round",
+                fix=f"{self._with_option(labels, width)}, in the order of the model's probabilities; or let it "
+                'answer {"' + labels[0] + '": 0.9, …} for each text',
+            )
+        called = tuple(self._meaning(word, classes) for word in written)
+        if self.named.order and called == written:
             raise ModelError(
                 f"{self!r} answers {some(written)}",
                 why="labels= goes by the order of the model's labels, and these have none",
-                fix="let it answer with the suite's names, and leave labels= out",
+                fix=f"labels={':…,'.join(map(str, written))}:…, with the suite's name behind each",
             )
-        return tuple(self.own_labels[numbers[name]] for name in written)
+        return called
 
     def _fit(self, named: int, width: int) -> None:
         if named != width:
@@ -282,7 +288,8 @@ class ImportedModel:
         """Labels alone, or with one confidence each."""
         assert given.labels is not None
         words = {str(label) for row, label in enumerate(given.labels) if row not in given.missing}
-        names = tuple(labels or self.own_labels or sorted(words)) or ("0", "1")
+        meant = {self._meaning(word, classes) for word in words}
+        names = tuple(labels or self.named.order or sorted(meant)) or ("0", "1")
         codes, taken = self._codes(given, classes, names)
         return Answers(names, codes, confidences=given.confidences, errors=given.missing, label_map=taken)
 
@@ -294,13 +301,11 @@ class ImportedModel:
         A number is a name like any other: what stands behind it, only `?labels=` can say.
         """
         assert given.labels is not None
-        numbers = self._numbers(classes) if self.own_labels else {}
         taken: dict[str, str] = {}
         for row, label in enumerate(given.labels):
             word = str(label)
             if row not in given.missing and word not in taken:
-                called = self.own_labels[numbers[word]] if self.own_labels and word in numbers else word
-                (taken[word],) = familiar([called], names)
+                (taken[word],) = familiar([self._meaning(word, classes)], names)
                 if taken[word] not in names:
                     self._refuse_label(word, given, classes, names)
         places = {name: code for code, name in enumerate(names)}
@@ -309,18 +314,20 @@ class ImportedModel:
         ]
         return np.array(codes, np.int64), taken
 
-    def _numbers(self, classes: Classes) -> dict[str, int]:
-        """The model's words for its labels, to their places in its own order."""
-        assert self.own_labels is not None
+    def _meaning(self, word: str, classes: Classes) -> str:
+        """What the user says that one of the model's words means; the word itself, where they say nothing of it."""
+        if not self.named.order:
+            return self.named.names.get(Spellings(self.named.names).get(word) or "", word)
         if classes:
-            self._fit(len(self.own_labels), len(classes))
-            return {name: place for place, name in enumerate(classes)}
-        places = range(len(self.own_labels))
-        return {str(place): place for place in places} | {f"LABEL_{place}": place for place in places}
+            self._fit(len(self.named.order), len(classes))
+            return self.named.order[classes.index(word)] if word in classes else word
+        number = re.fullmatch(r"(?:LABEL_)?(\d{1,9})", word)
+        place = int(number[1]) if number else len(self.named.order)
+        return self.named.order[place] if place < len(self.named.order) else word
 
     def _refuse_label(self, word: str, given: Given, classes: Classes, names: Sequence[str]) -> NoReturn:
         words = classes or tuple(sorted({str(label) for label in given.labels or () if label is not None}))
-        if self.own_labels is None and all(NAMELESS.fullmatch(other.lstrip("-")) for other in words):
+        if "labels" not in self.options and all(NAMELESS.fullmatch(other.lstrip("-")) for other in words):
             raise ModelError(
                 f"{self!r} answers {some(words)}; the suite's labels are {', '.join(names)}",
                 why="which label a number means cannot be told; a wrong guess turns every answer round",
@@ -328,12 +335,14 @@ class ImportedModel:
             )
         raise ModelError(
             f"{self!r} answers {word!r}, which is not one of {', '.join(names)}",
-            why=f"labels={','.join(self.own_labels)} names no such label" if self.own_labels else "",
+            why=f"labels={self.options['labels']} does not name it" if "labels" in self.options else "",
             fix=nearest(word, names) or f"let it answer with the suite's names: {', '.join(names)}",
         )
 
     def _with_option(self, labels: Sequence[str], width: int) -> str:
-        """This model's spec, with the names that are missing."""
+        """This model's spec, with the names that are missing; an object has no spec, but can carry them."""
+        if self._handed_over:
+            return f"{self.name}.classes_ = {tuple(likely(width, labels))}"
         return f"{self!r}{'&' if self.options else '?'}labels={','.join(likely(width, labels))}"
 
 

@@ -41,7 +41,7 @@ def validated(answers: Answers, count: int, labels: Sequence[str] | None, who: s
         _check_probabilities(answers.probabilities[kept], who)
         _check_choices(answers.predictions[kept], answers.probabilities[kept], answers.labels, who)
     if answers.confidences is not None:
-        _check_confidences(answers.confidences[kept], who)
+        _check_confidences(answers.confidences[kept], len(labels or answers.labels), who)
     return replace(
         answers,
         predictions=np.where(kept, answers.predictions, 0),
@@ -169,7 +169,7 @@ def _remedy(vectors: Floats) -> str:
     return "these look like margins or logits: give scipy.special.softmax(numbers, axis=1), or labels alone"
 
 
-def _check_confidences(confidences: Floats, who: str) -> None:
+def _check_confidences(confidences: Floats, count: int, who: str) -> None:
     outside = (confidences < -OUTSIDE) | (confidences > 1 + OUTSIDE)
     if outside.any():
         raise ModelError(
@@ -177,6 +177,13 @@ def _check_confidences(confidences: Floats, who: str) -> None:
             why="a confidence is the probability of the label that is given, between 0 and 1; margins and "
             "log-probabilities are none",
             fix="probabilities, or the labels alone",
+        )
+    unsure = confidences < 1 / max(count, 1) - OFF_BY
+    if unsure.any():
+        raise ModelError(
+            f"{who} gave the confidence {confidences[unsure][0]:.6g}",
+            why=f"that leaves more for another of {count} labels, which would then be the answer",
+            fix="the probability of the label that is given, or the labels alone",
         )
 
 
