@@ -113,14 +113,9 @@ def _audit(
 def _askable(model: Any) -> Any:
     """What can be asked: plain functions and scikit-learn objects are wrapped as `python:` models are."""
     from .models.ask import Classifier, HasAnswered
-    from .models.imported import ImportedModel
+    from .models.imported import around
 
-    if isinstance(model, str | Classifier | HasAnswered):
-        return model
-    # Any importable module will do: the object is here, and is never looked up.
-    wrapped = ImportedModel("builtins", getattr(model, "__name__", type(model).__name__))
-    wrapped._found = model
-    return wrapped
+    return model if isinstance(model, str | Classifier | HasAnswered) else around(model)
 
 
 def _message(failed: "list[Verdict]", result: "Result") -> str:
