@@ -19,6 +19,7 @@ from shoal.protocols.behaviour.build import (
     without_duplicates,
 )
 from shoal.protocols.behaviour.iid import load_iid
+from shoal.protocols.behaviour.learning.folds import parts
 from shoal.protocols.behaviour.rules import Expect
 from shoal.protocols.behaviour.settings import Settings, Train
 
