@@ -13,13 +13,11 @@ import numpy as np
 from ...errors import DataError
 from ...measures import FEW_CASES
 from ...records import Answers, Case, Finding, Label, Measure, Outcome
-from ...stats.intervals import cluster_wilson, macro_wilson, percentile_interval, wilson
+from ...stats.intervals import cluster_wilson, macro_wilson, wilson
 from ...stats.resampling import (
     ClusterTable,
     cluster_table,
-    degrees_of_freedom,
     macro_mean,
-    macro_mean_replicates,
     rate,
 )
 from ..base import Built, Scored
@@ -55,7 +53,7 @@ def score(settings: Settings, built: Built, answers: Mapping[str, Answers]) -> S
     given = part_of(given, 0, examples) if iid else given
     judged = list(judge_examples(settings, asked, given))
     outcomes = case_outcomes(asked, judged, given)
-    measures = measure(settings, asked, outcomes, about_answers(settings, asked, given), beside_iid=bool(iid))
+    measures = measure(asked, outcomes, about_answers(settings, asked, given), beside_iid=bool(iid))
     measures += [*example_rates(asked, judged, outcomes), *([iid_score(iid)] if iid else [])]
     shown = with_neutral_band(given, asked, settings.resolved("band"))
     said = said_of(given, shown) + (said_of(of_iid, of_iid) if iid else [])
@@ -85,9 +83,7 @@ def note_of(facts: Mapping[str, Any]) -> str:
 WORDS: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "undefined": lambda facts: str(facts["undefined"]),
     "few cases": lambda facts: f"few cases ({facts['few cases']})",
-    "templates": lambda facts: (
-        f"{facts['templates']} templates: the interval takes their {facts['cases']} cases as independent"
-    ),
+    "templates": lambda facts: f"{facts['cases']} cases of {facts['templates']} templates",
     "left out": lambda facts: f"left out, no applicable case: {', '.join(facts['left out'])}",
     "no confidences": lambda facts: "the predictions have no confidences: tests of confidence do not apply",
     "cut": lambda facts: (
@@ -426,7 +422,6 @@ def lacks_neutral(answers: Answers, cases: Sequence[Case]) -> bool:
 
 
 def measure(
-    settings: Settings,
     cases: Sequence[Case],
     outcomes: Sequence[Outcome],
     about: Mapping[str, Any] | None = None,
@@ -443,8 +438,8 @@ def measure(
     for group in ("capability", "test type"):
         for value in dict.fromkeys(tally.groups[group] for tally in tallies.values()):
             members = [tally for tally in tallies.values() if tally.groups[group] == value]
-            rows.append(with_facts(_mean("pass rate", members, {group: value}, settings), without))
-    whole = _mean("suite score", list(tallies.values()), {}, settings)
+            rows.append(with_facts(_mean("pass rate", members, {group: value}), without))
+    whole = _mean("suite score", list(tallies.values()), {})
     return [*rows, with_facts(whole, {"headline": True, **without, **(about or {})})]
 
 
@@ -503,8 +498,7 @@ class _Tally:
             self.passes / self.n if self.n else None,
             self.n,
             dict(self.groups),
-            wilson(self.passes, self.n) if self.n else None,
-            "wilson" if self.n else "",
+            *_mean_interval([self]),
             self.na,
             self.errors,
         )
@@ -527,8 +521,8 @@ def _cluster_codes(clusters: list[str]) -> Integers | None:
     )
 
 
-def _mean(name: str, tallies: Sequence[_Tally], groups: Mapping[str, str], settings: Settings) -> Measure:
-    """Unweighted mean over the functionalities with a pass rate, resampled case by case inside each."""
+def _mean(name: str, tallies: Sequence[_Tally], groups: Mapping[str, str]) -> Measure:
+    """Unweighted mean over the functionalities with a pass rate."""
     known = [tally for tally in tallies if tally.n]
     left_out = [tally.groups["functionality"] for tally in tallies if not tally.n]
     na, errors = sum(tally.na for tally in tallies), sum(tally.errors for tally in tallies)
@@ -536,23 +530,18 @@ def _mean(name: str, tallies: Sequence[_Tally], groups: Mapping[str, str], setti
     if not known:
         why = {"mean over": "functionality", "undefined": NO_CASE_APPLIES if na else NO_CASE_ANSWERED}
         return with_facts(Measure(name, None, 0, groups, None, "", na, errors), why)
-    interval, method = _mean_interval(known, settings)
+    interval, method = _mean_interval(known)
     value, n = macro_mean([tally.table for tally in known]), sum(tally.n for tally in known)
     return with_facts(Measure(name, value, n, groups, interval, method, na, errors), facts)
 
 
-def _mean_interval(known: Sequence[_Tally], settings: Settings) -> tuple[tuple[float, float] | None, str]:
-    """Cases (or their clusters) drawn again inside each functionality; the functionalities stay.
+def _mean_interval(known: Sequence[_Tally]) -> tuple[tuple[float, float] | None, str]:
+    """Wilson's, on as many independent cases as tell as much of the mean as these clusters of cases do.
 
-    A functionality that passes, or fails, every case gives the same rate however its cases are drawn; where there is
-    one, Wilson's intervals are put together instead. Each mean starts from the same seed, so that neither order nor
-    names can change it.
+    The functionalities stay, their cases are new. Nothing is drawn.
     """
-    tables = [tally.table for tally in known]
-    if len(known) == 1:
-        return wilson(known[0].passes, known[0].n), "wilson"
-    if any(tally.passes in (0, tally.n) for tally in known):
-        return macro_wilson(tables), "combined wilson"
-    replicates = macro_mean_replicates(tables, settings.resamples, np.random.default_rng(settings.seed))
-    low, high = percentile_interval(replicates, degrees=degrees_of_freedom(tables))
-    return (None, "") if np.isnan(low) else ((low, high), "cluster bootstrap")
+    interval = macro_wilson([tally.table for tally in known])
+    if np.isnan(interval[0]):
+        return None, ""
+    alone = "wilson" if known[0].clusters >= known[0].n else "cluster wilson"
+    return interval, alone if len(known) == 1 else "macro wilson"
