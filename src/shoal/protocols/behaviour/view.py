@@ -64,7 +64,18 @@ def _about(settings: Settings | None, result: Result) -> str:
     given = result.job["settings"] if settings is None else {"suite": settings.suite, "split": settings.split}
     split = f", {given['split']} split" if given.get("split") else ""
     profile = given.get("profile", "") if settings is None else settings.profile
-    return f"suite {given['suite']}{split}, {cases}, profile {profile}{_unusual(settings)}"
+    return f"suite {given['suite']}{split}, {cases}{_repeated(result)}, profile {profile}{_unusual(settings)}"
+
+
+def _repeated(result: Result) -> str:
+    """What became of cases that are in the suite more than once: a pass rate counts each that was kept."""
+    facts = result.job.get("about", {}).items()
+    words = [
+        f"{count:,} {name if count > 1 else name.replace('cases', 'case')}"
+        for name, count in facts
+        if name.startswith("repeated cases")
+    ]
+    return f" ({', '.join(words)})" if words else ""
 
 
 def _about_plan(settings: Settings) -> str:
