@@ -86,7 +86,9 @@ def _sentence(comparison: Comparison) -> list[Words | Number | str]:
         more = row.difference > 0
         tone: Tone = "" if direction not in ("higher", "lower") else "good" if _is_better(row) else "bad"
         pieces.append(
-            Words(f"The {_of(row)} is {size} {'higher' if more else 'lower'} in B than in A", tone or "strong")
+            Words(
+                f"The {_of(row)} is {size} {'higher' if more else 'lower'} in B than in A", tone or "strong"
+            )
         )
         pieces.append(f" ({_interval(row)}), p {_p(row.p)}")
     elif not row.gained and not row.lost and row.facts.get("over") != RUNS:
