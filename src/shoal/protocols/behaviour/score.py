@@ -56,9 +56,9 @@ def score(settings: Settings, built: Built, answers: Mapping[str, Answers]) -> S
     measures = measure(asked, outcomes, about_answers(settings, asked, given), beside_iid=bool(iid))
     measures += [*example_rates(asked, judged, outcomes), *([iid_score(iid)] if iid else [])]
     shown = with_neutral_band(given, asked, settings.resolved("band"))
-    said = said_of(given, shown) + (said_of(of_iid, of_iid) if iid else [])
+    spoken = said_of(given, shown) + (said_of(of_iid, of_iid) if iid else [])
     findings = [*dead(outcomes + iid), *degenerate(asked, shown)]
-    return Scored(outcomes + iid, measures, {SAID: by_case(built.cases, said)}, findings)
+    return Scored(outcomes + iid, measures, {SAID: by_case(built.cases, spoken)}, findings)
 
 
 def about_answers(settings: Settings, cases: Sequence[Case], answers: Answers) -> dict[str, Any]:
@@ -110,20 +110,20 @@ def said_of(answers: Answers, shown: Answers) -> list[str]:
     Where the label is read otherwise than the model means it, what it is read as comes first.
     """
     if answers.texts:
-        said = [text or NOTHING for text in answers.texts]
+        spoken = [text or NOTHING for text in answers.texts]
     else:
         chances = confidence_of(answers).tolist()
         names = [answers.labels[code] for code in answers.predictions.tolist()]
-        said = [with_chance(name, chance) for name, chance in zip(names, chances, strict=True)]
+        spoken = [with_chance(name, chance) for name, chance in zip(names, chances, strict=True)]
         if shown is not answers:
             taken = [shown.labels[code] for code in shown.predictions.tolist()]
-            said = [
+            spoken = [
                 text if label == name else f"{label} ({text})"
-                for text, label, name in zip(said, taken, names, strict=True)
+                for text, label, name in zip(spoken, taken, names, strict=True)
             ]
     for row in answers.errors:
-        said[row] = NO_ANSWER
-    return said
+        spoken[row] = NO_ANSWER
+    return spoken
 
 
 def confidence_of(answers: Answers) -> Floats:
@@ -276,10 +276,10 @@ def case_outcomes(cases: Sequence[Case], judged: Sequence[Judged], answers: Answ
 
 def by_functionality(cases: Sequence[Case]) -> dict[str, Integers]:
     """The positions of each functionality's cases, in the order they came."""
-    found: dict[str, list[int]] = {}
+    members: dict[str, list[int]] = {}
     for position, case in enumerate(cases):
-        found.setdefault(case.groups["functionality"], []).append(position)
-    return {name: np.array(positions) for name, positions in found.items()}
+        members.setdefault(case.groups["functionality"], []).append(position)
+    return {name: np.array(positions) for name, positions in members.items()}
 
 
 def expect_of(case: Case) -> Expect:
@@ -334,8 +334,12 @@ def _block(
         confidences=None if answers.confidences is None else answers.confidences[rows],
         expected=np.zeros(0, np.int64) if reading else _expected(cases, members, sizes, answers.labels),
         texts=[answers.texts[row] for row in rows] if reading else (),
-        expected_texts=[str(label) for at in members for label in cases[at].labels or ()] if reading else (),
-        substitutions=[swap for at in members for swap in _substitutions(cases[at])] if reading else (),
+        expected_texts=[str(label) for position in members for label in cases[position].labels or ()]
+        if reading
+        else (),
+        substitutions=[swap for position in members for swap in _substitutions(cases[position])]
+        if reading
+        else (),
     )
 
 
@@ -482,15 +486,15 @@ class _Tally:
 
     def __init__(self, cases: Sequence[Case], outcomes: Sequence[Outcome], members: Integers) -> None:
         self.groups: Mapping[str, str] = cases[members[0]].groups
-        own = [outcomes[position] for position in members]
-        passed = np.array([np.nan if outcome.passed is None else float(outcome.passed) for outcome in own])
+        asked = [outcomes[position] for position in members]
+        passed = np.array([np.nan if outcome.passed is None else float(outcome.passed) for outcome in asked])
         self.n = int((~np.isnan(passed)).sum())
         self.passes = int(np.nansum(passed))
-        self.errors = sum(bool(outcome.error) for outcome in own)
-        self.na = len(own) - self.n - self.errors
+        self.errors = sum(bool(outcome.error) for outcome in asked)
+        self.na = len(asked) - self.n - self.errors
         clusters = [cases[position].cluster for position in members]
         self.table: ClusterTable = cluster_table(passed, _cluster_codes(clusters))
-        self.clusters = len(set(clusters)) if all(clusters) else len(own)
+        self.clusters = len(set(clusters)) if all(clusters) else len(asked)
 
     def measure(self) -> Measure:
         row = Measure(
