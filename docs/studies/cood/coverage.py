@@ -51,6 +51,7 @@ NOTHING = dict.fromkeys(KINDS, 0.0)
 WORLDS = {
     "seeds differ": World({"ID": 0.85, "COOD": 0.28, "OOD": 0.2}, {"ID": 0.1, "COOD": 0.5, "OOD": 0.3}),
     "seeds alike": World({"ID": 0.85, "COOD": 0.28, "OOD": 0.2}, NOTHING),
+    "seeds decide": World({"ID": 0.85, "COOD": 0.4, "OOD": 0.3}, {"ID": 0.5, "COOD": 1.2, "OOD": 1.0}, 0.3),
     "near the edge": World({"ID": 0.97, "COOD": 0.03, "OOD": 0.03}, {"ID": 0.3, "COOD": 0.5, "OOD": 0.5}),
 }
 
@@ -73,7 +74,11 @@ def cases_of(texts: int) -> list[Case]:
 
 
 def planted(
-    world: World, cases: list[Case], seeds: list[int], setting: cood.Settings, rng: np.random.Generator,
+    world: World,
+    cases: list[Case],
+    seeds: list[int],
+    setting: cood.Settings,
+    rng: np.random.Generator,
     of_texts: np.ndarray,
 ) -> Iterator[Result]:
     """A result for each seed, on the same texts."""
@@ -115,7 +120,9 @@ def coverage(world: World, seeds: int, texts: int, times: int, start: int = 0) -
                 continue
             how = "paired" if paired else "own seeds"
             if row.name == "difference" and row.interval:
-                hits.setdefault(f"difference, {how}: {name}", []).append(row.interval[0] <= 0 <= row.interval[1])
+                hits.setdefault(f"difference, {how}: {name}", []).append(
+                    row.interval[0] <= 0 <= row.interval[1]
+                )
             elif row.name == "p value" and row.value is not None:
                 hits.setdefault(f"p, {how}: {name}", []).append(row.value <= 0.05)
             elif row.interval and row.name in ("accuracy", "gap", "beyond the shortcut"):

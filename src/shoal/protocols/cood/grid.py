@@ -7,6 +7,7 @@ their range: their part is Student's t, beside the texts' (`docs/method/cood.md`
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.random import Generator
@@ -198,10 +199,11 @@ def known(grid: Grid, draws: Floats, weights: Weights) -> Known:
     by_seed = grid.by_seed(weights)
     if np.isnan(by_seed).any():
         return Known()
-    method = texts_interval(grid, draws, weights)[1]
+    method = texts_method(grid, weights)
 
+    @cache
     def over_texts(level: float) -> Interval:
-        return texts_interval(grid, draws, weights, level)[0]
+        return texts_interval(grid, draws, weights, method, level)
 
     return over_seeds(weighted(grid.rates(), weights), over_texts, by_seed, method, bounds(weights))
 
@@ -224,19 +226,24 @@ def bounds(weights: Weights) -> Interval:
     return float(np.minimum(parts, 0).sum()), float(np.maximum(parts, 0).sum())
 
 
-def texts_interval(grid: Grid, draws: Floats, weights: Weights, level: float = 0.95) -> tuple[Interval, str]:
-    """An interval for a quantity of these trainings on new texts, and how it was made.
+def texts_method(grid: Grid, weights: Weights) -> str:
+    """How an interval over texts is made.
 
     A cell in which everything is right, or wrong, gives the same however its texts are drawn: where there is one,
     Wilson's intervals are put together.
     """
-    rates = grid.rates()
     if len(weights) == 1:
-        return combined_wilson(grid, weights, level), "wilson"
-    if any(rates[column] in (0, 1) for column in weights):
-        return combined_wilson(grid, weights, level), "combined wilson"
+        return "wilson"
+    rates = grid.rates()
+    return "combined wilson" if any(rates[column] in (0, 1) for column in weights) else "text bootstrap"
+
+
+def texts_interval(grid: Grid, draws: Floats, weights: Weights, method: str, level: float) -> Interval:
+    """An interval for a quantity of these trainings on new texts."""
+    if method != "text bootstrap":
+        return combined_wilson(grid, weights, level)
     degrees = float(max(1, len(set(grid.clusters)) - len(ROLES)))
-    return percentile_interval(drawn(draws, weights), level, degrees=degrees), "text bootstrap"
+    return percentile_interval(drawn(draws, weights), level, degrees=degrees)
 
 
 def combined_wilson(grid: Grid, weights: Weights, level: float = 0.95) -> Interval:
