@@ -61,10 +61,10 @@ def test_try_as_json_is_one_object_with_the_public_names(suite, predictions):
     done = shoal("try", "behaviour", f"predictions:{predictions}", "--set", f"suite={suite}", "--json")
     assert done.exit_code == 0, done.output
     found = json.loads(done.stdout)
-    assert found.keys() == {"jobs", "measures"}
+    assert found.keys() == {"jobs", "measures", "findings"}
     first = found["measures"][0]
     assert first.keys() == {
-        "name", "value", "n", "groups", "interval", "interval_method", "na", "errors", "note",
+        "name", "value", "n", "groups", "interval", "interval_method", "na", "errors", "note", "facts",
     }  # fmt: skip
     assert first["groups"] == {"functionality": "good", "capability": "c", "test type": "MFT"}
     assert (first["value"], first["n"], first["interval_method"]) == (1.0, 2, "wilson")
@@ -77,8 +77,8 @@ def test_try_prints_a_table_in_which_data_are_never_markup(suite, predictions):
     done = shoal("try", "behaviour", f"predictions:{predictions}", "--set", f"suite={suite}")
     assert done.exit_code == 0, done.output
     assert "▼ [bold]bad[/bold]" in done.stdout
-    assert "Worst: [bold]bad[/bold], 1 cases fail" in done.stdout
-    assert "expected positive, off by 1.00" in done.stdout
+    assert "Worst: [bold]bad[/bold], 1 case" in done.stdout
+    assert "expected positive, said negative" in done.stdout
 
 
 def test_a_limit_is_a_sample(suite, predictions):

@@ -55,16 +55,37 @@ def assert_behaves(
 
     name = protocol or next(iter(PROTOCOLS))
     known = {setting.name for setting in fields(find_protocol(name).Settings)}
-    groups = {key.replace("_", " "): value for key, value in more.items() if key not in known}
+
+    def is_setting(key: str) -> bool:
+        return key.partition(".")[0] in known  # train.on is one too
+
+    groups = {key.replace("_", " "): value for key, value in more.items() if not is_setting(key)}
     groups = {key: value for key, value in groups.items() if value is not None}
-    settings = {key: value for key, value in more.items() if key in known}
+    settings = {key: value for key, value in more.items() if is_setting(key)}
     wanted = 0.9 if at_least is None and at_most is None else at_least
     rule = Rule(groups, measure, wanted, at_most, judge=judge, allow_errors=allow_errors)
     result = _audit(model, name, suite, settings)
+    _refuse_unknown(groups, known, result)
     failed = [verdict for verdict in judge_rules([rule], result) if not verdict.is_met]
     if failed:
         raise AssertionError(_message(failed, result))
     return result
+
+
+def _refuse_unknown(groups: "dict[str, Any]", known: "set[str]", result: "Result") -> None:
+    """A word that is neither a setting nor a group of the result is a slip of the pen."""
+    from .errors import PlanError, nearest
+
+    there = {group for row in result.measures for group in row.groups}
+    for group in groups:
+        if group not in there:
+            names = sorted({*known, *(name.replace(" ", "_") for name in there)})
+            key = group.replace(" ", "_")
+            raise PlanError(
+                f'assert_behaves: unknown setting "{key}"',
+                why=f"known: {', '.join(names)}",
+                fix=nearest(key, names),
+            )
 
 
 @pytest.fixture(name="assert_behaves", scope="session")
@@ -92,14 +113,9 @@ def _audit(
 def _askable(model: Any) -> Any:
     """What can be asked: plain functions and scikit-learn objects are wrapped as `python:` models are."""
     from .models.ask import Classifier, HasAnswered
-    from .models.imported import ImportedModel
+    from .models.imported import around
 
-    if isinstance(model, str | Classifier | HasAnswered):
-        return model
-    # Any importable module will do: the object is here, and is never looked up.
-    wrapped = ImportedModel("builtins", getattr(model, "__name__", type(model).__name__))
-    wrapped._found = model
-    return wrapped
+    return model if isinstance(model, str | Classifier | HasAnswered) else around(model)
 
 
 def _message(failed: "list[Verdict]", result: "Result") -> str:

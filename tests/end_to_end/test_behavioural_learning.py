@@ -9,10 +9,10 @@ import time
 from itertools import product
 
 import pytest
-from shoal.runs.workers import run_jobs
 
 from shoal.protocols.behaviour.suite import Suite, case, write_suite
-from shoal.runs.executors import run_here
+from shoal.records import Measures
+from shoal.runs.executors import run_here, run_jobs
 from shoal.runs.plan import check_plan, make_plan
 from shoal.runs.scoring import brief_result, compare_jobs
 from shoal.runs.store import RunStore
@@ -142,7 +142,7 @@ def test_contrastive_functionalities_transfer_negatively(learnt):
 
 def test_the_table_says_so(learnt):
     plan, store, jobs = learnt
-    measures = compare_jobs(plan, jobs, store)["behaviour"]
+    measures = Measures(compare_jobs(plan, jobs, store)["behaviour"].measures)
 
     def of(name, **groups):
         rows = measures.where(name, **groups)

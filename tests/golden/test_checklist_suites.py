@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from shoal import Suite, read_suite
-from shoal.protocols.behaviour.build import EDITS, read_split, split_cases
+from shoal.protocols.behaviour.build import EDITS, read_split, split_cases, without_duplicates
 
 pytestmark = pytest.mark.golden
 
@@ -95,8 +95,10 @@ def test_copies_across_the_split_are_as_published_by_id_and_none_by_content(suit
         assert copies == ({} if by_content else expected)
 
 
-def test_repairs_leave_each_case_once(suite, published):
-    cases = EDITS["repaired"](suite.cases)
+def test_repairs_keep_every_case_and_dropping_duplicates_leaves_each_once(suite, published):
+    repaired = EDITS["repaired"](suite.cases)
+    assert [case.id for case in repaired] == [case.id for case in suite.cases]
+    cases = without_duplicates(repaired)
     counts = Counter(case.groups["functionality"] for case in cases)
     conflicts = {"Testing implications"}  # labels differ between cases that read the same
     assert {name: n for name, n in counts.items() if name not in conflicts} == {

@@ -159,6 +159,36 @@ def test_intervals_go_below_before_a_spare_column_leaves():
     assert "left out" not in text and text.count("140") == 3
 
 
+def test_pictures_leave_before_numbers_do():
+    table = rates()
+    columns = [replace(column, spare=column.spare or column.title == "n/a") for column in table.columns]
+    assert "left out for want of room: bars; wider" in lines(replace(table, columns=columns), 80)
+
+
+def test_a_number_alone_in_a_list_is_aligned_as_one_without():
+    columns = [Column("", "left"), Column("G")]
+    values = [rate(0.5, low=0.4, high=1.0), rate(0.05, low=0.04, high=0.06)]
+    rows = [Row(["x", [Number(measure, part="interval")]]) for measure in values]
+    assert (
+        lines(Table(columns, rows), 80)
+        == """
+              G
+x  40.0 – 100.0
+x   4.0 –   6.0
+"""
+    )
+
+
+def test_a_heading_inside_a_table_is_strong_unless_it_has_a_tone():
+    rows = [Row(["plain"]), Row(["worse"], "bad"), Row(["x", "y"])]
+    table = Table([Column("", "left"), Column("", "left")], rows)
+    headings = section_lines([Section(blocks=[table])], 80)[:2]
+    assert [(line.plain, str(line.spans[0].style)) for line in headings] == [
+        ("plain", "bold"),
+        ("worse", "red"),
+    ]
+
+
 def test_a_gap_at_the_end_of_a_table_is_no_gap():
     table = Table([Column("a", "left"), Column("b", "left")], [Row(["x", "y"]), Row(), Row()], legend=["z"])
     assert lines(table, 80) == "\na  b\nx  y\nz\n"

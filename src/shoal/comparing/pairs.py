@@ -7,8 +7,9 @@
                                                   measures, as `--json` shows them
 
 For any protocol. A measure with the fact `mean over` is a mean over cases, or over the groups of cases that the fact
-names, with its `weights` where they are not all alike; its cases are those whose groups agree with its own. One with
-the fact `compare` = "runs" has no cases to pair, and only several runs a side tell how far it varies.
+names, with its `weights` where they are not all alike; its cases are those whose groups agree with its own (and with
+the fact `only`), but for those that agree with the fact `without`. One with the fact `compare` = "runs" has no cases
+to pair, and only several runs a side tell how far it varies.
 
 Every difference is B minus A on the cases that apply to both. One result a side is one checkpoint, and the claim is
 about "this checkpoint on new cases of these groups"; several a side are seeds of one recipe, and seeds are drawn again
@@ -277,6 +278,8 @@ def _quantity(
     if over is None:
         return Quantity(measure, level, name, groups)
     members = members_of(cases, {**measure.groups, **measure.facts.get("only", {})})
+    if without := measure.facts.get("without"):
+        members = np.setdiff1d(members, members_of(cases, without))
     if over == CASES:
         return Quantity(measure, level, name, groups, [(name, members)])
     parts: dict[str, list[int]] = {}

@@ -1,15 +1,14 @@
 """A comparison, or verdicts, as sections: the answer in a sentence, then worse, better and undecided, what changed."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
 
 from ..claims import ENOUGH_SEEDS
 from ..errors import some
-from ..measures import quantity, shown, shown_interval, shown_p, unit_word
+from ..measures import quantity, shown, shown_p
 from ..protocols.base import differing
-from ..records import Measure, Result
+from ..records import Result
 from ..views import (
     Block,
     CaseList,
@@ -26,7 +25,7 @@ from ..views import (
 )
 from ..views import Row as TableRow
 from .judge import Status, Verdict
-from .junit import number, wanted
+from .junit import number
 from .pairs import ADJUSTMENTS, RUNS, Comparison, Row, note_of
 
 EXAMPLES = 2
@@ -87,7 +86,9 @@ def _sentence(comparison: Comparison) -> list[Words | Number | str]:
         more = row.difference > 0
         tone: Tone = "" if direction not in ("higher", "lower") else "good" if _is_better(row) else "bad"
         pieces.append(
-            Words(f"The {_of(row)} is {size} {'higher' if more else 'lower'} in B than in A", tone or "strong")
+            Words(
+                f"The {_of(row)} is {size} {'higher' if more else 'lower'} in B than in A", tone or "strong"
+            )
         )
         pieces.append(f" ({_interval(row)}), p {_p(row.p)}")
     elif not row.gained and not row.lost and row.facts.get("over") != RUNS:

@@ -151,4 +151,9 @@ def _word(row: Mapping[str, Any], column: str) -> str:
 
 def _label(row: Mapping[str, Any], column: str) -> Any:
     value = _cell(row, column)
+    if isinstance(value, list | dict):
+        raise DataError(
+            f"column {column!r} holds {type(value).__name__}, one label is expected",
+            why="cases with several labels at a time are not built here",
+        )
     return value.strip() if isinstance(value, str) else value

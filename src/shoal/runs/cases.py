@@ -32,7 +32,8 @@ def save_built(built: Built, path: Path) -> None:
     content, count = hashlib.sha256(), 0
     with writing(path) as stream:
         stream.write(json.dumps(head, ensure_ascii=False) + "\n")
-        for count, row in enumerate(_rows(built), start=1):
+        for row in _rows(built):
+            count += 1
             line = json.dumps(row, ensure_ascii=False) + "\n"
             content.update(line.encode("utf-8", "surrogatepass"))
             stream.write(line)

@@ -200,7 +200,7 @@ def _load_once(path: Path, _changed: int) -> Built:
 
 
 class ThrownAway(RunStore):
-    """A store for this moment: the same steps, kept in memory; weights that jobs share in a folder that goes with it."""
+    """A store for this moment: the same steps, kept in memory; weights that jobs share go with its folder."""
 
     def __init__(self) -> None:
         super().__init__(Path(tempfile.mkdtemp(prefix="shoal-")))

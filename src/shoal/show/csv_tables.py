@@ -143,10 +143,14 @@ def _words(cell: Cell) -> str:
 
 
 def rows_as_csv(rows: Sequence[Mapping[str, Any]]) -> str:
-    """A table with the columns of its first row; nothing at all without rows."""
+    """A table with the columns of its first row, lists as JSON inside their field; nothing at all without rows."""
     if not rows:
         return ""
-    return _csv([list(rows[0]), *([row.get(name) for name in rows[0]] for row in rows)])
+    return _csv([list(rows[0]), *([_flat(row.get(name)) for name in rows[0]] for row in rows)])
+
+
+def _flat(field: Any) -> Any:
+    return dumps(field, ensure_ascii=False) if isinstance(field, list | tuple) else field
 
 
 def _csv(rows: Sequence[Sequence[Any]]) -> str:

@@ -1,4 +1,4 @@
-"""Tests of two models on the same cases: sign test, sign flips, p of a randomisation test (`docs/method/beluga.md` 1.9).
+"""Tests of two models on the same cases: sign test, sign flips, randomisation (`docs/method/beluga.md` 1.9).
 
 Both models enter alike, so exchanging their names changes no p. The exchanges themselves are made in `generalization`.
 """

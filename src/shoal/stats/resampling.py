@@ -112,7 +112,7 @@ def macro_mean(tables: Sequence[ClusterTable]) -> float:
 
 
 def macro_mean_replicates(tables: Sequence[ClusterTable], resamples: int, rng: Generator) -> Floats:
-    """A macro mean of functionalities per resample: "these functionalities, new cases" (`docs/method/beyond.md` 7.2)."""
+    """A macro mean of functionalities per resample: these functionalities, new cases (`docs/method/beyond.md` 7.2)."""
     return _macro_replicates(_in_order(tables), np.eye(2), resamples, rng)
 
 

@@ -60,7 +60,7 @@ def test_a_prediction_may_be_left_to_the_probabilities_and_ties_go_to_the_first(
 
 def test_no_confidences_and_one_confidence(tmp_path, suite, write, ask):
     bare = ask(write(tmp_path / "a.jsonl", [{**row, "conf": None} for row in rows()]), suite)
-    assert bare.probabilities is None and bare.confidences is None and "no confidences" in bare.note
+    assert bare.probabilities is None and bare.confidences is None
     single = ask(write(tmp_path / "b.jsonl", [{**row, "conf": 0.5} for row in rows()]), suite)
     assert single.confidences is not None and single.confidences.tolist() == [0.5] * 4
     mixed = [{**row, "conf": None if i == 1 else row["conf"]} for i, row in enumerate(rows())]
@@ -442,6 +442,19 @@ def test_a_folder_that_is_no_dataset_is_named(tmp_path, suite, ask, files, messa
         (tmp_path / "f" / name).write_text(content)
     with pytest.raises(DataError, match=message):
         ask(tmp_path / "f", suite)
+
+
+def test_an_arrow_file_that_points_outside_itself_is_refused(tmp_path, suite, ask):
+    import pyarrow
+
+    offsets, letters = (
+        pyarrow.array([0, 2**30, 8], pyarrow.int32()).buffers()[1],
+        pyarrow.py_buffer(b"positive"),
+    )
+    labels = pyarrow.StringArray.from_buffers(2, offsets, letters)
+    write_arrow(tmp_path / "p.arrow", {"id": ["words/1", "words/2"], "label": labels})
+    with pytest.raises(DataError, match=r"cannot be read as arrow[\s\S]*try: write or fetch the file again"):
+        ask(tmp_path / "p.arrow", suite)
 
 
 def test_which_sheet_is_meant_has_to_be_said_where_there_are_several(tmp_path, suite, ask):

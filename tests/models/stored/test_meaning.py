@@ -210,6 +210,19 @@ def test_the_order_of_columns_changes_nothing_not_even_a_tie(tmp_path, labelled,
     assert named(answers) == ["negative", "neutral"] and answers.probabilities.tolist() == rows
 
 
+def test_what_the_user_says_of_named_columns_comes_before_their_names(tmp_path, labelled, ask, named, write):
+    suite = labelled(("negative", "positive"), [0, 1])
+    path = write(tmp_path / "p.csv", ["id,negative,positive", "1,.2,.8", "2,.9,.1"])
+    listed = ask(path, suite, "?probabilities=negative,positive&labels=positive,negative")
+    mapped = ask(path, suite, "?labels=positive:negative,negative:positive")
+    assert named(listed) == named(mapped) == ["negative", "positive"]
+    assert listed.label_map == mapped.label_map == {"positive": "negative", "negative": "positive"}
+    assert named(ask(path, suite, "?labels=positive,negative")) == [
+        "positive",
+        "negative",
+    ]  # columns found by name
+
+
 # CheckList's conventions, and where they end
 
 
@@ -402,6 +415,18 @@ def test_a_label_of_many_digits_makes_no_table_of_as_many_labels(tmp_path, label
     path = write(tmp_path / "p.csv", ["id,label", "1,123456789012", "2,7"])
     answers = ask(path, suite)
     assert named(answers) == ["123456789012", "7"] and len(answers.labels) == 2
+
+
+def test_numbers_do_not_count_labels_whose_order_nobody_wrote_down(tmp_path, labelled, ask, named, write):
+    """Labels "0" and "yes": there are names, but which is the second of them was never said."""
+    suite = labelled(None, ["0", "yes"])
+    path = write(tmp_path / "p.jsonl", [{"case_id": "1", "pred": 0}, {"case_id": "2", "pred": 1}])
+    with pytest.raises(DataError, match=r"line 2: label 1 is not one of 0, yes[\s\S]*try: \?labels="):
+        ask(path, suite)
+    assert named(ask(path, suite, "?labels=0:0,1:yes")) == ["0", "yes"]
+    path = write(tmp_path / "p.txt", [".8 .2", ".3 .7"])
+    with pytest.raises(DataError, match="2 probabilities without names"):
+        ask(path, suite, "?format=softmax")
 
 
 # As it was found: word answers on a suite imported from a 0/1 column

@@ -3,9 +3,11 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from shoal.protocols.behaviour.folds import parts
 
 from shoal import Suite, case, write_suite
 from shoal.errors import DataError, PlanError
+from shoal.protocols.base import identity
 from shoal.protocols.behaviour.build import (
     EDITS,
     build,
@@ -13,10 +15,13 @@ from shoal.protocols.behaviour.build import (
     half_half,
     load_suite,
     split_cases,
+    suite_cases,
     without_duplicates,
 )
+from shoal.protocols.behaviour.iid import load_iid
+from shoal.protocols.behaviour.learning.folds import parts
 from shoal.protocols.behaviour.rules import Expect
-from shoal.protocols.behaviour.settings import Settings
+from shoal.protocols.behaviour.settings import Settings, Train
 
 LABEL = Expect("pred_equals_label")
 
@@ -65,6 +70,65 @@ def test_cases_that_read_the_same_stay_on_one_side():
 def test_duplicates_are_the_same_text_and_label_in_one_functionality():
     made = suite_of("f", case("a", label=0), case("a", label=0), case("a", label=1), case("b", label=0))
     assert [one.id for one in without_duplicates(made.cases)] == ["f/0", "f/2", "f/3"]
+
+
+@pytest.mark.parametrize("profile", ["recommended", "paper", "reference"])
+def test_no_profile_drops_a_case_of_ones_own(tmp_path, profile):
+    made = suite_of("f", case("a", label=0), case("a", label=0), case("b", label=0), labels=("no", "yes"))
+    write_suite(made, tmp_path / "s.jsonl")
+    built = build(Settings(suite=str(tmp_path / "s.jsonl"), profile=profile))
+    assert [one.id for one in built.cases] == ["f/0", "f/1", "f/2"]
+    assert built.about["repeated cases kept"] == 1
+
+
+def test_repeated_cases_are_dropped_where_somebody_says_so_and_counted(tmp_path):
+    made = suite_of("f", case("a", label=0), case("a", label=0), case("b", label=0), labels=("no", "yes"))
+    write_suite(made, tmp_path / "s.jsonl")
+    built = build(Settings(suite=str(tmp_path / "s.jsonl"), duplicates="drop"))
+    assert [one.id for one in built.cases] == ["f/0", "f/2"]
+    assert [one.id for one in built.whole] == ["f/0", "f/1", "f/2"]
+    assert built.about["repeated cases dropped"] == 1
+
+
+def test_a_suite_without_repeated_cases_has_nothing_to_say_of_them():
+    assert not [fact for fact in build(Settings(suite="sentiment")).about if "repeated" in fact]
+
+
+def test_keeping_and_dropping_are_other_cases():
+    identities = [identity(Settings(duplicates=choice), "cases") for choice in (None, "keep", "drop")]
+    assert identities[0] == identities[1] != identities[2]
+
+
+def test_ids_of_thousands_of_digits_are_names():
+    made = Suite("toy", labels=("no", "yes"))
+    made.add_functionality("f", "c", "MFT", LABEL)
+    for name in ("9" * 5000, "10", "9"):
+        made.add_case("f", name, case("a", label=0))
+    assert len(split_cases(made.cases, by_content=False)) == 3
+
+
+def test_nothing_is_trained_on_a_suite_that_asks_for_answers_in_words():
+    for settings in (
+        Settings(suite="reading", train=Train(), iid="reading"),
+        Settings(suite="reading", iid="reading"),
+    ):
+        with pytest.raises(
+            PlanError, match=r"suite 'reading' asks for answers in words[\s\S]*try: leave out train"
+        ):
+            suite_cases(settings, "")
+    with pytest.raises(PlanError, match="answers in words"):
+        parts(Settings(suite="reading", train=Train(), iid="reading"))
+
+
+def test_i_i_d_data_has_every_label_of_the_suite():
+    names = ("negative", "neutral", "positive", "mixed")
+    with pytest.raises(
+        PlanError, match="the suite asks for neutral, mixed; the i.i.d. data has no such label"
+    ):
+        load_iid(Settings(iid="sentiment"), names)
+    with pytest.raises(PlanError, match="the suite asks for neutral; the i.i.d. data has no such label"):
+        load_iid(Settings(iid="sentiment"), ("neutral", "negative", "positive"))
+    assert load_iid(Settings(iid="sentiment"), names[:3]).labels == ("negative", "positive")  # a neutral band
 
 
 def test_the_asymmetric_label_is_mended_by_both_edits():
@@ -158,6 +222,12 @@ def test_a_sample_is_seeded_and_keeps_the_order(tmp_path):
     assert drawn[0] == drawn[1] != drawn[2]
     ids = [int(one.id.split("/")[1]) for one in drawn[0]]
     assert ids == sorted(ids) and len(ids) == 10
+
+
+def test_a_name_that_is_too_long_for_a_file_is_none():
+    for refused in (lambda: load_suite("x" * 5000), lambda: choose_split([], "x" * 5000, by_content=True)):
+        with pytest.raises((DataError, PlanError), match="is neither"):
+            refused()
 
 
 def test_a_suite_that_is_neither_shipped_nor_a_file_is_refused():

@@ -1,10 +1,11 @@
 """Suites: written in Python, read from files, written and read back; every mistake named where it was made."""
 
 import json
+import time
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from shoal import Suite, case, read_suite, write_suite
@@ -27,6 +28,13 @@ HEADER = {"suite": "toy", "task": "sentiment", "label_names": ["negative", "posi
 def write(path: Path, *rows: object) -> Path:
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return path
+
+
+def deep(levels: int) -> dict[str, object]:
+    rule: dict[str, object] = {"rule": "pred_not_0"}
+    for _ in range(levels):
+        rule = {"rule": "and", "rules": [rule, {"rule": "pred_not_1"}]}
+    return rule
 
 
 def mini() -> Suite:
@@ -81,6 +89,134 @@ def test_a_wrong_label_fails_where_it_was_written():
             yield case("Great.", label="neutral")
 
 
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        ("positive", "labels must be a list of two or more names, found 'positive'"),
+        (["positive"], "labels must be a list of two or more names"),
+        ([], "labels must be a list of two or more names"),
+        ([0, 1], "labels must be a list of two or more names"),
+        (["no", "no "], "labels: 'no ' has white space around it"),
+        (["no", " "], "labels must be a list of two or more names"),
+        (["no", "yes", "no"], "labels has one name twice: no, yes, no"),
+        (list(map(str, range(200_000))), "labels has 200,000 names"),
+    ],
+)
+def test_labels_that_are_none_are_refused(labels, message):
+    with pytest.raises(DataError, match=message):
+        Suite("mini", labels=labels)
+
+
+def yields_a_tuple():
+    yield "Great.", "positive"
+
+
+def yields_a_text():
+    yield "Great."
+
+
+def yields_nothing():
+    yield from ()
+
+
+def returns_nothing():
+    case("Great.", label="positive")
+
+
+def returns_a_case():
+    return case("Great.", label="positive")
+
+
+def yields_three_texts():
+    yield case(("a", "b", "c"), label="positive")
+
+
+def yields_single_texts_and_pairs():
+    yield case("a", label="positive")
+    yield case(("a", "b"), label="positive")
+
+
+def yields_a_number():
+    yield case(5, label="positive")
+
+
+def yields_half_a_character():
+    yield case("Great \ud83d", label="positive")
+
+
+def yields_a_list_as_label():
+    yield case("a", label=[["positive"]])
+
+
+def yields_a_blank_label():
+    yield case("a", label=" ")
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (yields_a_tuple, r"yields_a_tuple, case 1: a tuple, not a case: \('Great.*[\s\S]*try: yield case"),
+        (yields_a_text, "yields_a_text, case 1: a str, not a case"),
+        (yields_nothing, "yields_nothing yields no case"),
+        (returns_nothing, r"returns_nothing gives nothing, cases are expected[\s\S]*try: yield case"),
+        (returns_a_case, "returns_a_case gives Case, cases are expected"),
+        (yields_three_texts, "yields_three_texts, case 1: an example of 3 texts"),
+        (yields_single_texts_and_pairs, "case 2: an example of 2 texts, where those before it have 1"),
+        (yields_a_number, "an example is a text or a pair of texts, found 5"),
+        (yields_half_a_character, r"\\ud83d in an example is half of a character"),
+        (yields_a_list_as_label, r"case 1: a label is a text or a whole number, found \['positive'\]"),
+        (yields_a_blank_label, "case 1: a blank label"),
+    ],
+)
+def test_a_function_that_yields_no_cases_is_told_so(function, message):
+    suite = Suite("mini", labels=("negative", "positive"))
+    with pytest.raises(DataError, match=message):
+        suite.minimum(capability="negation")(function)
+
+
+def test_a_decorator_without_brackets_or_capability_says_what_to_write():
+    suite = Suite("mini", labels=("negative", "positive"))
+    with pytest.raises(
+        DataError, match=r'@suite.minimum without brackets\n  try: @suite.minimum\(capability="…"\)'
+    ):
+
+        @suite.minimum
+        def praise():
+            yield case("Great.", label="positive")
+
+    with pytest.raises(DataError, match="@suite.invariance without a capability"):
+        suite.invariance()
+    with pytest.raises(DataError, match=r'without an expectation\n.*expect="not more confident"'):
+        suite.directional(capability="time")
+
+
+def test_an_expectation_that_cannot_be_is_refused_with_its_functionality():
+    suite = Suite("mini", labels=("negative", "positive"))
+    for tolerance in (5, -0.1, float("nan"), True):
+        with pytest.raises(DataError, match="yields_a_tuple: expect: tolerance must be a number from 0 to 2"):
+            suite.invariance(capability="c", tolerance=tolerance)(yields_a_tuple)
+
+
+def test_plain_words_for_a_rule_mean_it_wherever_a_rule_is_named(tmp_path):
+    row = {**INV, "type": "DIR", "expect": {"rule": "not more positive"}}
+    both = {"rule": "and", "rules": [{"rule": "not more confident"}, {"rule": "not less confident"}]}
+    other = {**row, "functionality": "j", "expect": both}
+    suite = read_suite(write(tmp_path / "s.jsonl", HEADER, row, other))
+    assert suite.cases[0].meta["expect"].rule == "positive_shift <= tol"
+    assert suite.cases[0].meta["direction"] == "not_less_0"
+    assert [part.rule for part in suite.cases[1].meta["expect"].parts] == [
+        "conf_of_original_pred_not_higher",
+        "conf_of_original_pred_not_lower",
+    ]
+    python = Suite("mini", labels=("negative", "positive"))
+
+    @python.invariance(capability="c", expect="not less confident")
+    def sure():
+        yield case("a", "b")
+
+    assert python.cases[0].meta["expect"].rule == "conf_of_original_pred_not_lower"
+
+
 def test_a_functionality_defined_twice_is_refused():
     suite = mini()
     with pytest.raises(DataError, match="defined twice"):
@@ -101,7 +237,7 @@ def test_a_suite_file_written_and_read_back_is_the_same(tmp_path):
 texts = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)
 
 
-@settings(max_examples=60)
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.lists(
         st.tuples(texts, st.lists(texts, min_size=1, max_size=4), st.integers(0, 1)), min_size=1, max_size=8
@@ -171,11 +307,53 @@ def test_a_direction_is_expectation_enough(tmp_path):
         ({**MFT, "expect": {"tolerance": "x"}}, "tolerance must be a number"),
         ({**MFT, "expect": {"aggregate": "most"}}, "aggregate 'most' is not one of"),
         ({**INV, "type": "DIR"}, "line 2: functionality 'i' is directional and says neither"),
+        ({**INV, "type": "DIR", "direction": ["not_less_2"]}, "line 2: 'direction' must be a text"),
+        ({**MFT, "functionality": ["f"]}, "line 2: 'functionality' must be a text"),
+        ({**MFT, "labels": [["negative"]]}, "line 2: a label is a text or a whole number"),
+        ({**MFT, "labels": {"a": 1}}, "line 2: a label is a text or a whole number"),
+        ({**MFT, "labels": 1.0}, "line 2: a label is a text or a whole number"),
+        ({**MFT, "labels": "negative "}, "line 2: label 'negative ' has white space around it"),
+        ({**MFT, "labels": "9" * 5000}, "line 2: label '9999.* is not one of negative, positive"),
+        ({**MFT, "examples": [["a", "b", "c"]]}, "line 2: an example of 3 texts"),
+        (
+            {**MFT, "examples": ["a", ["a", "b"]]},
+            "line 2: an example of 2 texts, where those before it have 1",
+        ),
+        ({**MFT, "expect": {"rule": "and", "rules": 5}}, "line 2: expect: rules must be a list of objects"),
+        ({**MFT, "expect": {"rule": "and", "rules": [5, 6]}}, "line 2: expect must be an object with a rule"),
+        ({**MFT, "expect": deep(9)}, "line 2: expect: rules in rules, more than 8 deep"),
+        ({**MFT, "expect": {"filter": "original conf >= high"}}, "line 2: filter .* is not understood"),
+        (
+            {**MFT, "expect": {"filter": "original pred is " + "9" * 5000}},
+            "line 2: label '999.* is not one of",
+        ),
     ],
 )
 def test_a_bad_row_is_named_with_its_line(tmp_path, row, message):
     with pytest.raises(DataError, match=message):
         read_suite(write(tmp_path / "s.jsonl", HEADER, row))
+
+
+def test_a_number_is_not_taken_for_a_truth_value_that_is_like_it(tmp_path):
+    with pytest.raises(DataError, match="line 3: a label is a text or a whole number, found True"):
+        read_suite(
+            write(tmp_path / "s.jsonl", HEADER, {**MFT, "labels": 1}, {**MFT, "case_id": 2, "labels": True})
+        )
+
+
+def test_a_column_of_something_else_is_not_taken_for_labels(tmp_path):
+    rows = [{**MFT, "case_id": number, "labels": f"text {number}"} for number in range(10_001)]
+    with pytest.raises(DataError, match=r"10,001 different labels: text 0, text 1, text 10 and 9,998 more"):
+        read_suite(write(tmp_path / "s.jsonl", *rows))
+
+
+def test_many_labels_take_time_in_proportion(tmp_path):
+    names = [f"label {number}" for number in range(10_000)]
+    rows = [{**MFT, "case_id": name, "labels": name} for name in reversed(names)]
+    path = write(tmp_path / "s.jsonl", {"suite": "s", "label_names": names}, *rows)
+    start = time.process_time()
+    assert len(read_suite(path).cases) == 10_000
+    assert time.process_time() - start < 2
 
 
 def test_a_case_that_is_there_twice_and_a_functionality_that_changes_are_refused(tmp_path):

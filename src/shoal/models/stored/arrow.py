@@ -1,14 +1,15 @@
 """Parquet, Arrow and Feather files, and folders that `Dataset.save_to_disk` of Hugging Face's datasets wrote."""
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from ...errors import DataError, MissingExtra
+from ...files import read_json, whole_bytes
 from .asked import Request
 from .columns import Columns
-from .json_rows import read_document, whole_file
 from .records import Records, read_records
 
 DICTIONARY = "dataset_dict.json"
@@ -45,7 +46,7 @@ def data_files(folder: Path) -> list[Path]:
             f"{folder}: a folder, and not one that Dataset.save_to_disk wrote",
             fix="the file inside it that holds the predictions",
         )
-    state = read_document(folder / STATE)
+    state = read_json(folder / STATE)
     listed = state.get("_data_files") if isinstance(state, dict) else None
     names = [str(row.get("filename")) if isinstance(row, dict) else "" for row in listed or []]
     if not names or not all(name and Path(name).name == name for name in names):
@@ -64,30 +65,35 @@ def _open(path: Path, kind: str) -> Any:
         from pyarrow import ipc, parquet
     except ImportError:
         raise MissingExtra("pyarrow", extra="tables", needed_for="Parquet and Arrow files") from None
-    source = pyarrow.BufferReader(whole_file(path))
+    content = whole_bytes(path)
+    source = pyarrow.BufferReader(content)
     try:
         if kind == "parquet":
-            return parquet.read_table(source)
-        is_stream = source.read(6) != b"ARROW1"
-        source.seek(0)
-        return (ipc.open_stream(source) if is_stream else ipc.open_file(source)).read_all()
+            table = parquet.read_table(source)
+        elif content.startswith(b"ARROW1"):
+            table = ipc.open_file(source).read_all()
+        else:
+            table = ipc.open_stream(source).read_all()
+        table.validate(full=True)
+        columns = Counter(table.schema.names)
     except (pyarrow.ArrowException, OSError, ValueError, KeyError) as problem:
         raise DataError(
             f"{path}: cannot be read as {kind}",
-            why=str(problem).splitlines()[0][:200] if str(problem) else "",
+            why=" ".join(str(problem).split())[:200],
             fix="write or fetch the file again; it may have been cut short",
         ) from None
+    twice = [name for name, times in columns.items() if times > 1]
+    if twice:
+        raise DataError(
+            f"{path}: column {twice[0]!r} is there twice", fix="give each column a name of its own"
+        )
+    return table
 
 
 def _read(request: Request, tables: Sequence[Any]) -> Columns:
     schema = tables[0].schema
-    columns = tuple(schema.names)
-    twice = next((name for name in columns if schema.get_field_index(name) < 0), None)
-    if twice is not None:
-        raise DataError(
-            f"{request.path}: column {twice!r} is there twice", fix="give each column a name of its own"
-        )
-    return read_records(request, Records("row", _rows(request.path, tables), columns, _class_names(schema)))
+    rows = _rows(request.path, tables)
+    return read_records(request, Records("row", rows, tuple(schema.names), _class_names(schema)))
 
 
 def _rows(path: Path, tables: Sequence[Any]) -> Iterator[tuple[int, dict[str, Any]]]:

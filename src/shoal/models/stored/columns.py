@@ -114,36 +114,16 @@ def shown(value: object) -> str:
     >>> shown("x" * 100)
     "'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…"
     """
-    word = ascii(value) if isinstance(value, str) and not is_text(value) else repr(value)
+    word = repr(value)
     return word if len(word) <= 60 else word[:57] + "…"
-
-
-def is_text(value: str) -> bool:
-    """Whether a text can be written: half of a surrogate pair, as JSON may hold it, cannot."""
-    return not any("\ud800" <= letter <= "\udfff" for letter in value)
-
-
-def whole_text(value: str, what: str) -> str:
-    """The text itself, if it is one."""
-    if value.isascii() or is_text(value):
-        return value
-    raise DataError(
-        f"{what} holds half of a character: {shown(value)}",
-        why="a surrogate without its pair is no text",
-        fix="write the file anew as UTF-8, from the original text",
-    )
 
 
 def number_from(value: Any, *, decimal_comma: bool = False) -> float:
     """A probability, as a number or in digits."""
-    if isinstance(value, str):
-        digits: Any = value.replace(",", ".") if decimal_comma else value
-        is_number = "_" not in value  # 1_000 is a number to Python alone
-    else:
-        digits, is_number = value, hasattr(value, "__float__") and not isinstance(value, bool)
+    digits = value.replace(",", ".") if decimal_comma and isinstance(value, str) else value
     try:
-        number = float(digits) if is_number else math.nan
-    except (OverflowError, ValueError):
+        number = math.nan if isinstance(value, bool) else float(digits)
+    except (OverflowError, TypeError, ValueError):
         number = math.nan
     if not math.isfinite(number):
         raise not_a_probability(value)

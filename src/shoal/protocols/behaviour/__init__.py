@@ -16,13 +16,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...models.ask import answer_batch
-from ...records import Answer, Example, Finding, Measure, Result
-from ...views import Section
+from ...records import Answer, Example, Result
 from ..base import Built, Compared
 from .build import build
 from .learning.folds import parts, planned_folds
 from .score import score
 from .settings import Settings
+from .view import view
 
 if TYPE_CHECKING:
     from ...training.stage import Recipe
@@ -61,12 +61,3 @@ def compare(settings: Settings, results: Sequence[Result]) -> Compared:
 
     measures = compare_trainings(settings, results, planned_folds(settings))
     return Compared(measures, [*conclusions(measures), *of_trainings(results)])
-
-
-def view(
-    settings: Settings, results: Sequence[Result], measures: Sequence[Measure], findings: Sequence[Finding]
-) -> list[Section]:
-    """Pass rates of one model; Table 3 and Figure 1 of several trainings."""
-    from .view import sections
-
-    return sections(settings, results, measures, findings)

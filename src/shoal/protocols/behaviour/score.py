@@ -73,7 +73,7 @@ def about_answers(settings: Settings, cases: Sequence[Case], answers: Answers) -
         neutral = cases[0].meta["labels"][1]
         banded = {"band": settings.resolved("band"), "band of": answers.labels[1], "neutral": neutral}
         facts |= {"never": neutral} if answers.probabilities is None else banded
-    renamed = {name: label for name, label in getattr(answers, "label_map", {}).items() if name != label}
+    renamed = {name: label for name, label in answers.label_map.items() if name != label}
     return facts | ({"label map": renamed} if renamed else {})
 
 

@@ -35,7 +35,7 @@ Count = Literal["n", "na", "errors"]
 METHODS = "intervals: Wilson for a functionality; for means, cases drawn again inside each functionality"
 
 
-def sections(
+def view(
     settings: Settings | None,
     results: Sequence[Result],
     measures: Sequence[Measure],

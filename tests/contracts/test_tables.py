@@ -1,0 +1,188 @@
+"""Every entry of every table keeps what the table promises: a new thing is tested the moment it is listed."""
+
+import ast
+from dataclasses import fields, replace
+from importlib import import_module
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import shoal.models as models
+from shoal import RunStore, ShoalError, audit, read_plan
+from shoal.data import FORMATS
+from shoal.measures import MEASURES, quantity, shown
+from shoal.models import SCHEMES, load_model
+from shoal.protocols import PROTOCOLS, find_protocol
+from shoal.protocols.base import differing, identity, is_random, step_of
+from shoal.protocols.bias import example
+from shoal.runs.executors import EXECUTORS, run_jobs
+from shoal.runs.plan import check_plan
+from shoal.views import Section
+
+PACKAGE = Path(__file__).parent.parent.parent / "src" / "shoal"
+SEAM = ("Settings", "parts", "title", "build", "recipe", "ask", "score", "compare", "view")
+"""All that a protocol offers."""
+SMALL = {
+    "behaviour": ("tiny:sentiment", {"suite": "sentiment", "limit": 40}),
+    "bias": ("vectors:VECTORS", {"diagnostic": "seat", "data": "example"}),
+    "cood": ("tiny:sentiment", {"control": "majority", "test_per_label": 4, "validation_per_label": 0}),
+}
+"""A model and settings that take a moment."""
+
+
+def _words(test):
+    return [word for side in (test.targ1, test.targ2, test.attr1, test.attr2) for word in side.words]
+
+
+@pytest.fixture
+def small(tmp_path: Path):
+    words = sorted({word for test in example.tests() for word in _words(test)})
+    rng = np.random.default_rng(0)
+    rows = [f"{word} " + " ".join(f"{x:.3f}" for x in rng.normal(size=8)) for word in words]
+    (tmp_path / "vectors.txt").write_text("\n".join(rows) + "\n")
+    return lambda name: (SMALL[name][0].replace("VECTORS", str(tmp_path / "vectors.txt")), SMALL[name][1])
+
+
+# Protocols
+
+
+@pytest.mark.parametrize("name", PROTOCOLS)
+def test_a_protocol_offers_the_nine_names(name):
+    module = find_protocol(name)
+    assert [word for word in SEAM if not hasattr(module, word)] == []
+
+
+@pytest.mark.parametrize("name", PROTOCOLS)
+def test_every_setting_says_what_it_changes_and_has_words(name):
+    settings = find_protocol(name).Settings()
+    assert {step_of(settings, setting) for setting in fields(settings)} <= {"cases", "answers", "scoring"}
+    source = Path(find_protocol(name).Settings.__module__.replace(".", "/")).with_suffix(".py")
+    tree = ast.parse((PACKAGE.parent / source).read_text())
+    body = next(n.body for n in tree.body if isinstance(n, ast.ClassDef) and n.name == "Settings")
+    described = {
+        node.target.id
+        for node, after in pairwise(body)
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
+        and isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant)
+    }  # fmt: skip
+    assert {setting.name for setting in fields(settings)} - described == set()
+
+
+@pytest.mark.parametrize("name", PROTOCOLS)
+def test_what_only_changes_scoring_is_not_part_of_a_jobs_identity(name):
+    module = find_protocol(name)
+    settings = module.Settings()
+    scoring = {s.name for s in fields(settings) if step_of(settings, s) == "scoring"}
+    assert scoring and not scoring & (identity(settings, "answers").keys())
+    assert differing(settings) == {}
+    assert differing(replace(settings, seed=7)) == {}
+    assert is_random(settings, None) is False
+
+
+@pytest.mark.parametrize("name", PROTOCOLS)
+def test_every_measure_of_a_protocol_is_in_the_table_and_its_view_is_sections(name, small):
+    model, settings = small(name)
+    result = audit(name, model, **settings)
+    assert [row.name for row in result.measures if row.name not in MEASURES] == []
+    sections = find_protocol(name).view(result.settings, [result], (), result.findings)
+    assert sections and all(isinstance(section, Section) for section in sections)
+
+
+@pytest.mark.parametrize("name", PROTOCOLS)
+def test_every_protocol_gives_the_same_twice(name, small):
+    model, settings = small(name)
+    first, second = (audit(name, model, **settings) for _ in range(2))
+    assert (first.measures, first.outcomes) == (second.measures, second.outcomes)
+
+
+# Models
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_a_scheme_has_a_loader_and_refuses_what_it_does_not_know(scheme):
+    module, about = SCHEMES[scheme]
+    assert about and callable(import_module(f".{module}", models.__name__).load)
+    with pytest.raises(ShoalError) as caught:
+        load_model(f"{scheme}:nothing-of-the-kind?nonsense=1").fingerprint()
+    assert "nonsense" in str(caught.value) or "nothing-of-the-kind" in str(caught.value)
+
+
+# Suites, measures, executors
+
+
+def test_suite_formats_have_words():
+    assert all(about for about in FORMATS.values())
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_a_measure_is_shown_as_its_unit_says(name):
+    what = quantity(name)
+    assert shown(None, what) == "–"
+    text = shown(0.5, what)
+    assert {"share": "50", "p": ".500", "count": "0", "number": "0.5"}[what.unit] in text
+    if what.direction == "ideal":
+        assert what.ideal is not None
+
+
+PLAN = """
+models = ["tiny:sentiment", "predictions:example"]
+[behaviour]
+suite = "sentiment"
+limit = 60
+"""
+
+
+def test_every_executor_leaves_the_same_bytes(tmp_path):
+    plan = tmp_path / "plan.toml"
+    plan.write_text(PLAN)
+    left = {}
+    for name in EXECUTORS:
+        jobs = check_plan(read_plan(plan))
+        store = RunStore(tmp_path / name)
+        ended = list(run_jobs(jobs, store, on=name, workers=2))
+        assert {problem for _, problem in ended} == {None}
+        left[name] = {
+            path.relative_to(store.folder): path.read_bytes()
+            for path in sorted(store.folder.rglob("*"))
+            if path.is_file() and path.suffix != ".lock"
+        }
+    first, *others = left.values()
+    assert len(first) > 6 and all(other == first for other in others)
+
+
+# What nobody may do
+
+
+def test_no_code_but_the_renderers_reads_a_note():
+    readers = []
+    for path in sorted(PACKAGE.rglob("*.py")):
+        if path.relative_to(PACKAGE).parts[0] in ("show", "report"):
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Attribute) and node.attr == "note" and isinstance(node.ctx, ast.Load):
+                own = isinstance(node.value, ast.Name) and node.value.id == "self"
+                readers += [] if own else [f"{path.relative_to(PACKAGE)}:{node.lineno}"]
+    assert readers == []
+
+
+ROOMS = ("runs", "show", "report", "comparing", "models", "data", "stats", "training")
+
+
+ABOUT_SUITES = ("show/suites.py", "show/catalogue.py")
+"""What `check SUITE`, `import` and `list` show is about suites, which only one protocol has."""
+
+
+def test_neutral_rooms_name_no_protocol():
+    imports = []
+    for room in ROOMS:
+        for path in sorted((PACKAGE / room).rglob("*.py")):
+            if str(path.relative_to(PACKAGE)) in ABOUT_SUITES:
+                continue
+            for node in ast.walk(ast.parse(path.read_text())):
+                if isinstance(node, ast.ImportFrom) and node.module:
+                    parts = node.module.split(".")
+                    if "protocols" in parts and set(parts) & set(PROTOCOLS):
+                        imports.append(f"{path.relative_to(PACKAGE)}:{node.lineno}")
+    assert imports == []

@@ -1,0 +1,201 @@
+"""`shoal import` of tables whose columns are named: labels stripped and named, nothing blank, nothing overwritten."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from shoal import read_suite
+from shoal.data.columns import Named
+from shoal.errors import DataError
+from shoal.protocols.behaviour.suite import import_suite
+
+LABELLED = Named(("text",), "label")
+PAIRS = Named(original="before", variants=("after",), test_type="INV")
+
+
+def table(tmp_path: Path, text: str, name: str = "own.csv") -> Path:
+    path = tmp_path / name
+    path.write_text(text)
+    return path
+
+
+def test_what_is_read_is_never_overwritten(tmp_path):
+    own = table(tmp_path, "text,label\na,no\nb,yes\n")
+    (tmp_path / "link.csv").symlink_to(own)
+    for out in (own, tmp_path / "link.csv", tmp_path / "." / "own.csv"):
+        with pytest.raises(DataError, match=r"both what is read and what is to be written[\s\S]*try: --out"):
+            import_suite(own, out, LABELLED)
+    assert own.read_text() == "text,label\na,no\nb,yes\n"
+
+
+def test_labels_are_stripped(tmp_path):
+    own = table(tmp_path, "text,label\na,no \nb, yes\nc,no\n")
+    suite, _ = import_suite(own, tmp_path / "out.jsonl", LABELLED)
+    assert suite.labels == ("no", "yes")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("text,label\na,no\nb,\n", "own.csv, line 3: nothing in column 'label'"),
+        ("text,label\na,no\nb,  \n", "own.csv, line 3: nothing in column 'label'"),
+        ("text,label\n,no\nb,yes\n", "own.csv, line 2: nothing in column 'text'"),
+        ('text,label\n"\n ",no\nb,yes\n', "own.csv, line 2: nothing in column 'text'"),
+        ("text,label\na,no\nb,no\n", r"one label only: 'no'[\s\S]*try: .*--labels"),
+    ],
+)
+def test_blank_cells_and_a_lone_label_are_refused(tmp_path, text, message):
+    with pytest.raises(DataError, match=message):
+        import_suite(table(tmp_path, text), tmp_path / "out.jsonl", LABELLED)
+    assert not (tmp_path / "out.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ({"text": None, "label": "no"}, "row 2: nothing in column 'text'"),
+        ({"label": "no"}, "row 2: nothing in column 'text'"),
+        ({"text": 5, "label": "no"}, "row 2: column 'text' holds int, text is expected"),
+        ({"text": "a", "label": ["no"]}, "row 2: column 'label' holds list, one label is expected"),
+        (
+            {"text": "a", "label": 1.0},
+            r"row 2: a label is a text or a whole number, found 1.0[\s\S]*--labels",
+        ),
+        ({"text": "a", "label": True}, "row 2: a label is a text or a whole number, found True"),
+        ({"text": "a", "label": -1}, "row 2: label -1 is below 0"),
+    ],
+)
+def test_a_cell_of_another_kind_is_named_with_its_row(tmp_path, row, message):
+    path = table(tmp_path, json.dumps([{"text": "a", "label": 1}, row]), "own.json")
+    with pytest.raises(DataError, match=message):
+        import_suite(path, tmp_path / "out.jsonl", LABELLED)
+
+
+def test_a_json_array_becomes_a_suite(tmp_path):
+    path = table(tmp_path, '[{"text": "a", "label": "no"}, {"text": "b", "label": "yes"}]', "own.json")
+    suite, _ = import_suite(path, tmp_path / "out.jsonl", LABELLED)
+    assert [made.id for made in suite.cases] == ["own/1", "own/2"]
+
+
+def test_a_suite_file_may_be_a_json_array(tmp_path):
+    row = {"functionality": "f", "capability": "c", "type": "MFT", "examples": [{"text": "a"}], "labels": 0}
+    rows = [{"suite": "s", "label_names": ["no", "yes"]}, {**row, "case_id": 1}, {**row, "case_id": 1}]
+    with pytest.raises(DataError, match="row 3: case '1' of 'f' is there twice"):
+        read_suite(table(tmp_path, json.dumps(rows), "suite.json"))
+    assert len(read_suite(table(tmp_path, json.dumps(rows[:2]), "suite.json")).cases) == 1
+
+
+# Names of labels
+
+
+def test_numbers_are_named_in_their_own_order(tmp_path):
+    own = table(tmp_path, "text,label\na,0\nb,1\n")
+    names = {"1": "positive", "0": "negative"}
+    suite, _ = import_suite(own, tmp_path / "out.jsonl", LABELLED, names)
+    assert suite.labels == ("negative", "positive")
+    assert [made.labels for made in suite.cases] == [("negative",), ("positive",)]
+
+
+def test_words_are_named_in_the_order_given_and_several_may_be_one(tmp_path):
+    own = table(tmp_path, "text,label\na,pos\nb,neg\nc,very neg\n")
+    names = {"neg": "negative", "very neg": "negative", "pos": "positive"}
+    suite, _ = import_suite(own, tmp_path / "out.jsonl", LABELLED, names)
+    assert suite.labels == ("negative", "positive")
+    assert [made.labels for made in suite.cases] == [("positive",), ("negative",), ("negative",)]
+
+
+def test_one_label_is_enough_where_all_are_named(tmp_path):
+    own = table(tmp_path, "text,label\na,1\nb,1\n")
+    names = {"0": "negative", "1": "positive"}
+    assert import_suite(own, tmp_path / "out.jsonl", LABELLED, names)[0].labels == ("negative", "positive")
+
+
+def test_a_label_without_a_name_is_refused_with_the_line_to_add(tmp_path):
+    own = table(tmp_path, "text,label\na,0\nb,2\n")
+    with pytest.raises(
+        DataError, match=r"line 3: label '2' has no name\n  why: --labels names 0, 1\n.*2=NAME"
+    ):
+        import_suite(own, tmp_path / "out.jsonl", LABELLED, {"0": "negative", "1": "positive"})
+
+
+def test_a_suite_with_rules_keeps_what_its_numbers_mean(tmp_path):
+    row = {"functionality": "f", "capability": "c", "type": "MFT", "case_id": 1, "examples": [{"text": "a"}]}
+    rule = {"expect": {"rule": "pred_equals_1"}, "labels": "not_0"}
+    own = table(tmp_path, json.dumps({**row, **rule}) + "\n", "own.jsonl")
+    suite, _ = import_suite(own, tmp_path / "out.jsonl", Named(), {"0": "no", "1": "yes"})
+    assert (suite.labels, suite.cases[0].labels) == (("no", "yes"), ("not_no",))
+    for names in ({"1": "yes", "2": "no"}, {"0": "no", "1": "no", "2": "yes"}):
+        with pytest.raises(DataError, match="line 1: the rules of this suite may name labels by number"):
+            import_suite(own, tmp_path / "out.jsonl", Named(), names)
+
+
+def test_class_labels_of_a_dataset_name_the_suites(tmp_path):
+    arrow = pytest.importorskip("pyarrow")
+    names = {"info": {"features": {"label": {"names": ["pos", "neg"], "_type": "ClassLabel"}}}}
+    rows = arrow.table({"text": ["a", "b"], "label": [0, 0]})
+    path = tmp_path / "d.parquet"
+    arrow.parquet = pytest.importorskip("pyarrow.parquet")
+    arrow.parquet.write_table(rows.replace_schema_metadata({"huggingface": json.dumps(names)}), path)
+    suite, _ = import_suite(path, tmp_path / "out.jsonl", LABELLED)
+    assert suite.labels == ("pos", "neg") and suite.cases[0].labels == ("pos",)
+    with pytest.raises(
+        DataError, match=r"not a suite in a format that is known\n.*its columns are text, label"
+    ):
+        read_suite(path)
+
+
+# Originals and variants
+
+
+def test_originals_with_variants_make_an_invariance_test(tmp_path):
+    own = table(tmp_path, "before,after,again\nGood.,Goood.,G00d.\nBad.,Baad.,B4d.\n", "typos.csv")
+    named = Named(original="before", variants=("after", "again"), test_type="INV")
+    suite, _ = import_suite(own, tmp_path / "out.jsonl", named)
+    first = suite.cases[0]
+    assert first.examples == (("Good.",), ("Goood.",), ("G00d.",)) and first.labels is None
+    assert first.groups["test type"] == "INV" and first.meta["expect"].tolerance == 0.1
+    assert read_suite(tmp_path / "out.jsonl").cases == suite.cases
+
+
+def test_a_directional_test_says_which_way_in_plain_words(tmp_path):
+    own = table(tmp_path, "before,after\nGood.,Once good.\n")
+    named = Named(original="before", variants=("after",), test_type="DIR", expect="not more confident")
+    (made,) = import_suite(own, tmp_path / "out.jsonl", named)[0].cases
+    assert made.meta["expect"].rule == "conf_of_original_pred_not_higher"
+    assert made.meta["direction"] == "not_more_conf"
+
+
+@pytest.mark.parametrize(
+    ("named", "message"),
+    [
+        (Named(original="before", variants=("after",)), "--type INV, or --type DIR"),
+        (Named(("before",), test_type="INV"), "--original COLUMN --variant COLUMN, instead of --text"),
+        (Named(original="before", test_type="INV"), "--original COLUMN --variant COLUMN"),
+        (Named(original="before", variants=("after",), test_type="DIR"), '--expect "not more confident"'),
+        (
+            Named(original="before", variants=("afetr",), test_type="INV"),
+            "no column 'afetr'[\\s\\S]*\"after\"",
+        ),
+        (
+            Named(original="before", variants=("after",), test_type="DIR", expect="not more confidant"),
+            r"line 2: rule 'not more confidant' is not known[\s\S]*try: \"not more confident\"",
+        ),
+    ],
+)
+def test_columns_that_do_not_go_together_are_refused(tmp_path, named, message):
+    own = table(tmp_path, "before,after\nGood.,Once good.\n")
+    with pytest.raises(DataError, match=message):
+        import_suite(own, tmp_path / "out.jsonl", named)
+
+
+def test_a_blank_variant_is_refused(tmp_path):
+    own = table(tmp_path, "before,after\nGood.,Goood.\nBad.,\n")
+    with pytest.raises(DataError, match="line 3: nothing in column 'after'"):
+        import_suite(own, tmp_path / "out.jsonl", PAIRS)
+
+
+def test_a_known_format_with_a_blank_text_is_refused(tmp_path):
+    own = table(tmp_path, "functionality,case_id,test_case,label_gold\nslur_h,1, ,hateful \n", "hc.csv")
+    with pytest.raises(DataError, match="hc.csv, line 2: a blank text"):
+        read_suite(own)

@@ -1,0 +1,136 @@
+"""Suites written in Python, named by their file: run, checked, and every mistake named with its line."""
+
+import json
+import sys
+
+import pytest
+from click.testing import CliRunner
+
+from shoal import audit, read_suite, write_suite
+from shoal.cli import main
+from shoal.errors import DataError
+from shoal.protocols.behaviour.build import suite_digest
+from shoal.protocols.behaviour.iid import stamp
+
+HOTEL = """
+from dataclasses import dataclass
+from shoal import Suite, case
+from words import GOOD
+
+print("made")
+suite = Suite("hotel", labels=("negative", "positive"))
+other = Suite("other", labels=("negative", "positive"))
+
+@dataclass
+class Room:
+    name: "str"
+
+@suite.minimum(capability="vocabulary")
+def praise():
+    for word in GOOD:
+        yield case(f"The {Room('suite').name} was {word}.", label="positive")
+
+@suite.invariance(capability="robustness")
+def shouting():
+    yield case("A good bed.", "A GOOD BED.")
+"""
+
+
+@pytest.fixture
+def hotel(tmp_path):
+    (tmp_path / "words.py").write_text('GOOD = ("clean", "quiet")\n')
+    path = tmp_path / "hotel.py"
+    path.write_text(HOTEL)
+    yield path
+    sys.modules.pop("words", None)
+
+
+def test_a_module_is_a_suite_like_any_other(hotel, capsys):
+    suite = read_suite(hotel)
+    assert (suite.name, suite.labels, len(suite.cases)) == ("hotel", ("negative", "positive"), 3)
+    printed = capsys.readouterr()
+    assert (printed.out, printed.err) == ("", "made\n")
+    assert str(hotel.parent) not in sys.path and "shoal_suite_hotel" not in sys.modules
+
+
+def test_a_module_can_be_audited_by_its_name(hotel, tmp_path):
+    answers = [
+        {"functionality": case.groups["functionality"], "case_id": case.id.split("/")[1], "example_idx": at}
+        for case in read_suite(hotel).cases
+        for at in range(len(case.examples))
+    ]
+    path = tmp_path / "answers.jsonl"
+    path.write_text("".join(json.dumps({**row, "pred": "positive"}) + "\n" for row in answers))
+    result = audit("behaviour", f"predictions:{path}", suite=str(hotel))
+    assert [row.value for row in result.measures.by("functionality")] == [1.0, 1.0]
+
+
+def test_check_and_import_take_a_module(hotel, tmp_path):
+    found = json.loads(CliRunner().invoke(main, ["check", str(hotel), "--json"]).stdout)
+    assert (found["suite"], found["cases"]) == ("hotel", 3)
+    done = CliRunner().invoke(main, ["import", str(hotel), "--out", str(tmp_path / "hotel.jsonl")])
+    assert done.exit_code == 0, done.output
+    assert read_suite(tmp_path / "hotel.jsonl").cases == read_suite(hotel).cases
+
+
+def test_a_module_counts_by_the_cases_it_makes(hotel):
+    before = suite_digest(str(hotel), stamp(str(hotel)))
+    hotel.write_text(HOTEL + "# a word more\n")
+    assert suite_digest(str(hotel), stamp(str(hotel))) == before
+    hotel.write_text(HOTEL.replace("A good bed.", "A bad bed."))
+    assert suite_digest(str(hotel), stamp(str(hotel))) != before
+
+
+def test_the_only_suite_of_a_module_may_have_any_name(tmp_path):
+    path = tmp_path / "one.py"
+    path.write_text(
+        "from shoal import Suite, case\nmine = Suite('mine', labels=('no', 'yes'))\n"
+        "@mine.minimum(capability='c')\ndef f():\n    yield case('a', label='no')\n"
+    )
+    assert read_suite(path).name == "mine"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("x = 1\n", r"hotel.py: no suite[\s\S]*try: suite = Suite"),
+        ("from shoal import Suite\na = Suite('a')\nb = Suite('b')\n", "hotel.py: 2 suites: a, b"),
+        ("from shoal import Suite\nsuite = Suite('a')\n", "suite 'a' has no cases"),
+        ("def f(:\n", r"hotel.py, line 1: SyntaxError"),
+        ("\n\nprint(undefined)\n", "hotel.py, line 3: NameError: name 'undefined' is not defined"),
+        ("\nimport no_such_module\n", "hotel.py, line 2: ModuleNotFoundError"),
+        ("import sys\nsys.exit(4)\n", "hotel.py, line 2: SystemExit: 4"),
+        (
+            "from shoal import Suite\ns = Suite('s', labels='positive')\n",
+            r"hotel.py: labels must be a list of two or more names, found 'positive'",
+        ),
+        (
+            "from shoal import Suite\ns = Suite('s')\n@s.minimum\ndef f():\n    yield 1\n",
+            "hotel.py: s: @suite.minimum without brackets",
+        ),
+    ],
+)
+def test_a_module_that_makes_no_suite_is_told_why(tmp_path, text, message):
+    path = tmp_path / "hotel.py"
+    path.write_text(text)
+    with pytest.raises(DataError, match=message):
+        read_suite(path)
+    assert "shoal_suite_hotel" not in sys.modules
+
+
+def test_a_module_that_is_not_there_is_said_so(tmp_path):
+    with pytest.raises(DataError, match="no such file"):
+        read_suite(tmp_path / "absent.py")
+
+
+def test_labels_and_columns_are_not_named_for_a_module(hotel, tmp_path):
+    done = CliRunner().invoke(
+        main, ["import", str(hotel), "--out", str(tmp_path / "x.jsonl"), "--labels", "0=no"]
+    )
+    assert done.exit_code == 1 and "has its labels and texts" in done.output
+
+
+def test_a_suite_file_made_of_a_module_is_the_same(hotel, tmp_path):
+    suite = read_suite(hotel)
+    write_suite(suite, tmp_path / "h.jsonl")
+    assert read_suite(tmp_path / "h.jsonl").cases == suite.cases
