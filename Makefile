@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check format clean
+.PHONY: demo quick test check format clean
 
 $(VENV)/demo-ready: pyproject.toml constraints/cpu.txt
 	$(PYTHON) -m venv $(VENV)
@@ -30,6 +30,9 @@ check: $(VENV)/dev-ready  ## format, lint, types
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/mypy --allow-untyped-defs --allow-incomplete-defs --allow-untyped-calls --explicit-package-bases tests
+
+quick: check  ## the inner loop: all but golden tests, simulations, trainings and attacks
+	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 -q -m "not slow and not golden" --ignore tests/end_to_end --ignore tests/training
 
 test: check  ## every check, golden tests and simulations included
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2

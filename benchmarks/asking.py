@@ -24,7 +24,8 @@ from typing import Any
 import numpy as np
 
 from shoal import load_model
-from shoal.models.ask import ask_cases
+from shoal.models.ask import answer_batch, ask_batches, by_mark, questions_of
+from shoal.protocols.base import Built
 from shoal.records import Case
 
 LABELS = ("negative", "neutral", "positive")
@@ -66,7 +67,9 @@ def with_shoal(folder: Path, options: str = "") -> Callable[[list[str]], list[st
 
     def ask(texts: list[str]) -> list[str]:
         cases = [Case(str(number), ((text,),)) for number, text in enumerate(texts)]
-        answers = ask_cases(model, cases, cases, LABELS)
+        built, questions = Built(cases, LABELS), questions_of(model, cases)
+        batches = ask_batches(lambda examples: answer_batch(model, built, examples), model, questions)
+        answers = by_mark([row for batch in batches for row in batch], questions, built)[""]
         return [answers.labels[code] for code in answers.predictions]
 
     return ask
@@ -144,7 +147,8 @@ TRIVIAL = """
 import sys, time
 sys.path.insert(0, {folder!r})
 from shoal import load_model
-from shoal.models.ask import ask_cases
+from shoal.models.ask import answer_batch, ask_batches, by_mark, questions_of
+from shoal.protocols.base import Built
 from shoal.records import Case
 cases = [Case(str(n), ((f"this is example number {{n}}, which is not like any other example",),)) for n in range({n})]
 start = time.perf_counter()

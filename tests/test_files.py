@@ -16,11 +16,13 @@ from shoal.errors import DataError, StoreError
 from shoal.files import (
     LONGEST_LINE,
     is_json_array,
+    read_json,
     read_json_array,
     read_json_lines,
     read_lines,
     read_table,
     replacing,
+    whole_bytes,
     writing,
 )
 
@@ -334,3 +336,32 @@ def test_any_text_lines_come_back_as_written(tmp_path_factory, lines):
     path.write_bytes("".join(line + "\n" for line in lines).encode())
     expected = [lines[0].removeprefix("\ufeff"), *lines[1:]]
     assert lines_of(path) == expected
+
+
+def test_a_file_that_is_no_text_is_read_as_it_is(tmp_path):
+    """Returns without a newline are line ends in text; in a workbook they are numbers."""
+    path = tmp_path / "bytes"
+    path.write_bytes(b"PAR1\r\x00\xff\r")
+    assert whole_bytes(path) == b"PAR1\r\x00\xff\r"
+    path.write_bytes(gzip.compress(b"PAR1\r\x00\xff\r"))
+    assert whole_bytes(path) == b"PAR1\r\x00\xff\r"
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b'{"a": [1, 2}', "not JSON"),
+        (b'{"a": NaN}', "NaN is not a JSON number"),
+        (b'["\\ud800"]', "half of a character"),
+        (b"[" * 100_000, "nested too deeply"),
+        (b"\xff", "not UTF-8"),
+    ],
+)
+def test_a_whole_json_file_that_is_none_is_named(tmp_path, content, message):
+    path = tmp_path / "x.json"
+    path.write_bytes(content)
+    with pytest.raises(DataError, match=message) as caught:
+        read_json(path)
+    assert "try: " in str(caught.value)
+    path.write_bytes(b'\xef\xbb\xbf{"a": [1]}\n')
+    assert read_json(path) == {"a": [1]}

@@ -18,9 +18,9 @@ LAYERS = [
     "protocols",
     "comparing",
     "runs",
+    "reproduce",
     "show",
     "report",
-    "reproduce",
     "cli pytest_plugin",
 ]
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names.split()}

@@ -91,6 +91,19 @@ def is_file(path: Path) -> bool:
 
 
 def _open(path: Path) -> BinaryIO:
+    """A file of lines, unzipped, with newlines at their ends."""
+    stream = _open_bytes(path)
+    try:
+        start = _start(stream)
+    except BROKEN_GZIP as problem:
+        raise _broken_gzip(f"{path}, after line 0", problem) from None
+    # Lines that end in a carriage return alone, as some spreadsheets save them.
+    only_returns = b"\r" in start[:-1] and b"\n" not in start
+    return io.BufferedReader(_Returns(stream), 2**16) if only_returns else stream
+
+
+def _open_bytes(path: Path) -> BinaryIO:
+    """A file as it is, once unzipped."""
     if not is_file(path):
         raise _no_file(path)
     try:
@@ -100,13 +113,7 @@ def _open(path: Path) -> BinaryIO:
     if _start(stream)[:2] == GZIP_MAGIC:
         stream.close()
         stream = io.BufferedReader(_Unzipped(path), 2**20)
-    try:
-        start = _start(stream)
-    except BROKEN_GZIP as problem:
-        raise _broken_gzip(f"{path}, after line 0", problem) from None
-    # Lines that end in a carriage return alone, as some spreadsheets save them.
-    only_returns = b"\r" in start[:-1] and b"\n" not in start
-    return io.BufferedReader(_Returns(stream), 2**16) if only_returns else stream
+    return stream
 
 
 def _start(stream: Any) -> bytes:
@@ -258,25 +265,42 @@ def read_json_array(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         position = _after_space(text, end + 1)
 
 
-def _whole(path: Path) -> str:
-    with _open(path) as stream:
+def whole_bytes(path: Path) -> bytes:
+    """Everything in a file, once unzipped; for what cannot be read line by line."""
+    with _open_bytes(path) as stream:
         try:
             raw = stream.read(LARGEST_WHOLE + 1)
         except BROKEN_GZIP as problem:
             raise _broken_gzip(str(path), problem) from None
     if len(raw) > LARGEST_WHOLE:
         raise DataError(
-            f"{path}: a JSON array of more than {LARGEST_WHOLE // 2**20} MB",
-            why="an array is read whole",
-            fix="one object per line (JSON Lines), for example: jq -c '.[]'",
+            f"{path}: more than {LARGEST_WHOLE // 2**20} MB",
+            why="a JSON array, a workbook and the like are read whole",
+            fix="one object per line (JSON Lines), for example: jq -c '.[]'; or CSV",
         )
-    return _text(raw.removeprefix(BOM), path, 1)
+    return raw
+
+
+def _whole(path: Path) -> str:
+    return _text(whole_bytes(path).removeprefix(BOM), path, 1)
 
 
 def _after_space(text: str, position: int) -> int:
     found = _SPACE.match(text, position)
     assert found is not None
     return found.end()
+
+
+def read_json(path: Path) -> Any:
+    """A whole file as one JSON value."""
+    text = _whole(path)
+    try:
+        value = _DECODER.decode(text)
+    except (ValueError, RecursionError) as problem:
+        fix = "write the file again; it was probably cut short"
+        raise DataError(f"{path}: not JSON", why=why_not_json(problem), fix=fix) from None
+    _check_letters(value, text, str(path))
+    return value
 
 
 def _object(row: Any, text: str, where: str) -> dict[str, Any]:
@@ -288,9 +312,15 @@ def _object(row: Any, text: str, where: str) -> dict[str, Any]:
         )
     if text.count("{") + text.count("[") > DEEPEST and _is_deep(row):
         raise DataError(f"{where}: not a record", why=f"nested more than {DEEPEST} deep", fix=ROWS)
+    _check_letters(row, text, where)
+    return row
+
+
+def _check_letters(value: Any, text: str, where: str) -> None:
+    """Stop at a value that holds half of a character: JSON can spell one out."""
     if "\\u" in text and _SURROGATE.search(text):
         try:
-            json.dumps(row, ensure_ascii=False).encode()
+            json.dumps(value, ensure_ascii=False).encode()
         except UnicodeEncodeError as problem:
             half = ascii(problem.object[problem.start])[1:-1]
             raise DataError(
@@ -298,7 +328,6 @@ def _object(row: Any, text: str, where: str) -> dict[str, Any]:
                 why="a lone surrogate cannot be written, printed or asked",
                 fix="write the file again, with whole characters",
             ) from None
-    return row
 
 
 def _is_deep(row: Any) -> bool:

@@ -59,6 +59,7 @@ MEASURES: dict[str, Quantity] = {
     "beyond the shortcut": Quantity("share", "higher", 1.0, 1, signed=True),
     "shortcut reliance": Quantity("share", "lower", 0.0, 1),
     "template sensitivity": SHARE,
+    "signed template sensitivity": Quantity("share", "higher", 1.0, 1, signed=True),
     "said inconsistent": SHARE,
     "chosen epoch": COUNT,
     "texts left out": SHARE,

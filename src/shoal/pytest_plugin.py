@@ -55,9 +55,13 @@ def assert_behaves(
 
     name = protocol or next(iter(PROTOCOLS))
     known = {setting.name for setting in fields(find_protocol(name).Settings)}
-    groups = {key.replace("_", " "): value for key, value in more.items() if key not in known}
+
+    def is_setting(key: str) -> bool:
+        return key.partition(".")[0] in known  # train.on is one too
+
+    groups = {key.replace("_", " "): value for key, value in more.items() if not is_setting(key)}
     groups = {key: value for key, value in groups.items() if value is not None}
-    settings = {key: value for key, value in more.items() if key in known}
+    settings = {key: value for key, value in more.items() if is_setting(key)}
     wanted = 0.9 if at_least is None and at_most is None else at_least
     rule = Rule(groups, measure, wanted, at_most, judge=judge, allow_errors=allow_errors)
     result = _audit(model, name, suite, settings)
@@ -78,7 +82,9 @@ def _refuse_unknown(groups: "dict[str, Any]", known: "set[str]", result: "Result
             names = sorted({*known, *(name.replace(" ", "_") for name in there)})
             key = group.replace(" ", "_")
             raise PlanError(
-                f'assert_behaves: unknown setting "{key}"', why=f"known: {', '.join(names)}", fix=nearest(key, names)
+                f'assert_behaves: unknown setting "{key}"',
+                why=f"known: {', '.join(names)}",
+                fix=nearest(key, names),
             )
 
 
@@ -107,14 +113,9 @@ def _audit(
 def _askable(model: Any) -> Any:
     """What can be asked: plain functions and scikit-learn objects are wrapped as `python:` models are."""
     from .models.ask import Classifier, HasAnswered
-    from .models.imported import ImportedModel
+    from .models.imported import around
 
-    if isinstance(model, str | Classifier | HasAnswered):
-        return model
-    # Any importable module will do: the object is here, and is never looked up.
-    wrapped = ImportedModel("builtins", getattr(model, "__name__", type(model).__name__))
-    wrapped._found = model
-    return wrapped
+    return model if isinstance(model, str | Classifier | HasAnswered) else around(model)
 
 
 def _message(failed: "list[Verdict]", result: "Result") -> str:

@@ -9,7 +9,6 @@ import time
 from itertools import product
 
 import pytest
-from shoal.runs.workers import run_jobs
 
 from shoal.protocols.behaviour.suite import Suite, case, write_suite
 from shoal.records import Measures

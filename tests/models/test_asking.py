@@ -63,7 +63,7 @@ def adapter(request, module):
         module.model = lambda texts: [
             [0.6, 0.1, 0.3] if "bad" in text else [0.05, 0.05, 0.9] for text in texts
         ]
-        return load_model("python:answers_here:model")
+        return load_model(f"python:answers_here:model?labels={','.join(LABELS)}")
     pytest.importorskip("torch", reason="needs shoal[hf]")
     if name == "tiny":
         return load_model("tiny:sentiment")

@@ -1,7 +1,9 @@
 """Any callable as a model: every form of answer, the suite's label order, and errors that take no other with them."""
 
+import re
 import sys
 import types
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ from asking import answer_batches, ask_cases
 from shoal import case, load_model
 from shoal.errors import ModelError
 from shoal.models.ask import batches, classify_safely, distinct, gather
+from shoal.models.imported import around
 
 LABELS = ("negative", "neutral", "positive")
 TEXTS = [("good",), ("bad",), ("so so",)]
@@ -56,18 +59,34 @@ MODELS = {
     "all_scores": lambda texts: [
         [{"label": n, "score": p} for n, p in zip(LABELS, vector(t), strict=True)] for t in texts
     ],
+    "by_name": lambda texts: [dict(zip(LABELS, vector(t), strict=True)) for t in texts],
     "names": lambda texts: [LABELS[RIGHT[t]] for t in texts],
     "numbers": lambda texts: [RIGHT[t] for t in texts],
     "sklearn": Sklearn(),
     "pipeline": Pipeline(),
     "predicts": Predicts(),
 }
+NAMELESS = ("lists", "array", "pair_vectors", "numbers")
+"""Models that say which label they mean by its place or number alone."""
 BAD = {
     "too_few": (lambda texts: [vector(t) for t in texts][1:], "gave 2 answers to 3 examples"),
     "unknown": (lambda texts: ["purple"] * len(texts), "answers 'purple', which is not one of"),
     "one_number": (lambda texts: [0.5] * len(texts), "one number per example"),
-    "sums": (lambda texts: [[0.5, 0.5, 0.5]] * len(texts), "are no probabilities"),
-    "width": (lambda texts: [[0.25] * 4] * len(texts), "gives 4 probabilities"),
+    "nothing": (lambda texts: None, r"gave nothing \(None\)"),
+    "word": (lambda texts: "positive", r"gave 'positive' \(str\) for 3 examples"),
+    "mapping": (lambda texts: {"label": "positive"}, r"\(dict\) for 3 examples"),
+    "mixed": (lambda texts: ["positive", [0.1, 0.1, 0.8], "positive"], "now in one form, now in another"),
+    "uneven": (lambda texts: [[0.5, 0.5], [0.2, 0.3, 0.5], [0.5, 0.5]], "gave 2 numbers for one example and 3"),
+    "deep": (lambda texts: np.zeros((len(texts), 3, 2)), "3 dimensions"),
+    "words": (lambda texts: [["a", "b", "c"]] * len(texts), "other than numbers"),
+    "huge": (lambda texts: [[10**400, 0, 0]] * len(texts), "other than numbers"),
+    "three_things": (lambda texts: (["positive"] * 3, [0.5] * 3, 0), "3 things in a tuple"),
+    "confidence_over": (lambda texts: (["positive"] * 3, [0.5] * 4), "4 answers to 3 examples"),
+    "confidence_short": (lambda texts: (["positive"] * 3, [0.5] * 2), "2 answers to 3 examples"),
+    "unscored": (lambda texts: [{"label": "positive"}] * 3, 'without "label" and "score"'),
+    "twice": (lambda texts: [[{"label": "positive", "score": 0.5}] * 2] * 3, "scores a label twice"),
+    "class": (Sklearn, "is a class, not a model"),
+    "width": (lambda texts: [dict.fromkeys("abcd", 0.25)] * len(texts), "answers a, b, c, d; the suite's labels"),
     "foreign": (lambda texts: [[{"label": "LABEL_0", "score": 1.0}, {"label": "LABEL_1", "score": 0.0}]] * len(texts),
                 r"LABEL_0, LABEL_1[\s\S]*\?labels="),
     "object": (3, "can neither be called nor"),
@@ -87,7 +106,8 @@ def module(monkeypatch, tmp_path):
 
 @pytest.mark.parametrize("name", MODELS)
 def test_every_form_of_answer_is_understood(name):
-    answers = load_model(f"python:answering:{name}").classify(TEXTS, LABELS)
+    option = f"?labels={','.join(LABELS)}" if name in NAMELESS else ""
+    answers = load_model(f"python:answering:{name}{option}").classify(TEXTS, LABELS)
     assert [answers.labels[code] for code in answers.predictions] == ["positive", "negative", "neutral"]
     if answers.probabilities is not None:
         assert answers.labels == LABELS and answers.probabilities.tolist() == [vector(t) for (t,) in TEXTS]
@@ -105,9 +125,109 @@ def test_the_order_of_nameless_probabilities_can_be_told(module):
     assert answers.predictions.tolist() == [2, 0, 1]
 
 
-def test_two_probabilities_are_the_ends_of_three_labels(module):
+@pytest.mark.parametrize("name", NAMELESS)
+def test_what_has_no_name_is_not_guessed(name):
+    message = r"labels are negative, neutral, positive[\s\S]*cannot be told[\s\S]*\?labels=negative,neutral,positive"
+    with pytest.raises(ModelError, match=message):
+        load_model(f"python:answering:{name}").classify(TEXTS, LABELS)
+
+
+def test_zero_and_one_are_not_two_of_three_labels(module):
+    module.binary = lambda texts: [int(RIGHT[t] > 0) for t in texts]
+    message = r"answers 0, 1; the suite's labels are negative, neutral, positive[\s\S]*binary\?labels=negative,positive"
+    with pytest.raises(ModelError, match=message):
+        load_model("python:answering:binary").classify(TEXTS, LABELS)
+    answers = load_model("python:answering:binary?labels=negative,positive").classify(TEXTS, LABELS)
+    assert [answers.labels[code] for code in answers.predictions] == ["positive", "negative", "positive"]
+    assert answers.label_map == {"0": "negative", "1": "positive"} and not answers.band
+
+
+def test_two_probabilities_are_the_ends_of_three_labels_if_their_names_are(module):
     module.two = lambda texts: [[0.2, 0.8]] * len(texts)
-    assert load_model("python:answering:two").classify(TEXTS, LABELS).labels == ("negative", "positive")
+    with pytest.raises(ModelError, match=r"2 probabilities without names[\s\S]*\?labels=negative,positive"):
+        load_model("python:answering:two").classify(TEXTS, LABELS)
+    answers = load_model("python:answering:two?labels=negative,positive").classify(TEXTS, LABELS)
+    assert answers.labels == ("negative", "positive") and answers.band
+    with pytest.raises(ModelError, match="has no positive"):
+        load_model("python:answering:two?labels=negative,neutral").classify(TEXTS, LABELS)
+
+
+class Numbered:
+    """As scikit-learn's are, trained on numbers."""
+
+    def __init__(self, *classes):
+        self.classes_ = np.array(classes)
+
+    def predict_proba(self, texts):
+        return np.array([[0.9, 0.1]] * len(texts))
+
+
+@pytest.mark.parametrize("classes", [(0, 1), (1, 2), (-1, 1)])
+def test_classes_that_are_numbers_need_names(module, classes):
+    module.numbered = Numbered(*classes)
+    with pytest.raises(ModelError, match=r"labels=|labels are negative, positive"):
+        load_model("python:answering:numbered").classify(TEXTS, ("negative", "positive"))
+    answers = load_model("python:answering:numbered?labels=positive,negative").classify(TEXTS, LABELS)
+    assert answers.labels == ("negative", "positive") and answers.predictions.tolist() == [1, 1, 1]
+    assert answers.label_map == {str(classes[0]): "positive", str(classes[1]): "negative"}
+
+
+def test_labels_may_be_given_by_the_models_own_names(module):
+    meaning = "pos:positive,neg:negative"
+    module.shorthand = lambda texts: [{"pos": 0.9, "neg": 0.1}] * len(texts)
+    answers = load_model(f"python:answering:shorthand?labels={meaning}").classify(TEXTS, LABELS)
+    assert (
+        answers.labels == ("negative", "positive")
+        and answers.predictions.tolist() == [1, 1, 1]
+        and answers.band
+    )
+    assert answers.label_map == {"neg": "negative", "pos": "positive"}
+    module.minus = lambda texts: [-1, 1, -1]
+    answers = load_model("python:answering:minus?labels=-1:negative,1:positive").classify(TEXTS, LABELS)
+    assert [answers.labels[code] for code in answers.predictions] == ["negative", "positive", "negative"]
+    module.odd = lambda texts: [{"b": 0.9, "a": 0.1}] * len(texts)
+    with pytest.raises(ModelError, match=r"these have none[\s\S]*labels=a:…,b:…"):
+        load_model("python:answering:odd?labels=negative,positive").classify(TEXTS, LABELS)
+
+
+def test_numbers_are_names_where_the_suite_calls_its_labels_so(module):
+    module.digits = lambda texts: np.array([RIGHT[t] for t in texts])
+    answers = load_model("python:answering:digits").classify(TEXTS, ("0", "1", "2"))
+    assert answers.predictions.tolist() == [2, 0, 1]
+    with pytest.raises(ModelError, match="answers 'positive', which is not one of 0, 1, 2"):
+        load_model("python:answering:names").classify(TEXTS, ("0", "1", "2"))
+
+
+def test_a_function_may_carry_the_names_of_its_columns(module):
+    def named(texts):
+        return [vector(t)[::-1] for t in texts]
+
+    vars(named)["classes_"] = LABELS[::-1]
+    module.named = named
+    assert load_model("python:answering:named").classify(TEXTS, LABELS).predictions.tolist() == [2, 0, 1]
+
+
+def test_an_object_that_is_here_already_is_told_how_to_carry_its_names():
+    def mine(texts):
+        return [vector(t) for t in texts]
+
+    with pytest.raises(
+        ModelError, match=r"mine gives 3 [\s\S]*try: mine.classes_ = \('negative', 'neutral', 'positive'\)"
+    ):
+        around(mine).classify(TEXTS, LABELS)
+    vars(mine)["classes_"] = LABELS
+    assert around(mine).classify(TEXTS, LABELS).predictions.tolist() == [2, 0, 1]
+
+
+def test_no_answer_to_an_example_is_an_error_of_that_example(module):
+    module.sometimes = lambda texts: ["positive", None, float("nan")]
+    answers = load_model("python:answering:sometimes").classify(TEXTS, LABELS)
+    assert answers.errors == {1: "the model gave no answer", 2: "the model gave no answer"}
+    module.vectors = lambda texts: [
+        dict(zip(LABELS, vector(t), strict=True)) if t != "bad" else None for t in texts
+    ]
+    answers = load_model("python:answering:vectors").classify(TEXTS, LABELS)
+    assert list(answers.errors) == [1] and answers.predictions.tolist()[::2] == [2, 1]
 
 
 def test_names_may_be_written_differently(module):
@@ -121,9 +241,33 @@ def test_names_may_be_written_differently(module):
     assert load_model("python:answering:words").classify(TEXTS, LABELS).predictions.tolist() == [2, 2, 2]
 
 
+def table_of_answers():
+    """The rows of the table in docs/models.md: what a model gives, what happens."""
+    page = (Path(__file__).parents[2] / "docs" / "models.md").read_text()
+    table = page.partition("| what it gives | what happens |\n| --- | --- |\n")[2].partition("\n\n")[0]
+    return [tuple(cell.strip() for cell in line.strip("|").split(" | ")) for line in table.splitlines()]
+
+
+@pytest.mark.parametrize(("gives", "happens"), table_of_answers())
+def test_what_the_documents_say_happens(module, gives, happens):
+    module.documented = lambda texts: eval(gives.strip("`"))
+    spec, two = "python:answering:documented", TEXTS[:2]
+    if happens.startswith("refused"):
+        with pytest.raises(ModelError, match="  try: "):
+            classify_safely(load_model(spec), two, LABELS)
+        option = re.search(r"read with `(.*)`", happens)
+        if option is None:
+            return
+        spec += option[1]
+    answers = classify_safely(load_model(spec), two, LABELS)
+    assert len(answers.errors) == (1 if happens == "1 error" else 0)
+    assert happens == "1 error" or answers.labels[answers.predictions[0]] == "positive"
+    assert ("between" in happens or gives == "`[[0.3, 0.7]] * 2`" or "nan" in gives) == answers.band
+
+
 def test_pairs_come_as_tuples(module):
     seen = []
-    module.pairs = lambda pairs: [seen.append(pair) or 0 for pair in pairs]  # type: ignore[func-returns-value]
+    module.pairs = lambda pairs: [seen.append(pair) or "no" for pair in pairs]  # type: ignore[func-returns-value]
     load_model("python:answering:pairs").classify([("a", "b")], ("no", "yes"))
     assert seen == [("a", "b")]
 
@@ -133,7 +277,13 @@ def test_pairs_come_as_tuples(module):
     [
         ("python:no_such_thing:f", "no module 'no_such_thing'"),
         ("python:answering", "no object named"),
-        ("python:answering:lists?lables=a", "unknown option 'lables'"),
+        ("python:answering:lists?lables=a", r"unknown option 'lables'[\s\S]*try: \"labels\""),
+        ("python:answering:lists?labels=a,,b", "is not understood"),
+        ("python:answering:lists?timeout=soon", r"timeout=soon[\s\S]*seconds above 0"),
+        ("python:answering:lists?timeout=-1", r"timeout=-1[\s\S]*seconds above 0"),
+        ("python:answering:lists?labels=a,b", r"gives 3 probabilities, and names for 2"),
+        ("python:clf.joblib:clf", r"no module[\s\S]*joblib.load"),
+        ("python:folder/my_model.py:clf", r"no module[\s\S]*from the folder folder: python:my_model:clf"),
         ("python:answering:listz", r"has no 'listz'[\s\S]*try: \"lists\""),
     ],
 )
@@ -146,7 +296,7 @@ def test_an_example_on_which_the_model_raises_is_an_error_and_the_others_are_ans
     def moody(texts):
         if any(t == "bad" for t in texts):
             raise RuntimeError("no")
-        return [vector(t) for t in texts]
+        return [LABELS[RIGHT[t]] for t in texts]
 
     module.moody = moody
     answers = classify_safely(load_model("python:answering:moody"), TEXTS, LABELS)
@@ -156,7 +306,7 @@ def test_an_example_on_which_the_model_raises_is_an_error_and_the_others_are_ans
 
 def test_identical_examples_are_asked_once(module):
     asked = []
-    module.counted = lambda texts: [vector(asked.append(t) or t) for t in texts]  # type: ignore[func-returns-value]
+    module.counted = lambda texts: [LABELS[RIGHT[asked.append(t) or t]] for t in texts]  # type: ignore[func-returns-value]
     cases = [case(text) for (text,) in TEXTS * 2]
     answers = ask_cases(load_model("python:answering:counted"), cases, cases, LABELS)
     assert sorted(asked) == ["bad", "good", "so so"]
@@ -178,7 +328,7 @@ def test_the_order_of_cases_and_the_batch_do_not_change_an_answer(module):
         questions = distinct(order)
         rows = [
             row
-            for batch in answer_batches(load_model("python:answering:lists"), questions, order, LABELS)
+            for batch in answer_batches(load_model("python:answering:by_name"), questions, order, LABELS)
             for row in batch
         ]
         answers = gather(rows, questions, LABELS)

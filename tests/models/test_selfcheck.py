@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from shoal import load_model
-from shoal.models.selfcheck import label_order, labelled, sample, self_check
-from shoal.records import Answers, Case
+from shoal.models.ask import answer_examples, example_id
+from shoal.models.selfcheck import label_order, labelled, sample, self_check, still_says
+from shoal.records import Answer, Answers, Case
 
 LABELS = ("negative", "neutral", "positive")
 WORDS = {"negative": ["bad", "awful"], "neutral": ["red", "wooden"], "positive": ["good", "great"]}
@@ -40,8 +41,8 @@ class Reads:
                 row = row + np.array([1, 0, -1]) * 1e-3 * len(examples)
             if self.flaw == "untrained":
                 row = np.array([0.33, 0.34, 0.33]) + np.array([1, 0, -1]) * 1e-3 * (len(example[0]) % 5)
-            if self.flaw == "sums":
-                row = row * 1.1
+            if self.flaw == "constant":
+                row = np.array([0.1, 0.2, 0.7]) + np.array([1, 0, -1]) * 0.1 * (len(example[0]) % 2)
             rows.append(row)
         vectors = np.array(rows)
         return Answers(LABELS, vectors.argmax(axis=1), vectors)
@@ -134,7 +135,7 @@ def test_a_coin_and_a_constant_are_not_blamed_on_the_order():
         ("padding", {"same answer in batches of 1 and 32", "same answer beside a long example"}),
         ("noise", {"same answer in batches of 1 and 32", "same answer beside a long example"}),
         ("untrained", {"head is trained"}),
-        ("sums", {"probabilities sum to 1"}),
+        ("constant", {"not the same label for everything"}),
     ],
 )
 def test_every_flaw_is_found(flaw, names):
@@ -150,6 +151,54 @@ def test_a_model_that_raises_is_found_and_named():
 
     check = pick(self_check(Moody(), cases(), LABELS), "every example is answered")
     assert check.ok is False and "ValueError: no gardens" in check.detail
+
+
+def test_a_model_that_raises_on_everything_is_found_and_nothing_else_is_made_of_it():
+    class Dead(Reads):
+        def classify(self, examples, labels):
+            raise ValueError("no model here")
+
+    (check,) = self_check(Dead(), cases(), LABELS)
+    assert check.ok is False and check.detail == "the model answers none of 32: ValueError: no model here"
+
+
+def test_numbers_that_are_none_are_no_answers():
+    class Broken(Reads):
+        def classify(self, examples, labels):
+            answers = super().classify(examples, labels)
+            answers.probabilities[["garden" in text for (text,) in examples]] = np.nan
+            return answers
+
+    checks = self_check(Broken(), cases(), LABELS)
+    check = pick(checks, "every example is answered")
+    assert check.ok is False and "the model gave numbers that are not finite" in check.detail
+
+
+class Says:
+    """Labels alone."""
+
+    def __init__(self, say):
+        self.say = say
+
+    def classify(self, examples, labels):
+        return Answers(LABELS, np.array([LABELS.index(self.say(text)) for (text,) in examples]))
+
+
+def test_the_same_label_for_everything_is_told_without_probabilities_too():
+    name = "not the same label for everything"
+    check = pick(self_check(Says(lambda text: "neutral"), cases(), LABELS), name)
+    assert check.ok is False and check.detail.startswith("neutral is its answer to all ")
+    assert pick(self_check(Says(lambda text: LABELS[len(text) % 3]), cases(), LABELS), name).ok
+    only = cases(labels=("neutral",))
+    assert pick(self_check(Says(lambda text: "neutral"), only, LABELS), name).ok is None
+    assert pick(self_check(Says(lambda text: "neutral"), cases()[:4], LABELS), name).ok is None
+
+
+def test_the_same_label_for_everything_is_told_of_stored_predictions(tmp_path):
+    path = tmp_path / "answers.csv"
+    path.write_text("\n".join(["case_id,label", *(f"{case.id},neutral" for case in cases())]) + "\n")
+    checks = self_check(load_model(f"predictions:{path}"), cases(), LABELS)
+    assert "not the same label for everything" in failed(checks)
 
 
 class Entails:
@@ -179,6 +228,46 @@ def test_the_order_of_a_pair_is_told_by_labels_or_not_at_all():
     unlabelled = [Case(f"f/{at}", (pair,), None, groups) for at, (pair, _) in enumerate(pairs)]
     check = pick(self_check(Entails(), unlabelled, ("no", "yes")), name)
     assert check.ok is None and "cannot be told" in check.detail
+
+
+def kept_answers(model, examples):
+    ids = [example_id(example) for example in examples]
+    return answer_examples(model, examples, ids, LABELS), dict(zip(ids, examples, strict=True))
+
+
+def test_answers_that_have_changed_are_told_by_asking_again():
+    texts = [case.examples[0] for case in cases()]
+    rows, examples = kept_answers(Reads(), texts)
+    same = still_says(Reads(), rows, examples, LABELS)
+    assert same.ok and "8 examples" in same.detail
+    other = Reads({"negative": "positive", "neutral": "neutral", "positive": "negative"})
+    check = still_says(other, rows, examples, LABELS)
+    assert check.ok is False and "the model has changed" in check.detail
+
+
+def test_a_probability_that_moves_tells_too_and_so_does_an_error():
+    class Sharper(Reads):
+        def classify(self, examples, labels):
+            answers = super().classify(examples, labels)
+            return Answers(LABELS, answers.predictions, 0.9 * answers.probabilities + 0.1 / 3)
+
+    class Dead(Reads):
+        def classify(self, examples, labels):
+            raise ValueError("gone")
+
+    rows, examples = kept_answers(Reads(), [case.examples[0] for case in cases()])
+    assert "a probability moved by 0.05" in still_says(Sharper(), rows, examples, LABELS).detail
+    assert "is an error now: ValueError: gone" in still_says(Dead(), rows, examples, LABELS).detail
+
+
+def test_where_nothing_was_kept_nothing_is_asked_again():
+    class Untouchable:
+        def classify(self, examples, labels):
+            raise AssertionError("asked")
+
+    failed_rows = [Answer("x", "label", None, "ValueError: no")]
+    for rows in ([], failed_rows, [Answer("y", "tokens", {"tokens": []})]):
+        assert still_says(Untouchable(), rows, {"x": ("a",), "y": ("b",)}, LABELS).ok is None
 
 
 def test_stored_predictions_are_checked_without_asking(tmp_path):

@@ -3,8 +3,18 @@
 import json
 import os
 import time
+from collections.abc import Callable
+
+Model = Callable[[list[str]], list[list[float]]]
 
 
+def of_no_and_yes(model: Model) -> Model:
+    """The model, with the names of its columns."""
+    vars(model)["classes_"] = ("no", "yes")
+    return model
+
+
+@of_no_and_yes
 def shaky(texts: list[str]) -> list[list[float]]:
     """Fails on texts that say so, as long as the environment says so."""
     if os.environ.get("SHOAL_TEST_BROKEN") and any("fail" in text for text in texts):
@@ -12,11 +22,13 @@ def shaky(texts: list[str]) -> list[list[float]]:
     return plain(texts)
 
 
+@of_no_and_yes
 def plain(texts: list[str]) -> list[list[float]]:
     """Probabilities from a text's first number."""
     return [[round(1 - p, 6), p] for p in ((sum(map(ord, text)) % 1000) / 1000 for text in texts)]
 
 
+@of_no_and_yes
 def slow(texts: list[str]) -> list[list[float]]:
     """As plain, after a while; every batch is written down."""
     with open(os.environ["SHOAL_TEST_LOG"], "a") as log:  # noqa: PTH123

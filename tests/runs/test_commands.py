@@ -17,7 +17,8 @@ from shoal.cli import main
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("plan")
     (made / "plan.toml").write_text(
-        'models = ["predictions:example", "python:models_for_tests:plain", "python:models_for_tests:wrong"]\n'
+        'models = ["predictions:example", "python:models_for_tests:plain?labels=negative,positive", '
+        '"python:models_for_tests:wrong"]\n'
         '[behaviour]\nsuite = "sentiment"\n'
     )
     return made

@@ -11,8 +11,9 @@ import pytest
 
 from shoal.records import Case, Measure, Outcome
 from shoal.report import blocks as html
+from shoal.report.html import page_of
 from shoal.show import csv_tables, latex, markdown, terminal
-from shoal.show.printable import STEERING
+from shoal.text import STEERING
 from shoal.views import (
     Bars,
     Block,
@@ -208,3 +209,11 @@ def test_no_line_is_wider_than_the_terminal(kind, width):
 @pytest.mark.parametrize("name", RENDERERS)
 def test_the_same_block_gives_the_same_bytes(name, kind):
     assert written(name, BUILT[kind]("word", PLAIN)) == written(name, BUILT[kind]("word", PLAIN))
+
+
+def test_a_section_for_files_is_shown_to_nobody():
+    section = Section("title", "text", [BUILT[Table]("wordhoard", PLAIN)], detail="file")
+    assert "wordhoard" in csv_tables.tables_of([section])
+    lines = terminal.section_lines([section], 80, full=True)
+    pages = [markdown.as_markdown([section]), latex.as_latex([section]), page_of({"part": [section]})]
+    assert not lines and not any("wordhoard" in page for page in pages)

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from ..errors import DataError, ModelError
 from ..records import Answer, Answers, Case, Example
+from .validate import in_words, validated
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -287,7 +288,7 @@ def classify_safely(model: Classifier, examples: Sequence[Example], labels: Sequ
     """The labels of a batch; an example on which the model raises becomes an error and takes no other with it."""
     names = tuple(labels or ("0", "1"))
     return _safely(
-        lambda part: model.classify(part, labels),
+        lambda part: validated(model.classify(part, labels), len(part), labels, repr(model)),
         examples,
         lambda message: Answers(names, np.zeros(1, np.int64), errors={0: message}),
     )
@@ -296,7 +297,7 @@ def classify_safely(model: Classifier, examples: Sequence[Example], labels: Sequ
 def extract_safely(model: Extractor, examples: Sequence[Example]) -> Answers:
     """The spans of a batch; an example on which the model raises becomes an error and takes no other with it."""
     return _safely(
-        model.extract,
+        lambda part: validated(model.extract(part), len(part), None, repr(model)),
         examples,
         lambda message: Answers((), np.zeros(1, np.int64), texts=[""], errors={0: message}),
     )
@@ -312,7 +313,7 @@ def _safely(
         raise  # about the model, not about an example
     except Exception as problem:
         if len(examples) == 1:
-            return failed(f"{type(problem).__name__}: {problem}")
+            return failed(in_words(problem))
         size = (len(examples) + 1) // 2 if is_out_of_memory(problem) else 1
     # Out of the handler: the exception and the tensors that it holds are gone before anything is asked again.
     parts = [examples[start : start + size] for start in range(0, len(examples), size)]

@@ -3,9 +3,11 @@
 Refused, each with what to do instead:
 
     a head that the checkpoint does not hold   Transformers would invent it, and its answers would be random
-    weights that are pickles                   unless `?allow_pickle=yes`
-    code that comes with the model             never run
+    weights that are pickles                   unless `?allow_pickle=yes`; also where an index of safetensors names them
+    code that comes with the model             never run, nor another class put in its place
+    an adapter beside the weights              with it or without it, depending on what is installed
     a tokenizer that is not the weights' own   its numbers would mean other words
+    files that were not fetched whole          pointers of Git LFS, weights that end too early
 """
 
 import hashlib
@@ -16,10 +18,15 @@ from contextlib import contextmanager
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
+from zipfile import is_zipfile
 
-from ..errors import MissingExtra, ModelError, some
+from ..errors import MissingExtra, ModelError, ShoalError, some
+from .validate import shortened
 
+ENTRIES = ("model.safetensors", "model.safetensors.index.json")
+"""Where Transformers begins to read weights, in this order; then, if they may be pickles, at PICKLED_ENTRIES."""
+PICKLED_ENTRIES = ("pytorch_model.bin", "pytorch_model.bin.index.json")
 WEIGHTS = ("*.safetensors", "*.safetensors.index.json", "*.gguf")
 PICKLES = ("*.bin", "*.bin.index.json", "*.pt", "*.pth", "*.ckpt")
 TOKENIZER = (
@@ -40,6 +47,17 @@ HEADS = {
 }
 """What is asked, to the Transformers class that answers it and the head it needs."""
 DTYPES = ("float32", "float16", "bfloat16")
+LFS = b"version https://git-lfs"
+LONGEST_HEADER = 100 * 2**20
+OTHER_FILES = {
+    ".joblib": 'a module of yours that reads it, "model = joblib.load(...)": python:that_module:model',
+    ".pkl": 'a module of yours that reads it, "model = pickle.load(...)": python:that_module:model',
+    ".py": "python:module:name, from the folder that holds it",
+    ".csv": "predictions:FILE for a file of answers",
+    ".jsonl": "predictions:FILE for a file of answers",
+}
+OTHER_FILES |= {".pickle": OTHER_FILES[".pkl"], ".tsv": OTHER_FILES[".csv"]}
+"""Files that people name as a model, by how their names end, and what to give instead."""
 
 
 class Checkpoint:
@@ -54,6 +72,14 @@ class Checkpoint:
     def place(self) -> Path:
         """The folder, or the .gguf file."""
         path = Path(self.name).expanduser()
+        if path.suffix in OTHER_FILES and not path.is_dir():
+            raise ModelError(f"hf:{self.name} is no Transformers model", fix=OTHER_FILES[path.suffix])
+        if path.is_file() and path.suffix != ".gguf":
+            raise ModelError(
+                f"hf:{self.name} is a file",
+                why="a Transformers model is a folder",
+                fix=f"the folder that holds it, if config.json is there too: hf:{path.parent}",
+            )
         if path.exists():
             return path
         if path.suffix == ".gguf" or not re.fullmatch(r"[\w-][\w.-]*(/[\w.-]+)?", self.name):
@@ -67,19 +93,23 @@ class Checkpoint:
     @cached_property
     def folder(self) -> Path:
         """The folder, checked: a configuration, weights that can be read without running anything."""
-        if self.place.suffix == ".gguf":
+        if self.gguf:
             return self.place.parent
         if not (self.place / "config.json").is_file():
-            adapter = (self.place / "adapter_config.json").is_file()
-            raise ModelError(
-                f"hf:{self.name}: no config.json in that folder",
-                why="it holds an adapter, not a whole model" if adapter else "",
-                fix="merge the adapter into its base model and save that"
-                if adapter
-                else "the folder that save_pretrained wrote",
+            self._refuse_adapter(
+                "it holds an adapter, not a whole model",
+                "merge the adapter into its base model and save that",
             )
-        if not self._files(WEIGHTS):
-            self._refuse_weights()
+        self._json("config.json")
+        self._refuse_adapter(
+            "whether it is used depends on what is installed",
+            "merge it into the model and save that, or take adapter_config.json away",
+        )
+        _refuse_pointers(self._files(TOKENIZER), self.name)
+        self._refuse_code()
+        for path in self.weights:
+            if path.name.endswith(".safetensors"):
+                _check_safetensors(path, self.name)
         return self.place
 
     @property
@@ -90,25 +120,60 @@ class Checkpoint:
     @cached_property
     def config(self) -> dict[str, Any]:
         """The configuration as it is written; empty for a .gguf file, which holds its own."""
+        return {} if self.gguf else self._json("config.json")
+
+    def whole(self, name: str) -> int | None:
+        """A whole number of the configuration; None where it has none."""
+        number = self.config.get(name)
+        if number is not None and type(number) is not int:
+            raise ModelError(
+                f"hf:{self.name}: {name} is {repr(number)[:60]} in config.json",
+                why="a whole number is expected",
+                fix="the config.json that save_pretrained wrote",
+            )
+        return number
+
+    @cached_property
+    def weights(self) -> list[Path]:
+        """Every file that Transformers reads weights from, and the index that names them; pickles only if allowed."""
         if self.gguf:
-            return {}
-        try:
-            found = json.loads((self.folder / "config.json").read_text(encoding="utf-8"))
-        except ValueError as problem:
-            raise ModelError(f"hf:{self.name}: config.json is not JSON", why=str(problem)) from None
-        return found if isinstance(found, dict) else {}
+            return [self.place]
+        entry = self._entry()
+        named = self._named_by(entry) if entry.name.endswith(".index.json") else [entry]
+        pickles = [path for path in named if not path.name.endswith(".safetensors")]
+        if pickles and not self.pickles:
+            self._refuse_pickles(pickles)
+        _refuse_pointers(named, self.name)
+        return sorted({entry, *named})
+
+    @cached_property
+    def weight_names(self) -> set[str]:
+        """The names of all weights; none of them is read. Those of a .gguf file have other names, and are left out."""
+        if self.gguf:
+            return set()
+        path = self._entry()
+        if path.name.endswith(".index.json"):
+            return set(self._json(str(path.relative_to(self.place)))["weight_map"])
+        assert path in self.weights  # and so allowed
+        with self._explained("has weights that cannot be read"):
+            if path.name.endswith(".safetensors"):
+                with _module("safetensors").safe_open(path, "np") as weights:
+                    return set(weights.keys())
+            torch, _ = libraries()
+            return set(torch.load(path, map_location="cpu", weights_only=True, mmap=is_zipfile(path)))
 
     def fingerprint(self) -> dict[str, str]:
         """What the answers depend on: the content of weights, tokenizer and configuration."""
         if self.gguf:
-            return {"weights": _digest([self.place]), "dtype": self.dtype}
-        weights = self._files(WEIGHTS) or self._files(PICKLES)
-        return {
-            "weights": _digest(weights),
-            "tokenizer": _digest(self._files(TOKENIZER)),
-            "config": _digest([self.folder / "config.json"]),
-            "dtype": self.dtype,
-        }
+            return {"weights": _digest(self.weights), "dtype": self.dtype}
+        with self._explained("cannot be read"):
+            folder = self.folder
+            return {
+                "weights": _digest(self.weights),
+                "tokenizer": _digest(self._files(TOKENIZER)),
+                "config": _digest([folder / "config.json"]),
+                "dtype": self.dtype,
+            }
 
     def network(self, asked: str) -> Any:
         """The model with the head for what is asked, every weight of it from the checkpoint."""
@@ -152,7 +217,9 @@ class Checkpoint:
         """The model, and what Transformers has to say about its weights."""
         torch, transformers = libraries()
         kind, head = HEADS[asked]
-        options = {"gguf_file": self.gguf} if self.gguf else {"use_safetensors": bool(self._files(WEIGHTS))}
+        options = (
+            {"gguf_file": self.gguf} if self.gguf else {"use_safetensors": self._entry().name in ENTRIES}
+        )
         with _quiet(transformers), self._explained(f"cannot be loaded as a {head}"):
             network, report = getattr(transformers, kind).from_pretrained(
                 self.folder,
@@ -206,19 +273,91 @@ class Checkpoint:
     def _files(self, patterns: Iterable[str]) -> list[Path]:
         return sorted({path for pattern in patterns for path in self.place.glob(pattern)})
 
-    def _refuse_weights(self) -> None:
-        pickles = self._files(PICKLES)
-        if not pickles:
+    def _json(self, name: str) -> dict[str, Any]:
+        """A file of the folder that holds one JSON object."""
+        if not (self.place / name).is_file():
             raise ModelError(
-                f"hf:{self.name}: no weights in that folder", fix="a folder with model.safetensors"
+                f"hf:{self.name}: no {name} in that folder", fix="the folder that save_pretrained wrote"
             )
-        if not self.pickles:
+        _refuse_pointers([self.place / name], self.name)
+        try:
+            content = json.loads((self.place / name).read_text(encoding="utf-8"))
+        except (ValueError, RecursionError) as problem:
             raise ModelError(
-                f"hf:{self.name}: its weights are pickles ({some([path.name for path in pickles], 2)})",
-                why="a pickle can run code when it is read",
-                fix="save it again with save_pretrained, which writes safetensors; if you trust whoever made the "
-                f"file: hf:{self.name}?allow_pickle=yes",
+                f"hf:{self.name}: {name} is not JSON",
+                why=first_line(problem),
+                fix="fetch or save the model again; the file may have been cut short",
+            ) from None
+        if not isinstance(content, dict):
+            raise ModelError(
+                f"hf:{self.name}: {name} holds {type(content).__name__}, not an object",
+                fix="the file that save_pretrained wrote",
             )
+        return content
+
+    def _entry(self) -> Path:
+        """The file at which Transformers begins to read weights."""
+        written = self.config.get("transformers_weights")
+        if written is not None:
+            return self._inside(written, "config.json")
+        for name in (*ENTRIES, *PICKLED_ENTRIES):
+            if (self.place / name).is_file():
+                return self.place / name
+        others = [path.name for path in self._files((*WEIGHTS, *PICKLES))]
+        gguf = next((name for name in others if name.endswith(".gguf")), "")
+        raise ModelError(
+            f"hf:{self.name}: no weights in that folder",
+            why=f"there are {some(others, 3)}, which Transformers does not look for" if others else "",
+            fix=f"hf:{self.place / gguf}" if gguf else "a folder with model.safetensors",
+        )
+
+    def _named_by(self, index: Path) -> list[Path]:
+        """The files that an index says the weights are in."""
+        places = self._json(str(index.relative_to(self.place))).get("weight_map")
+        if not isinstance(places, dict) or not places:
+            raise ModelError(
+                f"hf:{self.name}: {index.name} names no weights", fix="fetch or save the model again"
+            )
+        return [self._inside(name, index.name) for name in dict.fromkeys(map(str, places.values()))]
+
+    def _inside(self, name: Any, where: str) -> Path:
+        """A file of the folder; whatever names it may not lead out of it."""
+        parts = Path(str(name)).parts
+        if not isinstance(name, str) or not parts or Path(name).is_absolute() or ".." in parts:
+            raise ModelError(
+                f"hf:{self.name}: {where} names {repr(name)[:60]} as weights",
+                why="a file in the same folder is expected",
+                fix="save the model again with save_pretrained",
+            )
+        if not (self.place / name).is_file():
+            raise ModelError(
+                f"hf:{self.name}: {name} is not there, and {where} says that weights are in it",
+                fix="fetch the rest of the model",
+            )
+        return self.place / name
+
+    def _refuse_pickles(self, pickles: Sequence[Path]) -> NoReturn:
+        raise ModelError(
+            f"hf:{self.name}: its weights are pickles ({some([path.name for path in pickles], 2)})",
+            why="a pickle can run code when it is read",
+            fix="save it again with save_pretrained, which writes safetensors; if you trust whoever made the "
+            f"file: hf:{self.name}?allow_pickle=yes",
+        )
+
+    def _refuse_adapter(self, why: str, fix: str) -> None:
+        if (self.place / "adapter_config.json").is_file():
+            raise ModelError(f"hf:{self.name}: there is an adapter in that folder", why=why, fix=fix)
+
+    def _refuse_code(self) -> None:
+        """A model that brings code is another model without it, even where Transformers knows its type."""
+        for name in ("config.json", "tokenizer_config.json"):
+            if (self.place / name).is_file() and self._json(name).get("auto_map"):
+                raise ModelError(
+                    f"hf:{self.name}: auto_map in {name}",
+                    why="it brings code of its own, which shoal never runs",
+                    fix="wrap it in a function of yours: python:module:name; or take auto_map away, if what "
+                    "Transformers itself has under that name is what the weights were made with",
+                )
 
     def _refuse_random(self, report: dict[str, Any], head: str, config: Any) -> None:
         # An encoder's pooler is used by none of the pooled vectors that can be asked for.
@@ -235,14 +374,22 @@ class Checkpoint:
 
     @contextmanager
     def _explained(self, what: str) -> Iterator[None]:
+        """Whatever goes wrong inside a library that reads a stranger's files is about those files."""
         try:
             yield
-        except (OSError, ValueError, RuntimeError, KeyError, ImportError, AttributeError) as problem:
+        except ShoalError:
+            raise
+        except Exception as problem:
             foreign = "trust_remote_code" in str(problem)
             raise ModelError(
                 f"hf:{self.name} {what}",
-                why="it brings code of its own, which shoal never runs" if foreign else first_line(problem),
-                fix="wrap it in a function of yours: python:module:name" if foreign else "",
+                why="it brings code of its own, which shoal never runs"
+                if foreign
+                else f"{type(problem).__name__}: {first_line(problem)}",
+                fix="wrap it in a function of yours: python:module:name"
+                if foreign
+                else "the folder as save_pretrained wrote it; what Transformers cannot load can be asked as "
+                "python:module:name",
             ) from None
 
 
@@ -259,13 +406,49 @@ def _module(name: str) -> Any:
 
 def first_line(problem: BaseException) -> str:
     """What went wrong, without the essay that follows."""
-    return (str(problem).strip().splitlines() or [type(problem).__name__])[0]
+    return shortened((str(problem).strip().splitlines() or [type(problem).__name__])[0])
 
 
 def _lost(report: dict[str, Any]) -> list[str]:
     """Weights that are not in the checkpoint, or not in this shape: missing ones first."""
     mismatched = sorted(str(key[0] if isinstance(key, tuple) else key) for key in report["mismatched_keys"])
     return sorted(report["missing_keys"]) + mismatched
+
+
+def _refuse_pointers(paths: Iterable[Path], name: str) -> None:
+    """A clone without Git LFS has a line of text in the place of every large file."""
+    for path in paths:
+        with path.open("rb") as stream:
+            if stream.read(len(LFS)) == LFS:
+                raise ModelError(
+                    f"hf:{name}: {path.name} is a pointer of Git LFS, not the file itself",
+                    fix=f"git lfs pull, in {path.parent}",
+                )
+
+
+def _check_safetensors(path: Path, name: str) -> None:
+    """Whether the file is as long as its header says; a download that was cut short is not."""
+    size = path.stat().st_size
+    with path.open("rb") as stream:
+        length = int.from_bytes(stream.read(8), "little")
+        try:
+            header = json.loads(stream.read(length if length < min(size, LONGEST_HEADER) else 0))
+            ends = [part["data_offsets"][1] for key, part in header.items() if key != "__metadata__"]
+            expected = 8 + length + max(ends, default=0)
+        except (ValueError, RecursionError, AttributeError, TypeError, KeyError, IndexError):
+            raise ModelError(
+                f"hf:{name}: {path.name} is not a safetensors file",
+                why=f"its {size:,} bytes do not begin with a table of weights",
+                fix="fetch or save it again; it may have been cut short",
+            ) from None
+    if size != expected:
+        raise ModelError(
+            f"hf:{name}: {path.name} was cut short"
+            if size < expected
+            else f"hf:{name}: {path.name} is too long",
+            why=f"it has {size:,} bytes, and its weights take {expected:,}",
+            fix="fetch it again",
+        )
 
 
 def _digest(paths: Iterable[Path]) -> str:

@@ -23,7 +23,7 @@ from . import ModelSpec, likelihood, spans
 from .ask import BATCH_TOKENS, Filler, TokenScores, batches
 from .checkpoint import DTYPES, HEADS, Checkpoint, first_line, libraries
 from .features import Features
-from .labels import in_suite_order, suite_names
+from .labels import Spellings, ends_of, in_suite_order, parse_labels, suite_names
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -43,8 +43,10 @@ def load(spec: ModelSpec) -> "HFModel":
         raise ModelError(
             f"hf:{spec.name}: unknown option {unknown[0]!r}",
             why=f"known: {', '.join(OPTIONS)}",
-            fix=nearest(unknown[0], OPTIONS),
+            fix=nearest(unknown[0], OPTIONS) or "leave it out",
         )
+    if "labels" in options:
+        parse_labels(options["labels"], f"hf:{spec.name}")
     _one_of(spec, "dtype", DTYPES)
     _one_of(spec, "long", ("cut", "error"))
     _one_of(spec, "allow_pickle", ("yes", "no"))
@@ -52,7 +54,10 @@ def load(spec: ModelSpec) -> "HFModel":
     _one_of(spec, "engine", ENGINES)
     length = options.get("max_length")
     if length is not None and (not length.isdigit() or int(length) < 8):
-        raise ModelError(f"hf:{spec.name}: max_length must be a whole number from 8, found {length!r}")
+        raise ModelError(
+            f"hf:{spec.name}: max_length must be a whole number from 8, found {length!r}",
+            fix="max_length=256",
+        )
     checkpoint = Checkpoint(
         spec.name,
         options.get("revision"),
@@ -63,12 +68,12 @@ def load(spec: ModelSpec) -> "HFModel":
 
 
 def _one_of(spec: ModelSpec, option: str, known: Sequence[str]) -> None:
-    found = spec.options.get(option, known[0])
-    if found not in known:
+    value = spec.options.get(option, known[0])
+    if value not in known:
         raise ModelError(
-            f"hf:{spec.name}: {option} is {found!r}",
+            f"hf:{spec.name}: {option} is {value!r}",
             why=f"known: {', '.join(known)}",
-            fix=nearest(found, known),
+            fix=nearest(value, known) or f"{option}={known[0]}",
         )
 
 
@@ -115,38 +120,58 @@ class HFModel:
     def device(self) -> str:
         """Where the network computes."""
         torch, _ = libraries()
-        return self.options.get("device") or ("cuda" if torch.cuda.is_available() else "cpu")
+        usual = "cuda" if torch.cuda.is_available() else "cpu"
+        name = self.options.get("device") or usual
+        try:
+            torch.zeros(1, device=name).tolist()
+        except Exception as problem:
+            raise ModelError(
+                f"{self!r}: nothing can be computed on device {name!r}",
+                why=first_line(problem),
+                fix="device=cuda for a GPU of NVIDIA's, if torch was installed for it; device=cpu; or leave it out",
+            ) from None
+        return name
 
     @cached_property
     def tokenizer(self) -> Any:
         """The checkpoint's tokenizer; it pads and cuts at the end, whatever its folder says."""
-        found = self.checkpoint.tokenizer()
-        found.padding_side = found.truncation_side = "right"
-        if found.pad_token is None:
-            found.pad_token = found.eos_token or found.bos_token or found.unk_token
-        return found
+        tokenizer = self.checkpoint.tokenizer()
+        tokenizer.padding_side = tokenizer.truncation_side = "right"
+        if tokenizer.pad_token is None:
+            tokenizer.pad_token = tokenizer.eos_token or tokenizer.bos_token or tokenizer.unk_token
+        return tokenizer
 
     @cached_property
     def longest(self) -> int:
         """How many tokens the model takes at once, or fewer if `max_length` says so."""
-        known = [n for n in (self.tokenizer.model_max_length, self._positions) if n and n < 10**6]
+        written = self.tokenizer.model_max_length
+        if not isinstance(written, int | float):
+            raise ModelError(
+                f"{self!r}: model_max_length is {repr(written)[:60]} in tokenizer_config.json",
+                why="a number is expected",
+                fix="the tokenizer_config.json that save_pretrained wrote",
+            )
+        known = [int(n) for n in (written, self._positions) if n and n < 10**6]
         room = min(known, default=sys.maxsize)
         asked = int(self.options.get("max_length", room))
         if asked > room:
-            raise ModelError(f"{self!r}: max_length is {asked}; the model takes {room} tokens")
+            raise ModelError(
+                f"{self!r}: max_length is {asked}; the model takes {room} tokens",
+                fix=f"max_length={room}, or leave it out",
+            )
         return asked
 
     @cached_property
     def _positions(self) -> int | None:
         """How many tokens the table of positions has room for; RoBERTa's begins behind the padding's number."""
-        config = self.checkpoint.config
-        found = config.get("max_position_embeddings") or config.get("n_positions")
-        if found is None:
+        positions = self.checkpoint.whole("max_position_embeddings") or self.checkpoint.whole("n_positions")
+        if positions is None:
             return None
-        roberta = any(
-            word in str(config.get("model_type")) for word in ("roberta", "camembert", "mpnet", "longformer")
-        )
-        return int(found) - (int(config.get("pad_token_id", 1)) + 1 if roberta else 0)
+        kind = str(self.checkpoint.config.get("model_type"))
+        if not any(word in kind for word in ("roberta", "camembert", "mpnet", "longformer")):
+            return positions
+        padding = self.checkpoint.whole("pad_token_id")
+        return positions - (1 if padding is None else padding) - 1
 
     def _check_vocabulary(self, network: Any) -> None:
         rows = network.get_input_embeddings().weight.shape[0]
@@ -198,10 +223,14 @@ class HFModel:
             logits = self._logits(examples)
         probabilities: NDArray[np.float64] = logits.double().softmax(dim=-1).cpu().numpy()
         arranged = probabilities[:, [own.index(name) for name in names]]
-        broken = ~np.isfinite(arranged).all(axis=1)
-        errors |= {int(row): "the model gave numbers that are not finite" for row in np.flatnonzero(broken)}
-        arranged[broken] = np.nan
-        return Answers(tuple(names), np.nan_to_num(arranged).argmax(axis=1), arranged, errors=errors)
+        return Answers(
+            tuple(names),
+            np.nan_to_num(arranged).argmax(axis=1),
+            arranged,
+            errors=errors,
+            label_map=dict(zip(self._written_labels, own, strict=True)),
+            band=tuple(names) == ends_of(labels or ()),
+        )
 
     def _logits(self, examples: Sequence[Example]) -> Any:
         if self.frozen is None or self.head is None:
@@ -236,6 +265,24 @@ class HFModel:
     @property
     def own_labels(self) -> tuple[str, ...]:
         """The model's labels in the order of its numbers, as it or the user names them."""
+        written = self._written_labels
+        if "labels" not in self.options:
+            return written
+        named = parse_labels(self.options["labels"], f"hf:{self.checkpoint.name}")
+        if not named.order:
+            known = Spellings(named.names)
+            return tuple(named.names.get(known.get(name) or "", name) for name in written)
+        if len(named.order) != len(written):
+            raise ModelError(
+                f"{self!r}: labels= names {len(named.order)}, the model has {len(written)}",
+                why=f"it calls them {', '.join(written)}",
+                fix="labels= with the suite's names, in that order",
+            )
+        return named.order
+
+    @property
+    def _written_labels(self) -> tuple[str, ...]:
+        """The model's labels as its configuration calls them."""
         config = self.network("classify").config
         if config.num_labels < 2 or config.problem_type in ("regression", "multi_label_classification"):
             raise ModelError(
@@ -245,16 +292,7 @@ class HFModel:
                 else f"it was trained for {config.problem_type}",
                 fix="wrap it in a function that gives probabilities: python:module:name",
             )
-        own = tuple(str(config.id2label[code]) for code in range(config.num_labels))
-        given = self.options.get("labels")
-        if given is None:
-            return own
-        if len(given.split(",")) != len(own):
-            raise ModelError(
-                f"{self!r}: labels= names {len(given.split(','))}, the model has {len(own)}",
-                why=f"it calls them {', '.join(own)}",
-            )
-        return tuple(given.split(","))
+        return tuple(str(config.id2label.get(code, code)) for code in range(config.num_labels))
 
     def extract(self, examples: Sequence[Example]) -> Answers:
         """For each (context, question) the piece of the context that answers best, or nothing."""
@@ -282,7 +320,8 @@ class HFModel:
         task = self.options.get("task")
         if task in ("masked", "causal"):
             return task
-        written = " ".join(self.checkpoint.config.get("architectures") or [])
+        architectures = self.checkpoint.config.get("architectures")
+        written = " ".join(map(str, architectures)) if isinstance(architectures, list) else ""
         causal = self.checkpoint.gguf or "CausalLM" in written or "LMHead" in written
         return "causal" if causal else "masked"
 
@@ -292,7 +331,9 @@ class HFModel:
         """A vector for each example from the hidden states of a layer: the first token's, the last's, or the mean."""
         if pooling not in POOLINGS:
             raise ModelError(
-                f"pooling {pooling!r}", why=f"known: {', '.join(POOLINGS)}", fix=nearest(pooling, POOLINGS)
+                f"pooling {pooling!r}",
+                why=f"known: {', '.join(POOLINGS)}",
+                fix=nearest(pooling, POOLINGS) or POOLINGS[0],
             )
         torch, _ = libraries()
         encoded = self.encode(examples)
@@ -305,8 +346,8 @@ class HFModel:
             vectors = states[torch.arange(len(states)), mask.sum(dim=1).long() - 1]
         else:
             vectors = (states * mask[:, :, None]).sum(dim=1) / mask.sum(dim=1, keepdim=True)
-        found: NDArray[np.float64] = vectors.cpu().numpy()
-        return found
+        rows: NDArray[np.float64] = vectors.cpu().numpy()
+        return rows
 
     def embeddings(self, examples: Sequence[Example]) -> "Tensor":
         """What stands for the tokens at the network's door: (examples, tokens, width), ready for gradients."""
@@ -358,7 +399,11 @@ class HFModel:
         try:
             load_model(self.network(self.trained), str(path), device=self.device)
         except (OSError, SafetensorError, RuntimeError) as problem:
-            raise ModelError(f"{path}: not weights of {self!r}", why=first_line(problem)) from None
+            raise ModelError(
+                f"{path}: not weights of {self!r}",
+                why=first_line(problem),
+                fix="remove the file: it is made again",
+            ) from None
 
     def tokenise(self, examples: Sequence[Example]) -> dict[str, list[NDArray[np.int64]]]:
         """Every column of the network's inputs, a row per example, cut to what the model takes and not padded."""
@@ -444,6 +489,7 @@ class HFModel:
             raise ModelError(
                 f"{self!r}: a text of {longest:,} tokens; the model takes {self.longest:,}",
                 why="the likelihood of a text that was cut is not that of the text",
+                fix="shorter texts, or a model that takes longer ones",
             )
         return likelihood.tokens_of(self.tokenizer, _inputs(examples))
 
@@ -465,5 +511,9 @@ def _inputs(examples: Sequence[Example]) -> list[Any]:
     """Examples as a tokenizer takes them: texts, and pairs of texts."""
     wide = next((example for example in examples if not 1 <= len(example) <= 2), None)
     if wide is not None:
-        raise ModelError(f"an example of {len(wide)} texts: {wide!r}", why="a model takes one text or two")
+        raise ModelError(
+            f"an example of {len(wide)} texts: {repr(wide)[:200]}",
+            why="a model takes one text or two",
+            fix="put the texts of an example together into one or two",
+        )
     return [example[0] if len(example) == 1 else example for example in examples]

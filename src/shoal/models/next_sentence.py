@@ -11,16 +11,10 @@ HEAD = "seq_relationship.weight"
 
 def has_next_sentence_head(model: Any) -> bool:
     """Whether the weights of a next-sentence head are in a model's checkpoint; told without loading it."""
-    folder = getattr(getattr(model, "checkpoint", None), "folder", None)
-    if folder is None or getattr(model, "trained", "classify") == "masked":
+    checkpoint = getattr(model, "checkpoint", None)
+    if checkpoint is None or getattr(model, "trained", "classify") == "masked":
         return False
-    from safetensors import safe_open
-
-    for path in sorted(folder.glob("*.safetensors")):
-        with safe_open(path, "np") as weights:
-            if any(name.endswith(HEAD) for name in weights.keys()):  # noqa: SIM118 (not a mapping)
-                return True
-    return False
+    return any(name.endswith(HEAD) for name in checkpoint.weight_names)
 
 
 def follows(model: Any, examples: Sequence[Example]) -> list[float]:
@@ -28,5 +22,5 @@ def follows(model: Any, examples: Sequence[Example]) -> list[float]:
     torch, _ = libraries()
     with torch.inference_mode():
         logits = model.network("next")(**model.encode(examples)).logits
-    found: list[float] = logits.double().softmax(dim=-1)[:, 0].cpu().tolist()
-    return found
+    probabilities: list[float] = logits.double().softmax(dim=-1)[:, 0].cpu().tolist()
+    return probabilities

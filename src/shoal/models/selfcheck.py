@@ -4,15 +4,25 @@ Each check says yes, no, or that it cannot be told from outside. What rests on l
 model may be wrong, and a suite may be made of nothing but traps.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import bdtr, bdtrc
 
-from ..records import Answers, Case, Example
-from .ask import HasAnswered, answer_columns, answer_examples, distinct, example_id, is_reading
+from ..errors import some
+from ..records import Answer, Answers, Case, Example
+from .ask import (
+    Classifier,
+    HasAnswered,
+    answer_columns,
+    answer_examples,
+    classify_safely,
+    distinct,
+    example_id,
+    is_reading,
+)
 from .labels import familiar
 
 TOLERANCE = 1e-4
@@ -26,6 +36,12 @@ ALIKE = 0.1
 """If no probability moves by more over all examples asked, the head says nothing about them."""
 RARE = 0.001
 """How improbable a result must be before it is called likely to be a mistake."""
+FEW = 8
+"""Of fewer examples nothing is said."""
+AGAIN = 8
+"""How many examples are asked again to see whether a model has changed."""
+MOVED = 1e-3
+"""How far a probability may move from one day to the next: other batches, other versions of a library."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,45 +76,52 @@ def self_check(
     reading = is_reading(cases)
     examples = sample(distinct(cases).examples, TOGETHER)
     answers = _ask(model, (examples * TOGETHER)[:TOGETHER], labels, reading)
+    if len(answers.errors) == len(answers.predictions):
+        return [_answered(answers)]  # there is nothing else to look at
     if reading:
         return [_answered(answers), *_company(model, examples, answers, None, reading)]
+    taken = answers.label_map
     marked = labelled(cases, answers.labels, labels)
-    checks = [_names(model, answers, labels), _answered(answers), _head(model, answers), *_sums(answers)]
+    expected = [mark.label for mark in marked]
+    labels_given = _labels_given(model, marked, labels) if marked else []
+    checks = [_names(answers, labels), _answered(answers), *_read_late(model)]
+    words = dict(zip(examples, _words(answers), strict=False))
+    words |= dict(zip((mark.example for mark in marked), labels_given, strict=True))
+    checks += [_head(model, answers), _varied(list(words.values()), expected)]
     checks += _engine(model, examples, answers, labels)
     checks += _company(model, examples, answers, labels, reading)
-    said = _said(model, marked, labels) if marked else []
-    own = familiar(getattr(model, "own_labels", None) or answers.labels, labels or answers.labels)
-    checks.append(label_order(said, [one.label for one in marked], answers.labels, own))
+    order = tuple(taken.values()) if len(taken) == len(answers.labels) else answers.labels
+    checks.append(label_order(labels_given, expected, answers.labels, order))
     if len(examples[0]) == 2:
-        checks.append(_pair_order(model, marked, said, labels))
+        checks.append(_pair_order(model, marked, labels_given, labels))
     return checks
 
 
 def check_answers(answers: Answers, cases: Sequence[Case], labels: Sequence[str] | None) -> list[Check]:
     """What can be told of answers that were given before we could ask."""
-    return [] if answers.texts else [*_sums(answers), *_stored_order(answers, cases, labels)]
+    return [] if answers.texts else _stored_labels(answers, cases, labels)
 
 
 def sample(examples: Sequence[Example], size: int) -> list[Example]:
     """Some examples, from the longest to the shortest, whatever the order they came in."""
     order = sorted(examples, key=lambda example: (-sum(map(len, example)), example))
     chosen = np.linspace(0, len(order) - 1, min(size, len(order))).round().astype(int)
-    return [order[at] for at in chosen]
+    return [order[place] for place in chosen]
 
 
-def labelled(cases: Sequence[Case], own: Sequence[str], labels: Sequence[str] | None) -> list[Labelled]:
-    """Examples of minimum functionality tests whose label is one of the model's, as many of each label as can be."""
-    names = list(labels or own)
-    found: dict[str, dict[Example, None]] = {name: {} for name in own}
+def labelled(cases: Sequence[Case], given: Sequence[str], labels: Sequence[str] | None) -> list[Labelled]:
+    """Examples of minimum functionality tests whose label the model can give, as many of each label as can be."""
+    names = list(labels or given)
+    examples_of: dict[str, dict[Example, None]] = {name: {} for name in given}
     for case in cases:
         if case.groups.get("test type") == "MFT":
             for example, label in zip(case.examples, case.labels or (), strict=False):
                 name = _name(label, names)
-                if name in found:
-                    found[name][example] = None
-    each = LABELLED // max(1, len(own))
+                if name in examples_of:
+                    examples_of[name][example] = None
+    each = LABELLED // max(1, len(given))
     # By a hash of the text: neither the first functionality nor the shortest.
-    chosen = {name: sorted(examples, key=example_id)[:each] for name, examples in found.items()}
+    chosen = {name: sorted(examples, key=example_id)[:each] for name, examples in examples_of.items()}
     return [Labelled(example, name) for name, examples in chosen.items() for example in examples]
 
 
@@ -115,43 +138,77 @@ def _name(label: int | str, names: Sequence[str]) -> str:
 def _ask(
     model: object, examples: Sequence[Example], labels: Sequence[str] | None, reading: bool = False
 ) -> Answers:
+    if isinstance(model, Classifier) and not reading:
+        return classify_safely(model, examples, labels)
     ids = [str(row) for row in range(len(examples))]
     return answer_columns(answer_examples(model, examples, ids, labels, reading=reading), labels)
 
 
-def _said(model: object, marked: Sequence[Labelled], labels: Sequence[str] | None) -> list[str]:
+def _labels_given(model: object, marked: Sequence[Labelled], labels: Sequence[str] | None) -> list[str]:
     """The label given to each, "" where the model failed."""
-    said: list[str] = []
+    words: list[str] = []
     for start in range(0, len(marked), TOGETHER):
-        answers = _ask(model, [one.example for one in marked[start : start + TOGETHER]], labels)
-        said += [
-            "" if row in answers.errors else answers.labels[code]
-            for row, code in enumerate(answers.predictions)
-        ]
-    return said
+        words += _words(_ask(model, [mark.example for mark in marked[start : start + TOGETHER]], labels))
+    return words
+
+
+def _words(answers: Answers) -> list[str]:
+    """The answers as words, "" where there is none."""
+    return [
+        "" if row in answers.errors else _verdict(answers, row) for row in range(len(answers.predictions))
+    ]
 
 
 # One check each
 
 
-def _names(model: object, answers: Answers, labels: Sequence[str] | None) -> Check:
-    own = getattr(model, "own_labels", None) or answers.labels
+def _names(answers: Answers, labels: Sequence[str] | None) -> Check:
     if labels is None:
-        return Check("label names", None, f"the suite names no labels; the model's: {', '.join(own)}")
-    pairs = [f"{name} is {theirs}" for name, theirs in zip(own, familiar(own, labels), strict=True)]
+        names = ", ".join(answers.label_map or answers.labels)
+        return Check("label names", None, f"the suite names no labels; the model's: {names}")
+    taken = answers.label_map or dict(zip(answers.labels, familiar(answers.labels, labels), strict=True))
+    pairs = [f"{name} is {theirs}" for name, theirs in taken.items()]
     absent = [label for label in labels if label not in answers.labels]
     between = f"; {', '.join(absent)}: where neither end is clear" if absent else ""
     return Check("label names", True, ", ".join(pairs) + between)
 
 
 def _answered(answers: Answers) -> Check:
-    n = len(answers.predictions)
-    if answers.errors:
-        first = next(iter(answers.errors.values()))
-        return Check(
-            "every example is answered", False, f"{len(answers.errors)} of {n} raised, such as: {first}"
+    title, n, failed = "every example is answered", len(answers.predictions), len(answers.errors)
+    if not failed:
+        return Check(title, True, f"{n} of {n}")
+    first = answers.errors[min(answers.errors)]
+    if failed == n:
+        return Check(title, False, f"the model answers none of {n}: {first}")
+    return Check(title, False, f"{failed} of {n} have no answer, such as: {first}")
+
+
+def _read_late(model: object) -> list[Check]:
+    """Files that a `python:` model opens only when asked are no part of what its answers are kept by."""
+    late = [path.name for path in getattr(model, "read_late", ())]
+    if not late or getattr(model, "version", None) is not None:
+        return []
+    return [
+        Check(
+            "known by what it reads",
+            False,
+            f"{some(late, 3)} was opened only when the model was asked: a change of it will not be noticed. Open it "
+            "when the module is imported, or give ?version= with the model",
         )
-    return Check("every example is answered", True, f"{n} of {n}")
+    ]
+
+
+def _varied(words: Sequence[str], expected: Sequence[str]) -> Check:
+    """A model that says the same of everything passes every test of invariance."""
+    title = "not the same label for everything"
+    given = [word for word in words if word]
+    if len(given) < FEW:
+        return Check(title, None, f"cannot be told: fewer than {FEW} examples")
+    if len(set(given)) > 1:
+        return Check(title, True, f"{len(set(given))} labels over {len(given):,} examples")
+    if set(expected) == set(given):
+        return Check(title, None, f"cannot be told: {given[0]} is the only label that is expected")
+    return Check(title, False, f"{given[0]} is its answer to all {len(given):,} examples")
 
 
 def _head(model: object, answers: Answers) -> Check:
@@ -171,13 +228,6 @@ def _head(model: object, answers: Answers) -> Check:
         )
     detail = f"probabilities move by up to {spread:.2f}"
     return Check("head is trained", True, f"{loaded}; {detail}" if loaded else detail)
-
-
-def _sums(answers: Answers) -> list[Check]:
-    if answers.probabilities is None:
-        return []
-    worst = float(np.nanmax(np.abs(answers.probabilities.sum(axis=1) - 1), initial=0.0))
-    return [Check("probabilities sum to 1", worst <= 1e-3, f"within {worst:.1e}")]
 
 
 def _engine(
@@ -251,20 +301,23 @@ def _shown(example: Example) -> str:
 
 
 def label_order(
-    said: Sequence[str], expected: Sequence[str], names: Sequence[str], own: Sequence[str] | None = None
+    given: Sequence[str],
+    expected: Sequence[str],
+    names: Sequence[str],
+    order: Sequence[str] | None = None,
 ) -> Check:
     """Whether another order of the model's labels would explain its answers far better.
 
-    `own` are the same names in the model's order, where it has one.
+    `order` has the same names in the model's order, where it has one.
 
     >>> label_order(["no"] * 12 + ["yes"] * 12, ["yes"] * 12 + ["no"] * 12, ["no", "yes"]).ok
     False
     """
     title = "label order"
-    n, k = len(said), len(names)
-    if n < 8 or len(set(expected)) < 2:
-        return Check(title, None, "cannot be told: fewer than 8 labelled examples, or all of one label")
-    table = _confusion(said, expected, names)
+    n, k = len(given), len(names)
+    if n < FEW or len(set(expected)) < 2:
+        return Check(title, None, f"cannot be told: fewer than {FEW} labelled examples, or all of one label")
+    table = _confusion(given, expected, names)
     right = int(np.trace(table))
     best, meaning = _best_order(table, names) if right / n <= 0.5 else (right, {})
     # Two of three labels swapped leave a third right: at chance, not below it.
@@ -274,7 +327,7 @@ def label_order(
             title,
             False,
             f"likely wrong: {right} of {n} labelled examples right ({n / k:.0f} by chance), {best} if "
-            f"{', '.join(changes)}. If so, give ?labels={','.join(meaning[name] for name in own or names)}",
+            f"{', '.join(changes)}. If so, give ?labels={','.join(meaning[name] for name in order or names)}",
         )
     if bdtrc(right - 1, n, 1 / k) >= RARE:
         return Check(
@@ -288,43 +341,45 @@ def _best_order(table: NDArray[np.int64], names: Sequence[str]) -> tuple[int, di
     # Loaded here: most audits never come to this point, and it takes a third of a second.
     from scipy.optimize import linear_sum_assignment
 
-    given, meant = linear_sum_assignment(-table)
-    pairs = zip(given.tolist(), meant.tolist(), strict=True)
-    return int(table[given, meant].sum()), {names[said]: names[at] for said, at in pairs}
+    rows, columns = linear_sum_assignment(-table)
+    pairs = zip(rows.tolist(), columns.tolist(), strict=True)
+    return int(table[rows, columns].sum()), {names[row]: names[column] for row, column in pairs}
 
 
-def _confusion(said: Sequence[str], expected: Sequence[str], names: Sequence[str]) -> NDArray[np.int64]:
-    """How often (said, expected)."""
+def _confusion(given: Sequence[str], expected: Sequence[str], names: Sequence[str]) -> NDArray[np.int64]:
+    """How often (given, expected)."""
     table = np.zeros((len(names), len(names)), np.int64)
-    for one, other in zip(said, expected, strict=True):
-        if one in names and other in names:
-            table[list(names).index(one), list(names).index(other)] += 1
+    for word, label in zip(given, expected, strict=True):
+        if word in names and label in names:
+            table[list(names).index(word), list(names).index(label)] += 1
     return table
 
 
-def _stored_order(answers: Answers, cases: Sequence[Case], labels: Sequence[str] | None) -> list[Check]:
+def _stored_labels(answers: Answers, cases: Sequence[Case], labels: Sequence[str] | None) -> list[Check]:
+    """Whether answers that were given before we could ask vary, and whether their labels are the suite's."""
     names = list(labels or answers.labels)
-    said, expected, row = [], [], 0
+    words = _words(answers)
+    given, expected, row = [], [], 0
     for case in cases:
         for offset, label in enumerate(case.labels or ()):
-            if case.groups.get("test type") == "MFT" and row + offset not in answers.errors:
-                said.append(answers.labels[answers.predictions[row + offset]])
-                expected.append(_name(label, names))
+            name = _name(label, names)
+            if case.groups.get("test type") == "MFT" and words[row + offset] and name in answers.labels:
+                given.append(words[row + offset])
+                expected.append(name)
         row += len(case.examples)
-    pairs = [(one, other) for one, other in zip(said, expected, strict=True) if other in answers.labels]
-    return [label_order([one for one, _ in pairs], [other for _, other in pairs], answers.labels)]
+    return [_varied(words, expected), label_order(given, expected, answers.labels)]
 
 
 def _pair_order(
-    model: object, marked: Sequence[Labelled], said: Sequence[str], labels: Sequence[str] | None
+    model: object, marked: Sequence[Labelled], given: Sequence[str], labels: Sequence[str] | None
 ) -> Check:
     """Whether the texts of a pair come in the order of the model's training, as far as their labels betray it."""
     title = "order of the texts in a pair"
     if not marked:
         return Check(title, None, "cannot be told: no labelled pairs")
-    turned = _said(model, [Labelled(one.example[::-1], one.label) for one in marked], labels)
-    as_is = [answer == one.label for answer, one in zip(said, marked, strict=True)]
-    swapped = [answer == one.label for answer, one in zip(turned, marked, strict=True)]
+    turned = _labels_given(model, [Labelled(mark.example[::-1], mark.label) for mark in marked], labels)
+    as_is = [word == mark.label for word, mark in zip(given, marked, strict=True)]
+    swapped = [word == mark.label for word, mark in zip(turned, marked, strict=True)]
     better = sum(a and not b for a, b in zip(as_is, swapped, strict=True))
     worse = sum(b and not a for a, b in zip(as_is, swapped, strict=True))
     counts = f"{sum(as_is)} of {len(marked)} right as given, {sum(swapped)} the other way round"
@@ -333,3 +388,62 @@ def _pair_order(
     if worse > better:
         return Check(title, False, f"likely wrong: {counts}")
     return Check(title, True, counts)
+
+
+# Whether kept answers are still the model's
+
+
+def still_says(
+    model: object,
+    kept: Sequence[Answer],
+    examples: Mapping[str, Example],
+    labels: Sequence[str] | None,
+) -> Check:
+    """Whether a model answers as it did when these rows were kept: a few of them are asked again.
+
+    `examples` has the example of each id. Where nothing can be compared, nothing is asked and `ok` is None.
+    """
+    title = "answers as it did before"
+    usable = [row for row in kept if not row.error and row.kind in ("label", "probabilities", "span")]
+    chosen = sorted((row for row in usable if row.example_id in examples), key=lambda row: row.example_id)
+    before = chosen[:: max(1, len(chosen) // AGAIN)][:AGAIN]
+    if not before or isinstance(model, HasAnswered):
+        return Check(title, None, "cannot be told: there is nothing to ask again")
+    asked = [examples[row.example_id] for row in before]
+    reading = before[0].kind == "span"
+    after = answer_examples(model, asked, [row.example_id for row in before], labels, reading=reading)
+    moved = 0.0
+    for example, old, new in zip(asked, before, after, strict=True):
+        if new.error:
+            return Check(title, False, f"{_shown(example)} had an answer and is an error now: {new.error}")
+        if _word(old) != _word(new):
+            return Check(
+                title, False, f"{_shown(example)} was {_word(old)!r} and is {_word(new)!r} now: {CHANGED}"
+            )
+        moved = max(moved, _apart(old, new))
+    if moved > MOVED:
+        return Check(title, False, f"a probability moved by {moved:.4f}: {CHANGED}")
+    return Check(title, True, f"{len(before)} examples asked again, the same answers")
+
+
+CHANGED = "the model has changed, or answers differently each time"
+
+
+def _word(row: Answer) -> str:
+    return str(row.data["label"] if isinstance(row.data, Mapping) else row.data)
+
+
+def _apart(old: Answer, new: Answer) -> float:
+    """How far the numbers of two answers are apart; infinitely if only one has any, or other names."""
+    numbers = [_numbers(row) for row in (old, new)]
+    if numbers[0].keys() != numbers[1].keys():
+        return np.inf
+    return max((abs(numbers[0][name] - numbers[1][name]) for name in numbers[0]), default=0.0)
+
+
+def _numbers(row: Answer) -> Mapping[str, float]:
+    if not isinstance(row.data, Mapping):
+        return {}
+    if "confidence" in row.data:
+        return {"confidence": row.data["confidence"]}
+    return row.data.get("probabilities") or {}

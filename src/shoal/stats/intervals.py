@@ -2,27 +2,33 @@
 
     one proportion of independent cases          wilson
     one proportion of clustered cases            cluster_wilson
-    a paired difference of two models            paired_difference_interval
-    a macro mean, G, or anything else            percentile_interval of replicates
+    a macro mean of proportions                  macro_wilson
+    a paired difference of two models            paired_difference_interval, macro_difference_interval
+    G, or anything else                          percentile_interval, replicate_t_interval
     a mean or SD over a few runs                 mean_t_interval, sd_interval
 
-The first three never collapse to a point: twenty passes of twenty are not certainty,
+The first four never collapse to a point: twenty passes of twenty are not certainty,
 though every bootstrap of them is 20/20. Replicates do collapse; measured coverage is in
 docs/studies/interval-coverage.md.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from .resampling import ClusterTable, difference, rate, sampling_variance
+from .resampling import ClusterTable, degrees_of_freedom, difference, macro_mean, rate, sampling_variance
 
+Floats = NDArray[np.float64]
 Interval = tuple[float, float]
 
 UNDEFINED: Interval = (float("nan"), float("nan"))
+
+SMALLEST_P = 1e-12
+"""Smaller ones are given as this."""
 
 
 def wilson(passes: float, n: float, level: float = 0.95) -> Interval:
@@ -50,10 +56,8 @@ def wilson(passes: float, n: float, level: float = 0.95) -> Interval:
 def cluster_wilson(table: ClusterTable, level: float = 0.95) -> Interval:
     """Wilson's interval for a pass rate of clustered cases; NaN if none applies.
 
-    It is taken on the effective number of cases: as many independent ones as have the variance seen
-    between clusters, at most the number of cases, and lowered to the t quantile because that variance
-    is itself estimated (Korn & Graubard 1998). When all cases pass or all fail there is no variance to
-    see, and the clusters are counted instead. Where each cluster has one case this is `wilson`.
+    It is taken on the effective number of cases (see `effective_cases`). Where each cluster has one case this is
+    `wilson`.
 
     >>> from .resampling import cluster_table
     >>> together = cluster_table([1] * 15 + [0] * 5, clusters=[i // 5 for i in range(20)])
@@ -62,39 +66,85 @@ def cluster_wilson(table: ClusterTable, level: float = 0.95) -> Interval:
     >>> [round(end, 2) for end in wilson(15, 20)]
     [0.53, 0.89]
     """
-    passes, n = (float(total) for total in table.totals)
-    _check_proportion(passes, n)
-    if n == 0:
-        return UNDEFINED
-    if table.rows[:, -1].max() <= 1:
-        return wilson(passes, n, level)
-    clusters = int(table.counts[table.rows[:, -1] > 0].sum())
-    variance = sampling_variance(table)
-    p = rate(table)
-    if passes in (0, n) or clusters < 2:
-        effective = float(clusters)
-    else:
-        independent = p * (1 - p) / variance if variance > 0 else n
-        effective = min(n, independent) * (normal_quantile(level) / t_quantile(level, clusters - 1)) ** 2
-    return wilson(p * effective if passes < n else effective, effective, level)
+    return macro_wilson([table], level)
 
 
 def macro_wilson(tables: Sequence[ClusterTable], level: float = 0.95) -> Interval:
-    """An interval for a macro mean of rates, from their Wilson intervals (Zou & Donner 2008, "MOVER").
+    """Wilson's interval for a macro mean of rates, "these functionalities, new cases"; NaN if one has none.
 
-    The distances of the rates from their own ends add up as variances do. For functionalities that pass, or fail,
-    every case: drawing those again gives the same rate each time, as if it were known exactly.
+    The mean is taken for a proportion of the effective number of cases, as sample surveys with strata do (Korn &
+    Graubard 1998; Franco et al. 2019). Nothing is drawn, and functionalities that pass every case need no treatment
+    of their own: those that vary say how much all of them do on average.
 
     >>> from .resampling import cluster_table
-    >>> [round(end, 3) for end in macro_wilson([cluster_table([1] * 20), cluster_table([0] * 20)])]
-    [0.419, 0.581]
+    >>> [round(end, 3) for end in macro_wilson([cluster_table([1] * 20), cluster_table([1] * 18 + [0] * 2)])]
+    [0.824, 0.987]
     """
-    ordered = sorted(tables, key=lambda table: table.content)  # so that rounding cannot tell the order either
-    rates = np.array([rate(table) for table in ordered])
-    ends = np.array([cluster_wilson(table, level) for table in ordered])
-    below, above = np.sqrt(((rates[:, None] - ends) ** 2).sum(axis=0)) / len(rates)
-    middle = float(rates.mean())
-    return middle - float(below), middle + float(above)
+    n = effective_cases(tables, level)
+    if math.isnan(n):
+        return UNDEFINED
+    middle = macro_mean(tables)
+    return wilson(n if middle == 1 else middle * n, n, level)
+
+
+def effective_cases(tables: Sequence[ClusterTable], level: float = 0.95) -> float:
+    """As many independent cases as tell as much of the macro mean as these clusters do; NaN if a rate is undefined.
+
+    mean (1 - mean) / variance, lowered to the t quantile because the variance is itself estimated (Korn & Graubard
+    1998, with Satterthwaite's degrees of freedom). Where all cases agree there is no variance to see, and clusters are
+    counted instead.
+
+    >>> from .resampling import cluster_table
+    >>> effective_cases([cluster_table([1, 0, 1])]), effective_cases([cluster_table([1] * 9, [0, 1, 2] * 3)])
+    (3.0, 3.0)
+    """
+    if any(table.totals[-1] == 0 for table in tables):
+        return float("nan")
+    mean = macro_mean(tables)
+    _check_proportion(mean, 1)
+    clusters = [int(table.counts[table.rows[:, -1] > 0].sum()) for table in tables]
+    if len(tables) == 1 and tables[0].rows[:, -1].max() <= 1:
+        return float(clusters[0])
+    counted = len(tables) ** 2 / math.fsum(1 / number for number in clusters)
+    if mean in (0, 1) or clusters == [1]:
+        return counted
+    # fsum: the same number whatever the order of functionalities.
+    variance = math.fsum(cautious_variance(table, level) for table in tables) / len(tables) ** 2
+    independent = mean * (1 - mean) / variance if variance > 0 else counted
+    degrees = degrees_of_freedom(tables)
+    lowered = (normal_quantile(level) / t_quantile(level, degrees)) ** 2 if degrees > 0 else 1.0
+    return independent * lowered
+
+
+def cautious_variance(table: ClusterTable, level: float = 0.95) -> float:
+    """Variance of a rate over new clusters, no smaller than with one more cluster that went the rarer way.
+
+    A single failure in twenty templates of twenty cases looks like independent cases; whether failures come in whole
+    templates cannot be seen from it. So the design effect is taken with a cluster added, in which as many cases go the
+    rarer way as do, root mean square, in those where any did and in one whole cluster. 0 where all cases agree; for a
+    lone cluster the variance of Wilson's interval for one case.
+    """
+    n, p = float(table.totals[-1]), rate(table)
+    clusters = int(table.counts[table.rows[:, -1] > 0].sum())
+    if clusters == 1:
+        low, high = wilson(p, 1, level)
+        return ((high - low) / 2 / normal_quantile(level)) ** 2
+    passes, sizes = table.rows.T
+    seen = sampling_variance(table)
+    if not seen > 0:
+        return 0.0
+    # At one half, both ways are the rarer one: pass and fail must stay mirror images.
+    rarer = [way for way, share in ((passes, p), (sizes - passes, 1 - p)) if share <= 0.5 + 1e-12]
+    return max(seen, *(_design_effect(way, table, n / clusters) * p * (1 - p) / n for way in rarer))
+
+
+def _design_effect(rarer: Floats, table: ClusterTable, size: float) -> float:
+    """How many times more a rate varies than of independent cases, with one more cluster of this size."""
+    added = math.sqrt((size**2 + table.counts @ rarer**2) / (1 + table.counts[rarer > 0].sum()))
+    rows = np.vstack([np.column_stack([rarer, table.rows[:, -1]]), [added, max(size, added)]])
+    widened = ClusterTable(rows, np.append(table.counts, 1))
+    share = rate(widened)
+    return sampling_variance(widened) * float(widened.totals[-1]) / (share * (1 - share))
 
 
 def paired_difference_interval(table: ClusterTable, level: float = 0.95) -> Interval:
@@ -110,22 +160,72 @@ def paired_difference_interval(table: ClusterTable, level: float = 0.95) -> Inte
     >>> [round(end, 3) for end in paired_difference_interval(paired_table([1] * 20, [1] * 20))]
     [-0.137, 0.137]
     """
-    if math.isnan(difference(table)):
-        return UNDEFINED
-    size = _added_size(table)
+    return macro_difference_interval([table], level)
+
+
+def macro_difference_interval(tables: Sequence[ClusterTable], level: float = 0.95) -> Interval:
+    """An interval for the mean over functionalities of paired differences; NaN if one has no common case.
+
+    `paired_difference_interval` for one. For several, the variances add up (Satterthwaite's degrees of freedom), and
+    the two clusters are added once, to the mean, not to each functionality: five functionalities without a difference
+    are together better evidence than each.
+
+    >>> from .resampling import paired_table
+    >>> [round(end, 3) for end in macro_difference_interval([paired_table([1] * 20, [1] * 20)] * 5)]
+    [-0.028, 0.028]
+    """
+    low, high = paired_t(tables).interval(level)
+    return UNDEFINED if math.isnan(low) else (max(-1.0, low), min(1.0, high))
+
+
+@dataclass(frozen=True, slots=True)
+class Student:
+    """What a t interval is made of."""
+
+    middle: float
+    error: float
+    degrees: float
+
+    def interval(self, level: float = 0.95) -> Interval:
+        """Middle ± t · error; NaN where one of them is."""
+        reach = t_quantile(level, self.degrees) * self.error
+        return self.middle - reach, self.middle + reach
+
+
+def paired_t(tables: Sequence[ClusterTable]) -> Student:
+    """Middle, error and degrees of freedom of `macro_difference_interval`, for tests and power."""
+    differences = [difference(table) for table in tables]
+    if any(math.isnan(each) for each in differences):
+        return Student(math.nan, math.nan, math.nan)
+    if len(tables) == 1:
+        widened = _with_two_more(tables[0])
+        return Student(difference(widened), math.sqrt(sampling_variance(widened)), widened.clusters - 1)
+    # A lone cluster says nothing of its own variance.
+    varied = [table if table.clusters > 1 else _with_two_more(table) for table in tables]
+    variance = math.fsum(sampling_variance(table) for table in varied) / len(tables) ** 2
+    cases = len(tables) ** 2 / math.fsum(1 / float(table.totals[-1]) for table in tables)
+    size = _added_size(tables)
+    # The two clusters cancel in the difference, add to its variance and take their part of the cases.
+    shrunk = cases / (cases + 2 * size)
+    middle = shrunk * math.fsum(differences) / len(tables)
+    error = shrunk * math.sqrt(variance + 2 * (size / cases) ** 2)
+    return Student(middle, error, degrees_of_freedom(varied) + 2)
+
+
+def _with_two_more(table: ClusterTable) -> ClusterTable:
+    size = _added_size([table])
     extra = np.array([[size, 0.0, size], [0.0, size, size]])
-    widened = ClusterTable(np.vstack([table.rows, extra]), np.append(table.counts, [1, 1]))
-    middle = difference(widened)
-    reach = t_quantile(level, widened.clusters - 1) * math.sqrt(sampling_variance(widened))
-    return max(-1.0, middle - reach), min(1.0, middle + reach)
+    return ClusterTable(np.vstack([table.rows, extra]), np.append(table.counts, [1, 1]))
 
 
-def _added_size(table: ClusterTable) -> float:
+def _added_size(tables: Sequence[ClusterTable]) -> float:
     """Root mean square of the differences clusters show, and of a whole cluster of average size."""
-    passes_a, passes_b, applicable = table.rows.T
-    whole = table.totals[-1] / table.counts[applicable > 0].sum()
-    squares = (passes_a - passes_b) ** 2
-    return math.sqrt((whole**2 + table.counts @ squares) / (1 + table.counts[squares > 0].sum()))
+    cases = math.fsum(float(table.totals[-1]) for table in tables)
+    whole = cases / sum(int(table.counts[table.rows[:, -1] > 0].sum()) for table in tables)
+    squares = [(table.rows[:, 0] - table.rows[:, 1]) ** 2 for table in tables]
+    total = math.fsum(float(table.counts @ each) for table, each in zip(tables, squares, strict=True))
+    changed = sum(int(table.counts[each > 0].sum()) for table, each in zip(tables, squares, strict=True))
+    return math.sqrt((whole**2 + total) / (1 + changed))
 
 
 def mean_t_interval(values: ArrayLike, level: float = 0.95) -> Interval:
@@ -182,6 +282,50 @@ def percentile_interval(
     return float(low), float(high)
 
 
+def replicate_t_interval(
+    estimate: float, replicates: ArrayLike, degrees: float, level: float = 0.95
+) -> Interval:
+    """Student's interval from the SD of bootstrap replicates; NaN replicates are left out (Hesterberg 2015, section 4).
+
+    For few units: the replicates of three terms cannot leave the range of the three, however far into their tails a
+    percentile goes.
+
+    >>> replicates = np.random.default_rng(0).normal(2.0, 0.1, 5000)
+    >>> [round(end, 2) for end in replicate_t_interval(2.0, replicates, degrees=2)]
+    [1.57, 2.43]
+    """
+    defined = _defined(replicates)
+    reach = t_quantile(level, degrees) * float(defined.std()) if len(defined) else float("nan")
+    return estimate - reach, estimate + reach
+
+
+def in_agreement(interval: Interval, p: float, level: float = 0.95) -> Interval:
+    """The interval of a difference, reaching to 0 where its test does not reject.
+
+    An exact test of few cases is more careful than an interval: five of five give p = .0625.
+
+    >>> in_agreement((0.015, 1.0), 0.0625), in_agreement((0.1, 1.0), 0.03)
+    ((0.0, 1.0), (0.1, 1.0))
+    """
+    low, high = interval
+    return interval if p <= 1 - level else (min(0.0, low), max(0.0, high))
+
+
+def p_where(excludes: Callable[[float], bool]) -> float:
+    """The p value of the test that an interval makes: one minus the highest level at which it excludes the null.
+
+    >>> round(p_where(lambda level: normal_quantile(level) < 1.96), 4)
+    0.05
+    """
+    if excludes(1 - SMALLEST_P):
+        return SMALLEST_P
+    below, above = math.log(SMALLEST_P), 0.0
+    while above - below > 1e-6:
+        middle = (below + above) / 2
+        below, above = (below, middle) if excludes(1 - math.exp(middle)) else (middle, above)
+    return math.exp(above)
+
+
 def normal_quantile(level: float) -> float:
     """z for a two-sided interval: 1.96 at level .95."""
     return float(special.ndtri((1 + _checked(level)) / 2))
@@ -203,6 +347,6 @@ def _check_proportion(passes: float, n: float) -> None:
         raise ValueError(f"passes lie between 0 and n; got {passes} of {n}")
 
 
-def _defined(replicates: ArrayLike) -> "np.typing.NDArray[np.float64]":
+def _defined(replicates: ArrayLike) -> Floats:
     values = np.asarray(replicates, dtype=np.float64)
     return values[~np.isnan(values)]

@@ -22,6 +22,19 @@ def holm(p: ArrayLike) -> Floats:
     return _put_back(np.maximum.accumulate(steps), order, raw)
 
 
+def holm_level(p: ArrayLike, alpha: float = 0.05) -> float:
+    """The level at which Holm's procedure tests the first p that it does not reject: α / (tests left).
+
+    At this level the other rows of the table would have been found; `power` is asked at it.
+
+    >>> holm_level([0.001, 0.04, 0.5, 0.6])  # the first is rejected, three are left
+    0.016666666666666666
+    """
+    adjusted = holm(p)
+    left = int((adjusted > alpha).sum())
+    return alpha / max(1, left)
+
+
 def benjamini_hochberg(p: ArrayLike) -> Floats:
     """Adjusted p values that bound the expected share of false discoveries, for screening heat maps.
 

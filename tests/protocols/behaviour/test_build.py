@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from shoal import Suite, case, write_suite
 from shoal.errors import DataError, PlanError
 from shoal.protocols.base import identity
+from shoal.protocols.behaviour import parts
 from shoal.protocols.behaviour.build import (
     EDITS,
     build,
@@ -17,8 +18,8 @@ from shoal.protocols.behaviour.build import (
     suite_cases,
     without_duplicates,
 )
-from shoal.protocols.behaviour.folds import parts
 from shoal.protocols.behaviour.iid import load_iid
+from shoal.protocols.behaviour.learning.folds import parts
 from shoal.protocols.behaviour.rules import Expect
 from shoal.protocols.behaviour.settings import Settings, Train
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from shoal import Answers, Case, Measures, Suite, case
 from shoal.errors import DataError
 from shoal.protocols.base import Built, Scored
+from shoal.protocols.behaviour.iid import IID
 from shoal.protocols.behaviour.rules import Expect
 from shoal.protocols.behaviour.score import judge, measure, score
 from shoal.protocols.behaviour.settings import Settings
@@ -325,6 +326,97 @@ def test_the_order_of_variants_changes_nothing(audit, random):
 
 def test_measures_of_no_outcome_at_all_are_none_with_a_note():
     suite = suite_of(l=(Expect("pred_equals_label"), [case("a", label=1)]))
-    rows = measure(Settings(), suite.cases, judge(Settings(), suite.cases, one_hot(1, errors={0: "down"})))
+    rows = measure(suite.cases, judge(Settings(), suite.cases, one_hot(1, errors={0: "down"})))
     assert [(row.value, row.errors) for row in rows] == [(None, 1)] * 4
     assert rows[0].note == "the model answered no case"
+
+
+# What the model said
+
+
+def test_what_the_model_said_stands_beside_each_case():
+    suite = suite_of(
+        l=(Expect("pred_equals_label"), [case("a", label=2)]), i=(INV, [case("b", "c"), case("d", "e")])
+    )
+    p = np.array([[0, 0, 1], [0.02, 0, 0.98], [0.3, 0.6, 0.1], [0.3, 0.6, 0.1], [0.3, 0.6, 0.1]])
+    answers = Answers(SENTIMENT, p.argmax(1), p, errors={4: "down"})
+    assert scored(suite.cases, answers).columns["said"] == [
+        ["positive 1.00"],
+        ["positive .98", "neutral .60"],
+        ["neutral .60", "no answer"],
+    ]
+    assert scored(suite.cases, Answers(SENTIMENT, p.argmax(1))).columns["said"][1] == ["positive", "neutral"]
+    sure = Answers(SENTIMENT, p.argmax(1), confidences=np.full(5, 0.7))
+    assert scored(suite.cases, sure).columns["said"][1] == ["positive .70", "neutral .70"]
+
+
+def test_words_that_the_model_said_stand_as_they_are():
+    suite = Suite("r")
+    suite.add_functionality("f", "c", "MFT", Expect("exact_string_equal"))
+    suite.add_case("f", "1", case(("c", "q1"), ("c", "q2"), label=["x", "y"]))
+    answers = Answers((), np.zeros(2, int), texts=["in Kyoto", ""])
+    assert scored(suite.cases, answers).columns["said"] == [["in Kyoto", "(nothing)"]]
+
+
+def test_what_is_read_through_the_band_says_so_with_the_models_own_probability():
+    suite = suite_of(l=(Expect("pred_equals_label"), [case(str(i), label=1) for i in range(3)]))
+    p = np.array([0.3, 0.6, 0.9])
+    answers = Answers(("negative", "positive"), (p > 0.5).astype(int), np.stack([1 - p, p], 1))
+    result = scored(suite.cases, answers)
+    assert result.columns["said"] == [["negative .70"], ["neutral (positive .60)"], ["positive .90"]]
+    (whole,) = Measures(result.measures).where("suite score")
+    assert (whole.facts["band"], whole.facts["band of"]) == ("inclusive", "positive")
+    bare = scored(suite.cases, Answers(("negative", "positive"), (p > 0.5).astype(int)))
+    (whole,) = Measures(bare.measures).where("suite score")
+    assert "band" not in whole.facts and "it can never be neutral" in whole.note
+
+
+def test_the_label_map_taken_is_a_fact_of_the_suite_score():
+    suite = suite_of(l=(Expect("pred_equals_label"), [case("a", label=2)]))
+    answers = one_hot(2, label_map={"POS": "positive", "negative": "negative"})
+    (whole,) = Measures(scored(suite.cases, answers).measures).where("suite score")
+    assert whole.facts["label map"] == {"POS": "positive"} and whole.note == "labels read as: POS = positive"
+
+
+# What to say of the whole
+
+
+def test_a_model_that_answers_nothing_is_dead_and_one_that_answers_something_is_not():
+    suite = suite_of(l=(Expect("pred_equals_label"), [case(str(i), label=1) for i in range(3)]))
+    gone = scored(suite.cases, one_hot(1, 1, 1, errors={0: "down", 1: "down", 2: "late"}))
+    (finding,) = gone.findings
+    assert finding.kind == "dead" and finding.facts == {"cases": 3, "error": "down"}
+    assert finding.text == "The model answered none of 3 cases: down, and 1 times something else"
+    assert not scored(suite.cases, one_hot(0, 1, 1, errors={2: "late"})).findings
+
+
+def test_one_label_for_everything_is_degenerate_unless_nothing_else_was_expected():
+    different = suite_of(l=(Expect("pred_equals_label"), [case("a", label=2), case("b", label=0)]))
+    (finding,) = scored(different.cases, one_hot(2, 2)).findings
+    assert (finding.kind, finding.facts) == ("degenerate", {"label": "positive", "examples": 2})
+    alike = suite_of(l=(Expect("pred_equals_label"), [case("a", label=2), case("b", label=2)]))
+    assert not scored(alike.cases, one_hot(2, 2)).findings
+    assert scored(alike.cases, one_hot(0, 0)).findings  # always wrong, always the same
+    unlabelled = suite_of(i=(INV, [case("a", "b")]))
+    assert scored(unlabelled.cases, one_hot(1, 1)).findings
+
+
+def test_facts_say_what_comparing_needs():
+    suite = suite_of(a1=(Expect("pred_equals_label"), [case("a", label=2)]), a2=(INV, [case("x", "y")]))
+    rows = Measures(scored(suite.cases, one_hot(2, 1, 1)).measures)
+    assert {row.facts["mean over"] for row in rows.by("functionality")} == {"cases"}
+    assert {row.facts["mean over"] for row in rows.by("capability")} == {"functionality"}
+    (whole,) = rows.where("suite score")
+    assert whole.facts["headline"] and "without" not in whole.facts
+
+
+def test_iid_cases_are_compared_apart():
+    suite = suite_of(l=(Expect("pred_equals_label"), [case("a", label=2)]))
+    groups = {"functionality": IID, "capability": IID, "test type": "MFT"}
+    iid = Case(f"{IID}/0", (("b",),), ("negative",), groups, meta={"expect": Expect("pred_equals_label")})
+    result = scored([*suite.cases, iid], one_hot(2, 2))
+    assert result.columns["said"] == [["positive 1.00"], ["positive 1.00"]]
+    rows = Measures(result.measures)
+    assert rows.where("iid score")[0].facts == {"mean over": "cases", "only": {"capability": IID}}
+    for row in (*rows.by("test type"), *rows.where("suite score")):
+        assert row.facts["without"] == {"capability": IID}

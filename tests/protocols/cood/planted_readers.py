@@ -1,6 +1,6 @@
 """Models whose behaviour is known: they read the label that a toy text begins with, and the word it ends with.
 
-Tests name them as python:planted_readers:…; each gives 0 for consistent and 1 for inconsistent.
+Tests name them as python:planted_readers:…; each says "consistent" or "inconsistent".
 """
 
 from collections.abc import Callable, Sequence
@@ -11,10 +11,12 @@ WORD = {"great": "fst", "terrible": "sec", "okay": "neu"}
 Rule = Callable[[str, str], bool]
 
 
-def reader(differs: Rule) -> Callable[[Sequence[str]], list[int]]:
-    def read(texts: Sequence[str]) -> list[int]:
+def reader(differs: Rule) -> Callable[[Sequence[str]], list[str]]:
+    def read(texts: Sequence[str]) -> list[str]:
         parts = [text.split() for text in texts]
-        return [int(differs(ROLE[words[0]], WORD[words[-1]])) for words in parts]
+        return [
+            "inconsistent" if differs(ROLE[words[0]], WORD[words[-1]]) else "consistent" for words in parts
+        ]
 
     return read
 

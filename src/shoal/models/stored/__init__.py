@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import DataError, nearest
+from ...files import is_file
 from ...records import Answers, Case
 from .. import ModelSpec, digest_file
 from .answers import answers_of, texts_of
@@ -80,7 +81,7 @@ def _is_reading(case: Case) -> bool:
 
 
 def _check_there(path: Path) -> None:
-    if not path.exists():
+    if not path.is_dir() and not is_file(path):
         beside = [file.name for file in path.parent.iterdir()] if path.parent.is_dir() else []
         raise DataError(
             f"{path}: no such file", fix=nearest(path.name, beside) or f"paths count from {Path.cwd()}"

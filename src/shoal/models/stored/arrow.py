@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import DataError, MissingExtra
+from ...files import read_json, whole_bytes
 from .asked import Request
 from .columns import Columns
-from .json_rows import read_document, whole_file
 from .records import Records, read_records
 
 DICTIONARY = "dataset_dict.json"
@@ -46,7 +46,7 @@ def data_files(folder: Path) -> list[Path]:
             f"{folder}: a folder, and not one that Dataset.save_to_disk wrote",
             fix="the file inside it that holds the predictions",
         )
-    state = read_document(folder / STATE)
+    state = read_json(folder / STATE)
     listed = state.get("_data_files") if isinstance(state, dict) else None
     names = [str(row.get("filename")) if isinstance(row, dict) else "" for row in listed or []]
     if not names or not all(name and Path(name).name == name for name in names):
@@ -65,7 +65,7 @@ def _open(path: Path, kind: str) -> Any:
         from pyarrow import ipc, parquet
     except ImportError:
         raise MissingExtra("pyarrow", extra="tables", needed_for="Parquet and Arrow files") from None
-    content = whole_file(path)
+    content = whole_bytes(path)
     source = pyarrow.BufferReader(content)
     try:
         if kind == "parquet":

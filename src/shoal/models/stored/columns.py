@@ -114,24 +114,8 @@ def shown(value: object) -> str:
     >>> shown("x" * 100)
     "'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…"
     """
-    word = ascii(value) if isinstance(value, str) and not is_text(value) else repr(value)
+    word = repr(value)
     return word if len(word) <= 60 else word[:57] + "…"
-
-
-def is_text(value: str) -> bool:
-    """Whether a text can be written: half of a surrogate pair, as JSON may hold it, cannot."""
-    return not any("\ud800" <= letter <= "\udfff" for letter in value)
-
-
-def whole_text(value: str, what: str) -> str:
-    """The text itself, if it is one."""
-    if value.isascii() or is_text(value):
-        return value
-    raise DataError(
-        f"{what} holds half of a character: {shown(value)}",
-        why="a surrogate without its pair is no text",
-        fix="write the file anew as UTF-8, from the original text",
-    )
 
 
 def number_from(value: Any, *, decimal_comma: bool = False) -> float:

@@ -5,20 +5,16 @@ Our own schema (docs/method/00-glossary.md 0.4): {"functionality", "case_id", "e
 says what the numbers in `pred` and the places in `conf` mean; without it they count the suite's own labels.
 """
 
-import json
 from collections.abc import Iterator, Mapping
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from ...errors import DataError, some
-from ...files import BOM, first_bytes, read_json_lines, refuse_constant, why_not_json
+from ...files import is_json_array, read_json, read_json_array, read_json_lines
 from .asked import Request
 from .columns import Columns, shown
 from .records import IDS, Records, read_records, value_at
-
-LARGEST = 2**30
-"""Bytes of a file that is read at one go, once unzipped."""
 
 
 def read_lines(request: Request) -> Columns:
@@ -43,7 +39,9 @@ def _label_names(path: Path, header: Mapping[str, Any]) -> tuple[str, ...]:
 
 def read_list(request: Request) -> Columns:
     """A JSON file that is a list of objects, or holds one where `?rows=` says."""
-    document = read_document(request.path)
+    if not request.options.rows and is_json_array(request.path):
+        return read_records(request, Records("row", read_json_array(request.path)))
+    document = read_json(request.path)
     rows = value_at(document, request.options.rows) if request.options.rows else document
     if not isinstance(rows, list):
         raise _no_list(request, document)
@@ -61,34 +59,11 @@ def _objects(path: Path, rows: list[Any]) -> Iterator[tuple[int, Mapping[str, An
 
 
 def _no_list(request: Request, document: Any) -> DataError:
-    lists = (
-        [key for key, value in document.items() if isinstance(value, list)]
-        if isinstance(document, dict)
-        else []
-    )
+    inside = document if isinstance(document, dict) else {}
+    lists = [key for key, value in inside.items() if isinstance(value, list)]
     place = f"?rows={request.options.rows}: " if request.options.rows else ""
     return DataError(
         f"{request.path}: {place}a list of objects is expected",
-        why=f"found: {some(document, 8)}" if isinstance(document, dict) else "",
+        why=f"found: {some(map(shown, inside), 8)}" if inside else "",
         fix=f"?rows={lists[0]} says where the list is" if lists else "?rows=PATH says where the list is",
     )
-
-
-def read_document(path: Path) -> Any:
-    """A whole file as one JSON value."""
-    try:
-        return json.loads(whole_file(path).removeprefix(BOM), parse_constant=refuse_constant)
-    except (ValueError, RecursionError) as problem:
-        raise DataError(
-            f"{path}: not JSON",
-            why=why_not_json(problem),
-            fix="write the file anew; it may have been cut short",
-        ) from None
-
-
-def whole_file(path: Path) -> bytes:
-    """Everything in a file, unzipped; within limits."""
-    content = first_bytes(path, LARGEST + 1)
-    if len(content) > LARGEST:
-        raise DataError(f"{path}: larger than {LARGEST // 2**20:,} MB", fix="write it as JSON Lines or CSV")
-    return content

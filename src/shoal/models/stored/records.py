@@ -13,7 +13,7 @@ from typing import Any
 from ...errors import DataError, nearest, some
 from ..labels import Spellings
 from .asked import Request
-from .columns import Columns, Key, Prediction, not_a_probability, number_from, shown, whole_text
+from .columns import Columns, Key, Prediction, not_a_probability, number_from, shown
 
 TOLERANCE = 1e-6
 IDS = frozenset(("case_id", "id"))
@@ -196,7 +196,7 @@ def _adder(columns: Columns, records: Records, fields: Fields) -> Callable[[int,
     def add(number: int, row: Row) -> None:
         key = _key(row, identity(row), fields.identity)
         if not is_table and row.get("error"):
-            return columns.add_error(number, whole_text(str(row["error"]), "'error'"), key)
+            return columns.add_error(number, str(row["error"]), key)
         prediction = _prediction(answer(row), fields.answer) if fields.answer else None
         given = numbers(row, prediction)
         if prediction is None and fields.answer and is_table:
@@ -216,7 +216,7 @@ def _adder(columns: Columns, records: Records, fields: Fields) -> Callable[[int,
 def _key(row: Row, identity: Any, name: str) -> Key:
     group, example = row.get("functionality"), row.get("example_idx")
     return Key(
-        whole_text(str(group), "'functionality'") if group or group == 0 else None,
+        str(group) if group or group == 0 else None,
         _identity(identity, name),
         _example_number(example),
     )
@@ -224,7 +224,7 @@ def _key(row: Row, identity: Any, name: str) -> Key:
 
 def _identity(value: Any, name: str) -> str:
     if isinstance(value, str) and value:
-        return whole_text(value, name)
+        return value
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if type(value) is not int:
@@ -252,7 +252,7 @@ def _example_number(value: Any) -> int:
 
 def _prediction(value: Any, name: str) -> Prediction:
     if isinstance(value, str):
-        return whole_text(value, repr(name))
+        return value
     if value is None or value is MISSING or value != value:  # NaN is what tables write for nothing
         return None
     if isinstance(value, bool):

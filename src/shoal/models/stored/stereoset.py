@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import DataError, ModelError
+from ...files import read_json
 from .asked import Request
 from .columns import Columns, shown
-from .json_rows import read_document
 
 TASKS = ("intrasentence", "intersentence")
 
@@ -23,7 +23,7 @@ def read(request: Request) -> Columns:
 
 def read_scores(path: Path) -> dict[str, dict[str, float]]:
     """StereoSet's prediction file: task ("intrasentence", "intersentence") to sentence id to score."""
-    document = read_document(path)
+    document = read_json(path)
     scores: dict[str, dict[str, float]] = {}
     for task in TASKS:
         rows = document.get(task, []) if isinstance(document, dict) else []

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...errors import DataError, MissingExtra, nearest
+from ...files import LARGEST_WHOLE, whole_bytes
 from .asked import Request
 from .columns import Columns, shown
-from .json_rows import LARGEST, whole_file
 from .records import Records, read_records
 
 
@@ -42,13 +42,13 @@ def _open(request: Request) -> Any:
         import openpyxl
     except ImportError:
         raise MissingExtra("openpyxl", extra="tables", needed_for="Excel workbooks") from None
-    content = io.BytesIO(whole_file(request.path))
+    content = io.BytesIO(whole_bytes(request.path))
     try:
         with zipfile.ZipFile(content) as parts:
             size = sum(part.file_size for part in parts.infolist())
-        if size > LARGEST:
+        if size > LARGEST_WHOLE:
             raise DataError(
-                f"{request.path}: over {LARGEST // 2**20:,} MB once unpacked", fix="save it as CSV"
+                f"{request.path}: over {LARGEST_WHOLE // 2**20:,} MB once unpacked", fix="save it as CSV"
             )
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about styles and drop-down lists

@@ -16,8 +16,10 @@ from shoal import Case, Measure, Measures, Outcome, Result
 from shoal.errors import DataError
 from shoal.protocols.behaviour.iid import IID
 from shoal.protocols.behaviour.learning import compare_trainings
+from shoal.protocols.behaviour.learning.conclusions import conclusions, of_trainings
 from shoal.protocols.behaviour.learning.table3 import baseline_of, best_gain, mean_gain, rows_of_table3
 from shoal.protocols.behaviour.settings import Settings, Train
+from shoal.records import Finding
 
 Hits = Sequence[int | str | None]
 """1, 0, None (not applicable) or an error's text."""
@@ -295,6 +297,61 @@ def test_a_plan_of_one_fold_speaks_of_that_fold_only():
     found = compared(settings, results, planned={"capability": ["b"]})
     row = one(found, "suite score", config="iid>suite", hold_out="capability")
     assert row.value == 1.0 and row.note.startswith("only without b")
+
+
+def test_a_plan_of_one_fold_takes_the_iid_score_of_the_model_it_has():
+    suite = {"a.f.MFT": [1, 0], "b.g.MFT": [1, 1]}
+    results = [iid_job(suite, [1, 1, 1, 1]), job(suite, [1, 1, 0, 0], hold_out="capability", fold="b")]
+    settings = table(hold_out=("capability",), fold="b")
+    found = compared(settings, results, planned={"capability": ["b"]})
+    assert one(found, "G", config="iid>suite", hold_out="capability").value == pytest.approx(2 * 0.5 / 1.5)
+    assert not found.where("G", config="iid>suite", hold_out="seen")  # which is not planned
+    _, row = rows_of_table3(found)
+    assert list(row.cells) == ["iid score", "capability"]
+    assert row.cells["iid score"].value == 0.5 and row.cells["iid score"].p
+
+
+def test_the_iid_row_alone_is_a_table_too():
+    found = compared(table(on=("iid",)), [iid_job({"a.f.MFT": [1, 0]}, [1, 0])])
+    (told,) = conclusions(found)
+    assert told.text == "No row is complete yet." and not told.measures
+
+
+# Facts
+
+
+def test_what_code_needs_is_a_fact_and_the_note_says_the_same():
+    suite = {name: [1, 0] for name in NAMES}
+    whole = [iid_job(suite, [1]), job(suite, [1]), *folds(suite, [1], "functionality")]
+    waiting = one(compared(table(hold_out=("functionality",)), whole[:-2]), "G", hold_out="functionality")
+    assert waiting.facts == {"folds done": 3, "folds": 5} and waiting.note == "3 of 5 folds done"
+    drawn = compared(table(hold_out=("functionality",), hold_out_sample=3), whole[:5])
+    row = one(drawn, "G", config="iid>suite", hold_out="functionality")
+    assert (row.facts["drawn"], row.facts["drawn from"], row.facts["seeds"]) == (3, 5, 1)
+    (p,) = drawn.where("p value", score="iid score")
+    assert p.facts == {"test": "exact sign test"} and p.note == "exact sign test"
+    (adjusted,) = drawn.where("adjusted p value", score="iid score")
+    assert adjusted.facts == {"adjustment": "Holm", "tests": 3}
+    assert one(drawn, "difference", score="G", hold_out="functionality").facts["of"] == "G"
+
+
+def test_too_few_shuffles_for_the_tests_are_told():
+    suite = {name: [1, 0] for name in NAMES}
+    found = compared(table(shuffles=20), [iid_job(suite, [1]), job(suite, [1])])
+    (row,) = found.where("adjusted p value", score="G")
+    assert row.facts["too few shuffles"] == 20 and "20 shuffles are too few for so many" in row.note
+
+
+def test_findings_about_trainings_say_which_they_are_about():
+    wrong = Finding("degenerate", "always positive")
+    results = [
+        replace(job({"a.f.MFT": [1]}, [1], hold_out="capability", fold="a", seed=3), findings=[wrong]),
+        iid_job({"a.f.MFT": [1]}, [1]),
+    ]
+    (told,) = of_trainings(results)
+    assert told.groups == {
+        "config": "iid>suite", "method": "vanilla", "hold out": "capability", "fold": "a", "seed": "3",
+    }  # fmt: skip
 
 
 # Seeds and models

@@ -1,0 +1,286 @@
+"""Means and differences over the seeds of a recipe and the cases of a suite: intervals and p values.
+
+Drawing two or three seeds again cannot leave their range, so their part is Student's, and an interval is put together
+from distances whose squares add (Zou & Donner 2008, "MOVER"):
+
+    reach² = (reach over cases)² + (t · error over seeds)² - z² · noise
+
+The seeds of one recipe have seeds - 1 degrees of freedom; so have paired differences. Two recipes with seeds of their
+own have Welch's (1947) where both have as many. With unequal numbers his test errs (2 against 10 seeds: false alarms in
+10 %), and each recipe brings its own t, squares added.
+
+`noise` is the variance that single outcomes add to the seeds' scores and to the cases' alike, σ²_residual / (seeds ×
+cases) of the two-way analysis of variance, here counted once. Seeds never make an interval narrower. p is the level at
+which the same interval reaches the null, so the two never disagree.
+
+    outcomes, a matrix of cases × seeds per functionality ──► recipe_mean, recipe_difference
+    any other score: values by seed, an interval over cases ──► SeedError ──► composed, composed_p
+
+A side with a single run says nothing of its recipe: against several runs there is no p, and the interval is for these
+runs only.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .intervals import Interval, macro_wilson, normal_quantile, p_where, paired_t, t_quantile
+from .resampling import ClusterTable, distinct_rows, paired_table, run_tables
+
+Floats = NDArray[np.float64]
+IntervalAt = Callable[[float], Interval]
+"""From a level to the interval over cases, such as `lambda level: wilson(9, 10, level)`."""
+
+
+@dataclass(frozen=True, slots=True)
+class SeedError:
+    """How well a mean over seeds is known, cases aside; without parts for a single run, which speaks for itself."""
+
+    parts: tuple[tuple[float, float], ...] = ()
+    """Standard errors that add up as their squares do, each with its degrees of freedom."""
+    noise: float = 0.0
+    """Of the square of the error, what is also in the variance over cases."""
+
+    @property
+    def error(self) -> float:
+        """The standard error of all parts together."""
+        return math.hypot(*(error for error, _ in self.parts))
+
+    def reach(self, level: float) -> float:
+        """How far t carries it."""
+        return math.hypot(*(t_quantile(level, degrees) * error for error, degrees in self.parts))
+
+
+def error_of_mean(by_seed: ArrayLike, noise: float = 0.0) -> SeedError:
+    """Of the mean of one recipe's seeds, or of differences of paired seeds (Student 1908).
+
+    >>> round(error_of_mean([0.7, 0.8, 0.9]).reach(0.95), 4)
+    0.2484
+    """
+    scores = np.asarray(by_seed, dtype=np.float64)
+    if len(scores) < 2:
+        return SeedError()
+    return SeedError(((float(scores.std(ddof=1)) / math.sqrt(len(scores)), len(scores) - 1),), noise)
+
+
+def error_of_difference(first: ArrayLike, second: ArrayLike, noise: float = 0.0) -> SeedError:
+    """Of the difference of two recipes, each with at least two seeds of its own (Welch 1947).
+
+    >>> error, degrees = error_of_difference([0.7, 0.8, 0.9], [0.4, 0.5, 0.9]).parts[0]
+    >>> round(error, 3), round(degrees, 2)
+    (0.163, 2.56)
+    """
+    sides = [np.asarray(side, dtype=np.float64) for side in (first, second)]
+    sizes = [len(side) for side in sides]
+    if min(sizes) < 2:
+        raise ValueError(
+            f"the spread of a recipe needs at least two of its seeds; got {sizes[0]} and {sizes[1]}"
+        )
+    squares = [float(side.var(ddof=1)) / len(side) for side in sides]
+    if sizes[0] != sizes[1]:
+        parts = tuple((math.sqrt(square), size - 1.0) for square, size in zip(squares, sizes, strict=True))
+        return SeedError(parts, noise)
+    total, free = sum(squares), sizes[0] - 1
+    degrees = free * total**2 / sum(square**2 for square in squares) if total > 0 else 2.0 * free
+    return SeedError(((math.sqrt(total), degrees),), noise)
+
+
+def noise_of(by_seed: ArrayLike, draws: ArrayLike) -> float:
+    """The noise of any score, from its value for each seed and its replicates over cases, (resamples, seeds).
+
+    Cases are drawn for all seeds at once. What a draw does to all seeds alike is due to the cases; what it does to
+    each seed differently is the noise. 0 for a single seed.
+    """
+    moved = np.asarray(draws, dtype=np.float64) - np.asarray(by_seed, dtype=np.float64)
+    seeds = moved.shape[1]
+    return float(np.nanmean(moved.var(axis=1, ddof=1))) / seeds if seeds > 1 else 0.0
+
+
+def composed(value: float, cases: IntervalAt, seeds: SeedError, level: float = 0.95) -> Interval:
+    """The interval for new cases and new seeds.
+
+    >>> from .intervals import wilson
+    >>> [round(end, 3) for end in composed(0.8, lambda level: wilson(80, 100, level), error_of_mean([0.7, 0.8, 0.9]))]
+    [0.536, 1.057]
+    """
+    low, high = cases(level)
+    added = max(0.0, seeds.reach(level) ** 2 - normal_quantile(level) ** 2 * seeds.noise)
+    below, above = (math.sqrt(max(0.0, distance) ** 2 + added) for distance in (value - low, high - value))
+    return value - below, value + above
+
+
+def composed_p(value: float, cases: IntervalAt, seeds: SeedError, null: float = 0.0) -> float:
+    """Two-sided p: one minus the level at which the composed interval reaches the null.
+
+    One-sided in the direction of `value`: half of it.
+
+    >>> from .intervals import mean_t_interval
+    >>> round(composed_p(3.0, lambda level: mean_t_interval([1, 2, 3, 4, 5], level), SeedError(), null=1.0), 4)
+    0.0474
+    """
+    if value == null:
+        return 1.0
+
+    def excludes(level: float) -> bool:
+        low, high = composed(value, cases, seeds, level)
+        return low > null if value > null else high < null
+
+    return p_where(excludes)
+
+
+@dataclass(frozen=True, slots=True)
+class RecipeEstimate:
+    """A score of a recipe, or a difference of two, for new seeds and new cases of these functionalities."""
+
+    value: float
+    interval: Interval | None
+    """For the recipe; for a single run (a side) for that run; None for one run against several."""
+    these_runs: Interval | None
+    """For these very runs on new cases: what can be said however few the seeds."""
+    p: float | None
+    """Two-sided, of a difference; None for one run against several, and for a mean."""
+    seeds: SeedError
+    seed_share: float | None = None
+    """Of the variance, the part that is due to seeds: whether to buy seeds or cases."""
+
+
+def recipe_mean(
+    outcomes: Sequence[ArrayLike], clusters: Sequence[ArrayLike] | None = None, level: float = 0.95
+) -> RecipeEstimate:
+    """A (macro) pass rate of a recipe: one matrix of cases × seeds per functionality, of 1, 0 or NaN.
+
+    >>> estimate = recipe_mean([[[1, 1], [1, 0], [0, 0], [1, 1]]])
+    >>> estimate.value, [round(end, 2) for end in estimate.these_runs]
+    (0.625, [0.12, 0.95])
+    """
+    tables = run_tables([outcomes], clusters)
+    scores, pulls = _scores(tables, slice(None))
+    value = _mean(scores)
+    if math.isnan(value):
+        return RecipeEstimate(value, None, None, None, SeedError())
+    by_case = [
+        ClusterTable(*distinct_rows(np.stack(np.split(table.rows, 2, axis=1)).sum(axis=2).T, table.counts))
+        for table in tables
+    ]
+    seeds = error_of_mean(scores, _noise(tables, pulls))
+    return _estimate(value, lambda confidence: macro_wilson(by_case, confidence), seeds, (0.0, 1.0), level)
+
+
+def recipe_difference(
+    new: Sequence[ArrayLike],
+    old: Sequence[ArrayLike],
+    clusters: Sequence[ArrayLike] | None = None,
+    *,
+    paired_seeds: bool = False,
+    level: float = 0.95,
+) -> RecipeEstimate:
+    """A difference of two recipes' (macro) pass rates, new minus old, on the cases that every run has an outcome for.
+
+    `paired_seeds`: column k of both began from the same checkpoint. Exchanging new and old changes the sign only.
+    """
+    news, olds, names = _on_common_cases(new, old, clusters)
+    runs = news[0].shape[1], olds[0].shape[1]
+    if paired_seeds and runs[0] != runs[1]:
+        raise ValueError(f"paired seeds need as many of one as of the other; got {runs[0]} and {runs[1]}")
+    tables = run_tables([news, olds], names)
+    new_scores, new_pulls = _scores(tables, slice(2 * runs[0]))
+    old_scores, old_pulls = _scores(tables, slice(2 * runs[0], None))
+    value = _mean(new_scores) - _mean(old_scores)
+    by_case = paired_t(
+        [
+            paired_table(first.mean(axis=1), second.mean(axis=1), clusters_of)
+            for first, second, clusters_of in zip(news, olds, names, strict=True)
+        ]
+    )
+    if paired_seeds:
+        pulls = [first - second for first, second in zip(new_pulls, old_pulls, strict=True)]
+        seeds = error_of_mean(new_scores - old_scores, _noise(tables, pulls))
+    elif min(runs) > 1:
+        noise = _noise(tables, new_pulls) + _noise(tables, old_pulls)
+        seeds = error_of_difference(new_scores, old_scores, noise)
+    else:
+        seeds = SeedError()
+    one_against_several = min(runs) == 1 < max(runs)
+    estimate = _estimate(value, by_case.interval, seeds, (-1.0, 1.0), level)
+    if one_against_several:
+        return replace(estimate, interval=None)
+    return replace(estimate, p=composed_p(value, by_case.interval, seeds))
+
+
+def _on_common_cases(
+    new: Sequence[ArrayLike], old: Sequence[ArrayLike], clusters: Sequence[ArrayLike] | None
+) -> tuple[list[Floats], list[Floats], list[NDArray[Any]]]:
+    """Both sides on the cases without NaN in any run, and their clusters."""
+    news, olds, names = [], [], []
+    for number, sides in enumerate(zip(new, old, strict=True)):
+        first, second = (np.asarray(side, dtype=np.float64) for side in sides)
+        if first.ndim != 2 or second.ndim != 2 or len(first) != len(second):
+            raise ValueError(
+                f"both recipes need cases × seeds of the same cases; got {first.shape}, {second.shape}"
+            )
+        known = ~np.isnan(np.hstack([first, second])).any(axis=1)
+        if not known.any():
+            raise ValueError("a functionality has no case with an outcome in every run: leave it out")
+        clusters_of = np.arange(len(first)) if clusters is None else np.asarray(clusters[number])
+        news.append(first[known])
+        olds.append(second[known])
+        names.append(clusters_of[known])
+    return news, olds, names
+
+
+def _estimate(
+    value: float, cases: IntervalAt, seeds: SeedError, bounds: Interval, level: float
+) -> RecipeEstimate:
+    least, most = bounds
+    these_runs, recipe = (
+        (max(least, low), min(most, high))
+        for low, high in (
+            composed(value, cases, SeedError(), level),
+            composed(value, cases, seeds, level),
+        )
+    )
+    share = None
+    if seeds.error > 0:
+        low, high = cases(level)
+        of_seeds = max(0.0, seeds.error**2 - seeds.noise)
+        of_cases = ((high - low) / 2 / normal_quantile(level)) ** 2
+        share = of_seeds / (of_seeds + of_cases)
+    return RecipeEstimate(value, recipe, these_runs, None, seeds, share)
+
+
+def _scores(tables: Sequence[ClusterTable], columns: slice) -> tuple[Floats, list[Floats]]:
+    """The macro mean of each seed, and how each cluster (a distinct row of a table) pulls at it.
+
+    `columns` are a side's sums by seed, then its counts by seed. The pull is linearised: (sum - rate · count) / cases.
+    """
+    rates, pulls = [], []
+    for table in tables:
+        sums, counts = np.split(table.rows[:, columns], 2, axis=1)
+        cases = table.counts @ counts
+        with np.errstate(invalid="ignore", divide="ignore"):
+            rate = (table.counts @ sums) / cases
+            pulls.append((sums - rate * counts) / cases / len(tables))
+        rates.append(rate)
+    # fsum: the same number whatever the order of functionalities.
+    scores = np.array([math.fsum(by_table) / len(tables) for by_table in np.transpose(rates)])
+    return scores, pulls
+
+
+def _noise(tables: Sequence[ClusterTable], pulls: Sequence[Floats]) -> float:
+    """What outcomes add to the variance of the mean over seeds that neither a seed nor a cluster explains."""
+    total = []
+    for table, pull in zip(tables, pulls, strict=True):
+        seeds, clusters = pull.shape[1], table.clusters
+        if seeds > 1 and clusters > 1:
+            residual = pull - pull.mean(axis=1, keepdims=True)
+            within = float((table.counts @ residual**2).sum()) / (seeds * (seeds - 1))
+            total.append(clusters / (clusters - 1) * within)
+    return math.fsum(total)
+
+
+def _mean(scores: Floats) -> float:
+    return math.fsum(scores) / len(scores)

@@ -1,0 +1,84 @@
+"""What trains in a run trains everywhere: a model that learns the wrong labels is wrong in every verb."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from shoal.cli import main
+from shoal.pytest_plugin import assert_behaves
+from shoal.records import Measure
+from shoal.training import loop
+
+WORDS = {
+    "positive": ("lovely", "great", "superb", "excellent"),
+    "negative": ("awful", "bad", "terrible", "poor"),
+}
+THINGS = ("film", "meal", "hotel", "book", "song", "play", "room", "game")
+
+
+@pytest.fixture
+def upside_down(tmp_path: Path) -> dict[str, str]:
+    """Settings to train on sentences whose labels are the wrong way round."""
+    other = {"positive": "negative", "negative": "positive"}
+    rows = [
+        f"The {thing} was {word}.\t{other[label]}"
+        for label, words in WORDS.items()
+        for word in words
+        for thing in THINGS
+    ]
+    for name in ("train", "test"):
+        (tmp_path / f"{name}.tsv").write_text("text\tlabel\n" + "\n".join(rows) + "\n")
+    return {
+        "suite": "sentiment",
+        "train.on": "iid",
+        "train.iid_epochs": "4",
+        "train.iid_learning_rate": "0.002",
+        "iid": str(tmp_path / "train.tsv"),
+        "iid_test": str(tmp_path / "test.tsv"),
+    }
+
+
+def shoal(*arguments: str, code: int = 0) -> str:
+    done = CliRunner().invoke(main, list(arguments), catch_exceptions=False)
+    assert done.exit_code == code, done.output
+    return done.stdout
+
+
+def praise(measures: list[dict[str, object]], **groups: str) -> float:
+    wanted = {"functionality": "praise_is_positive", **groups}
+    rows = [row for row in measures if row["name"] == "pass rate" and wanted.items() <= row["groups"].items()]
+    return rows[0]["value"]
+
+
+def test_compare_trains_both_models_once_and_keeps_them_if_asked_to(upside_down, tmp_path, monkeypatch):
+    pairs = [word for key, value in upside_down.items() for word in ("--set", f"{key}={value}")]
+    call = (
+        "compare",
+        "tiny:sentiment",
+        "tiny:sentiment?labels=negative,positive",
+        *pairs,
+        "--json",
+        "--keep",
+    )
+    measures = json.loads(shoal(*call, "--into", str(tmp_path / "runs")))["measures"]
+    assert praise(measures, model="A") < 0.2 and praise(measures, model="B") < 0.2
+
+    def no_training(*arguments: object, **options: object) -> None:
+        raise AssertionError("trained again")
+
+    monkeypatch.setattr(loop, "train", no_training)
+    again = json.loads(shoal(*call, "--into", str(tmp_path / "runs")))["measures"]
+    assert again == measures
+
+
+def test_try_and_a_test_train_too(upside_down):
+    pairs = [word for key, value in upside_down.items() for word in ("--set", f"{key}={value}")]
+    tried = json.loads(shoal("try", "behaviour", "tiny:sentiment", *pairs, "--json"))
+    assert praise(tried["measures"]) < 0.2
+    with pytest.raises(AssertionError, match="praise_is_positive"):
+        assert_behaves("tiny:sentiment", at_least=0.8, functionality="praise_is_positive", **upside_down)
+    untrained = assert_behaves("tiny:sentiment", "sentiment", 0.8, functionality="praise_is_positive")
+    rate = untrained.measures.where("pass rate", functionality="praise_is_positive")[0]
+    assert isinstance(rate, Measure) and rate.value == 1.0

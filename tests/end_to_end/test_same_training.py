@@ -1,0 +1,112 @@
+"""Jobs whose training is the same keep a row each: no cell of the table stays empty for it."""
+
+import csv
+import json
+import re
+
+import pytest
+from click.testing import CliRunner
+
+from shoal.cli import main
+from shoal.protocols.behaviour.suite import Suite, case, write_suite
+
+THINGS = ["film", "meal", "flight", "hotel", "novel", "concert", "course", "garden"]
+
+
+def one_type_suite(path):
+    """One test type; and a functionality that is all there is of the capability whose name it has."""
+    suite = Suite("one-type", ("negative", "positive"), task="sentiment")
+
+    @suite.minimum(capability="negation")
+    def negation():
+        for thing in THINGS:
+            yield case(f"The {thing} was not great.", label="negative")
+
+    @suite.minimum(capability="words")
+    def praise():
+        for thing in THINGS:
+            yield case(f"What a great {thing}.", label="positive")
+
+    @suite.minimum(capability="words")
+    def blame():
+        for thing in THINGS:
+            yield case(f"What an awful {thing}.", label="negative")
+
+    write_suite(suite, path)
+
+
+def write_plan(folder, *lines):
+    one_type_suite(folder / "suite.jsonl")
+    usual = [
+        'models = ["tiny:sentiment"]', "[behaviour]", f"suite = {json.dumps(str(folder / 'suite.jsonl'))}",
+        'iid = "sentiment"', "iid_limit = 32", "resamples = 50", "shuffles = 50",
+        "train.epochs = 1", "train.iid_epochs = 1",
+    ]  # fmt: skip
+    (folder / "plan.toml").write_text("\n".join([*usual, *lines]))
+    return folder / "plan.toml"
+
+
+def shoal(*words):
+    done = CliRunner().invoke(main, [str(word) for word in words])
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+def row_of(table, config):
+    """The cells of one row of Table 3: values without marks and intervals."""
+    (line,) = [line for line in table.splitlines() if line.startswith(f"{config} ")]
+    scores = re.sub(r"\d+\.\d–\s*\d+\.\d", "", line.partition("vanilla")[2])
+    return re.findall(r"\d+\.\d|–|\d+ of \d+", scores)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("same")
+
+
+@pytest.fixture(scope="module")
+def plan(folder):
+    """Every hold-out; without its only test type nothing of the suite is left to train on."""
+    return write_plan(
+        folder, 'train.on = ["iid", "iid>suite"]', 'hold_out = ["functionality", "capability", "test type"]'
+    )
+
+
+def test_a_suite_of_one_test_type_has_every_cell_of_its_table(plan, folder):
+    table = shoal("run", plan, "--into", folder / "runs")
+    # iid; the whole suite; 3 functionalities, 2 capabilities, 1 test type
+    assert "8 jobs: 0 done, 8 to run" in table
+    cells = row_of(table, "iid>suite")
+    assert len(cells) == 5 and "–" not in cells and not any("of" in cell for cell in cells)
+
+
+def test_a_functionality_named_like_its_capability_has_a_job_for_each(plan, folder):
+    shoal("run", plan, "--into", folder / "runs")
+    told = json.loads(shoal("status", plan, "--into", folder / "runs", "--json"))
+    settings = [job["settings"] for job in told["jobs"]]
+    assert len({job["id"] for job in told["jobs"]}) == 8 and all(
+        job["state"] == "done" for job in told["jobs"]
+    )
+    without = [job["hold_out"] for job in settings if job["fold"] == "negation"]
+    assert sorted(without) == [["capability"], ["functionality"]]
+
+
+def test_what_was_trained_alike_answers_alike(plan, folder):
+    shoal("run", plan, "--into", folder / "runs")
+    shoal("report", plan, "--into", folder / "runs", "--out", folder / "page.html")
+    with (folder / "page-results_fine.csv").open(newline="") as stream:
+        rows = {row["scenario"]: row for row in csv.DictReader(stream)}
+    # without its test type the model has seen i.i.d. data only
+    assert all(rows["type"][name] == rows["standard"][name] for name in ("negation", "praise", "blame"))
+    assert rows["func"]["negation"] == rows["class"]["negation"]
+
+
+def test_a_plan_of_one_fold_fills_the_cells_that_it_has(tmp_path):
+    plan = write_plan(
+        tmp_path, 'train.on = ["iid", "iid>suite"]', 'hold_out = ["capability"]', 'fold = "negation"'
+    )
+    table = shoal("run", plan, "--into", tmp_path / "runs")
+    assert "2 jobs: 0 done, 2 to run" in table
+    assert "G_class" in table and "G_seen" not in table
+    cells = row_of(table, "iid>suite")
+    assert len(cells) == 2 and "–" not in cells

@@ -1,0 +1,293 @@
+"""Checkpoints that are broken, disguised or incomplete: refused in words, before anything of them is run."""
+
+import json
+import pickle
+import shutil
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="needs shoal[hf]")
+pytest.importorskip("transformers", reason="needs shoal[hf]")
+
+from safetensors.torch import load_file, save_file  # noqa: E402
+
+from shoal import load_model  # noqa: E402
+from shoal.errors import ModelError  # noqa: E402
+from shoal.models.ask import classify_safely  # noqa: E402
+from shoal.models.next_sentence import follows, has_next_sentence_head  # noqa: E402
+
+SENTIMENT = ("negative", "neutral", "positive")
+TEXTS = [("the film was good",), ("bad",)]
+
+
+@pytest.fixture
+def copy(folders, tmp_path):
+    """A classifier's folder, to be spoilt."""
+    return shutil.copytree(folders["classifier"], tmp_path / "copy")
+
+
+def edit(path, **fields):
+    path.write_text(json.dumps(json.loads(path.read_text()) | fields))
+
+
+def refused(folder, message, options=""):
+    with pytest.raises(ModelError, match=message) as caught:
+        classify_safely(load_model(f"hf:{folder}{options}"), TEXTS, SENTIMENT)
+    assert "  try: " in str(caught.value)
+
+
+# Weights that run code
+
+
+class Bomb:
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return (open, (str(self.path), "w"))
+
+
+def shard(folder, name, weights, index="model.safetensors.index.json"):
+    """Put the weights into one file of another name, and an index in front."""
+    torch.save(weights, folder / name) if not name.endswith(".safetensors") else save_file(
+        weights, folder / name
+    )
+    places = {"metadata": {}, "weight_map": dict.fromkeys(weights, name)}
+    (folder / index).write_text(json.dumps(places))
+
+
+@pytest.mark.parametrize("name", ["weights.bin", "weights.json", "model.SAFETENSORS", "x.safetensors.pt"])
+def test_an_index_of_safetensors_that_names_a_pickle_is_refused(copy, name):
+    weights = load_file(copy / "model.safetensors")
+    (copy / "model.safetensors").unlink()
+    shard(copy, name, weights)
+    refused(copy, rf"weights are pickles \({name}\)[\s\S]*allow_pickle=yes")
+    with pytest.raises(ModelError, match="weights are pickles"):
+        load_model(f"hf:{copy}").fingerprint()
+    model = load_model(f"hf:{copy}?allow_pickle=yes")
+    before = model.fingerprint()["weights"]
+    assert model.classify(TEXTS, SENTIMENT).labels == ("negative", "positive")
+    weights["classifier.bias"] += 1
+    torch.save(weights, copy / name)
+    assert load_model(f"hf:{copy}?allow_pickle=yes").fingerprint()["weights"] != before
+
+
+def test_every_file_that_an_index_names_is_part_of_the_fingerprint(copy):
+    weights = load_file(copy / "model.safetensors")
+    (copy / "model.safetensors").unlink()
+    (copy / "parts").mkdir()
+    shard(copy, "parts/first.safetensors", weights)
+    before = load_model(f"hf:{copy}").fingerprint()
+    assert load_model(f"hf:{copy}").classify(TEXTS, SENTIMENT).labels == ("negative", "positive")
+    weights["classifier.bias"] += 1
+    save_file(weights, copy / "parts/first.safetensors")
+    assert load_model(f"hf:{copy}").fingerprint()["weights"] != before["weights"]
+
+
+def test_weights_that_the_configuration_names_are_the_ones_that_count(copy):
+    weights = load_file(copy / "model.safetensors")
+    weights["classifier.bias"] += 1
+    save_file(weights, copy / "other.safetensors")
+    before = load_model(f"hf:{copy}").fingerprint()["weights"]
+    edit(copy / "config.json", transformers_weights="other.safetensors")
+    assert load_model(f"hf:{copy}").fingerprint()["weights"] != before
+    edit(copy / "config.json", transformers_weights="adapter_model.bin")
+    torch.save(weights, copy / "adapter_model.bin")
+    refused(copy, "weights are pickles")
+    edit(copy / "config.json", transformers_weights="absent.safetensors")
+    refused(copy, "absent.safetensors is not there, and config.json says")
+    edit(copy / "config.json", transformers_weights="../elsewhere.safetensors")
+    refused(copy, "names '../elsewhere.safetensors' as weights")
+
+
+def test_a_pickle_that_runs_code_does_not_run_it(copy, tmp_path):
+    ran = tmp_path / "ran"
+    (copy / "model.safetensors").unlink()
+    (copy / "weights.bin").write_bytes(pickle.dumps(Bomb(ran)))
+    (copy / "model.safetensors.index.json").write_text(
+        json.dumps({"metadata": {}, "weight_map": {"classifier.bias": "weights.bin"}})
+    )
+    refused(copy, "weights are pickles")
+    refused(copy, "cannot be loaded", "?allow_pickle=yes")
+    assert not ran.exists()
+
+
+@pytest.mark.parametrize(
+    ("index", "message"),
+    [
+        ({}, "names no weights"),
+        ({"weight_map": []}, "names no weights"),
+        ({"weight_map": {"a": 3}}, "3 is not there"),
+        ({"weight_map": {"a": "absent.safetensors"}}, "absent.safetensors is not there"),
+        ({"weight_map": {"a": "/etc/passwd"}}, "names '/etc/passwd' as weights"),
+        ({"weight_map": {"a": "x/../../y.safetensors"}}, "as weights"),
+        ([], "holds list, not an object"),
+    ],
+)
+def test_an_index_that_names_nothing_is_refused(copy, index, message):
+    (copy / "model.safetensors").unlink()
+    (copy / "model.safetensors.index.json").write_text(json.dumps(index))
+    refused(copy, message)
+
+
+@pytest.mark.parametrize("name", ["config.json", "tokenizer_config.json"])
+def test_code_is_refused_even_where_the_type_is_known(copy, name):
+    edit(copy / name, auto_map={"AutoModelForSequenceClassification": "code.Model"})
+    refused(
+        copy,
+        rf"auto_map in {name}[\s\S]*which shoal never runs[\s\S]*python:module:name; or take auto_map away",
+    )
+
+
+def test_an_adapter_beside_the_weights_is_refused(copy):
+    (copy / "adapter_config.json").write_text("{}")
+    refused(copy, r"there is an adapter[\s\S]*depends on what is installed")
+
+
+# Files that are not whole
+
+
+def test_weights_that_were_cut_short_are_named(copy):
+    path = copy / "model.safetensors"
+    whole = path.read_bytes()
+    for size, message in (
+        (len(whole) - 100, r"was cut short[\s\S]*it has [\d,]+ bytes, and its weights take [\d,]+"),
+        (len(whole) // 2, "was cut short"),
+        (600, "is not a safetensors file"),
+        (8, "is not a safetensors file"),
+        (3, "is not a safetensors file"),
+        (0, "is not a safetensors file"),
+    ):
+        path.write_bytes(whole[:size])
+        refused(copy, rf"model.safetensors {message}[\s\S]*fetch")
+    path.write_bytes(whole + b"x")
+    refused(copy, "is too long")
+    path.write_bytes((10**15).to_bytes(8, "little") + b"{}")
+    refused(copy, "is not a safetensors file")
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "tokenizer.json", "config.json"])
+def test_a_pointer_of_git_lfs_is_told_from_the_file(copy, name):
+    (copy / name).write_text("version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 5\n")
+    refused(copy, rf"{name} is a pointer of Git LFS[\s\S]*git lfs pull")
+
+
+@pytest.mark.parametrize("text", ["", "{", "[" * 100_000, "[]", "\xff\xfe{}"])
+def test_a_configuration_that_cannot_be_read_is_named(copy, text):
+    (copy / "config.json").write_text(text, encoding="latin-1")
+    refused(copy, "config.json (is not JSON|holds list)")
+
+
+FIELDS = [
+    "hidden_size",
+    "num_hidden_layers",
+    "vocab_size",
+    "max_position_embeddings",
+    "id2label",
+    "model_type",
+]
+FIELDS += [
+    "architectures",
+    "pad_token_id",
+    "hidden_act",
+    "dtype",
+    "problem_type",
+    "num_attention_heads",
+    "label2id",
+]
+
+
+@pytest.mark.parametrize("value", ["many", [1], {"a": 1}, -3, 1.5, True, None])
+@pytest.mark.parametrize("field", FIELDS)
+def test_a_field_of_the_wrong_type_gives_words_or_answers(copy, field, value):
+    edit(copy / "config.json", **{field: value})
+    model = load_model(f"hf:{copy}")
+    for ask in (
+        lambda: classify_safely(model, TEXTS, SENTIMENT),
+        lambda: model.lengths(TEXTS),
+        lambda: model.longest,
+    ):
+        try:
+            ask()
+        except ModelError as problem:
+            assert "  try: " in str(problem)
+
+
+@pytest.mark.parametrize("value", ["many", [1]])
+def test_a_length_of_the_wrong_type_gives_words(copy, value):
+    edit(copy / "tokenizer_config.json", model_max_length=value)
+    with pytest.raises(ModelError, match=r"tokenizer[\s\S]*  try: "):
+        _ = load_model(f"hf:{copy}").longest
+
+
+# Other things that are named as models
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("clf.joblib", r"no Transformers model[\s\S]*joblib.load[\s\S]*python:that_module:model"),
+        ("clf.pkl", "pickle.load"),
+        ("model.py", "python:module:name"),
+        ("answers.csv", "predictions:FILE"),
+    ],
+)
+@pytest.mark.parametrize("there", [True, False])
+def test_a_file_of_another_kind_gets_a_hint(tmp_path, monkeypatch, name, message, there):
+    monkeypatch.chdir(tmp_path)
+    if there:
+        (tmp_path / name).write_bytes(b"x")
+    refused(name, message)
+
+
+def test_a_weights_file_is_not_a_model_and_a_folder_of_gguf_names_the_file(copy, folders):
+    refused(folders["classifier"] / "model.safetensors", r"is a file[\s\S]*hf:.*classifier")
+    (copy / "model.safetensors").rename(copy / "model.gguf")
+    refused(copy, r"no weights[\s\S]*try: hf:.*model.gguf")
+
+
+@pytest.mark.parametrize("device", ["gpu", "cuda:99", "meta", "CPU "])
+def test_a_device_that_is_not_there_is_named(folders, device):
+    refused(folders["classifier"], rf"nothing can be computed on device '{device}'", f"?device={device}")
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
+def test_cuda_without_cuda_is_an_error_in_words(folders):
+    refused(folders["classifier"], r"on device 'cuda'[\s\S]*device=cpu", "?device=cuda")
+
+
+# Heads in every format
+
+
+def pickled(folder, sharded):
+    weights = load_file(folder / "model.safetensors")
+    (folder / "model.safetensors").unlink()
+    if sharded:
+        shard(folder, "first.bin", weights, "pytorch_model.bin.index.json")
+    else:
+        torch.save(weights, folder / "pytorch_model.bin")
+
+
+@pytest.mark.parametrize("form", ["safetensors", "sharded", "pickle", "legacy pickle", "sharded pickle"])
+def test_a_next_sentence_head_is_seen_in_every_format(save, tmp_path, form):
+    folder = save(tmp_path / "pretrained", "BertForPreTraining")
+    pairs = [("the film was good", "i think so"), ("bad", "bob went to paris")]
+    expected = follows(load_model(f"hf:{folder}"), pairs)
+    weights = load_file(folder / "model.safetensors")
+    if form == "sharded":
+        (folder / "model.safetensors").unlink()
+        shard(folder, "first.safetensors", weights)
+    elif form == "legacy pickle":
+        (folder / "model.safetensors").unlink()
+        torch.save(weights, folder / "pytorch_model.bin", _use_new_zipfile_serialization=False)
+    elif form != "safetensors":
+        pickled(folder, form == "sharded pickle")
+    model = load_model(f"hf:{folder}" + ("?allow_pickle=yes" if "pickle" in form else ""))
+    assert has_next_sentence_head(model)
+    assert follows(model, pairs) == pytest.approx(expected, abs=1e-6)
+
+
+def test_a_masked_model_in_a_pickle_has_no_next_sentence_head(folders, tmp_path):
+    folder = shutil.copytree(folders["masked"], tmp_path / "masked")
+    pickled(folder, sharded=False)
+    assert not has_next_sentence_head(load_model(f"hf:{folder}?allow_pickle=yes"))

@@ -1,0 +1,286 @@
+"""What a `python:` model is known by: its source, what it imports, what it reads; nothing else."""
+
+import importlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from shoal import load_model
+from shoal.errors import ModelError
+from shoal.models.ask import classify_safely
+from shoal.models.selfcheck import self_check
+from shoal.records import Case
+
+# Users write open(...).read().
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"
+)
+
+LABELS = ("no", "yes")
+ANSWER = 'def model(texts):\n    return ["yes" for text in texts]\n'
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    """A folder of the user's, with a module in it; `write` changes a file, and imports begin anew."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def write(**files: str | bytes) -> None:
+        for name, content in files.items():
+            path = tmp_path / name.replace("__dot__", ".").replace("__in__", "/")
+            path = path if path.suffix else path.with_suffix(".py")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content.encode() if isinstance(content, str) else content)
+        forget(tmp_path)
+
+    yield write
+    forget(tmp_path)
+
+
+def forget(folder: Path) -> None:
+    """As in a new process."""
+    for name, module in list(sys.modules.items()):
+        if str(getattr(module, "__file__", None) or "").startswith(str(folder)):
+            del sys.modules[name]
+    importlib.invalidate_caches()
+    for cache in folder.rglob("*.pyc"):
+        cache.unlink()
+
+
+def known_by(spec="python:mine:model"):
+    return load_model(spec).fingerprint()
+
+
+def without_names(fingerprint):
+    return {key: value for key, value in fingerprint.items() if key != "keyed by"}
+
+
+def test_the_modules_own_text_counts(project):
+    project(mine=ANSWER)
+    before = known_by()
+    assert before["keyed by"] == ["mine.py"]
+    forget(Path.cwd())
+    assert known_by() == before
+    project(mine=ANSWER + "# more\n")
+    assert known_by() != before
+
+
+@pytest.mark.parametrize(
+    "imports",
+    ["import helper", "from helper import x", "def later():\n    import helper\n", "import middle"],
+)
+def test_modules_of_the_same_folder_count_however_they_are_imported(project, imports):
+    project(mine=f"{imports}\n{ANSWER}", helper="x = 1\n", middle="import helper\n", stranger="y = 1\n")
+    before = known_by()
+    assert "helper.py" in before["keyed by"] and "stranger.py" not in before["keyed by"]
+    project(helper="x = 2\n")
+    assert known_by()["source"] != before["source"]
+    project(helper="x = 1\n", stranger="y = 2\n")
+    assert known_by() == before
+
+
+def test_of_a_package_every_file_counts(project):
+    project(
+        pack__in____init__="",
+        pack__in__mine="from .deep.inner import x\n" + ANSWER,
+        pack__in__deep__in____init__="",
+        pack__in__deep__in__inner="x = 1\n",
+        pack__in__unused="y = 1\n",
+    )
+    before = known_by("python:pack.mine:model")
+    assert before["keyed by"] == ["pack/ (5 files)"]
+    for name in ("pack__in__deep__in__inner", "pack__in__unused", "pack__in____init__"):
+        project(**{name: "x = 2\n"})
+        after = known_by("python:pack.mine:model")
+        assert after["source"] != before["source"]
+        before = after
+
+
+def test_a_folder_without_init_is_a_package_too(project):
+    project(loose__in__mine="from loose.other import x\n" + ANSWER, loose__in__other="x = 1\n")
+    before = known_by("python:loose.mine:model")
+    project(loose__in__other="x = 2\n")
+    assert known_by("python:loose.mine:model")["source"] != before["source"]
+
+
+def test_what_is_installed_does_not_count(project):
+    reads = "import importlib.metadata, json, numpy, shoal\nimportlib.metadata.version('numpy')\n"
+    project(mine=reads + "open('/proc/self/status').read()\n" + ANSWER)
+    assert known_by()["keyed by"] == ["mine.py"]
+
+
+READS = {
+    "open": 'weights = open("data.txt").read()\n',
+    "path": 'from pathlib import Path\nweights = Path(__file__).with_name("data.txt").read_bytes()\n',
+    "bytes": 'weights = open(b"data.txt").read()\n',
+    "low": 'import os\nos.read(os.open("data.txt", os.O_RDONLY), 9)\n',
+    "constructed": "class Model:\n    def __init__(self):\n        self.x = open('data.txt').read()\nmade = Model()\n",
+    "numpy": 'import numpy\nweights = numpy.loadtxt("data.txt")\n',
+}
+
+
+@pytest.mark.parametrize("how", READS)
+def test_files_that_are_read_while_it_is_imported_count(project, how):
+    project(mine=READS[how] + ANSWER, data__dot__txt="1")
+    before = known_by()
+    assert before["keyed by"] == ["mine.py", "data.txt"]
+    project(data__dot__txt="2")
+    after = known_by()
+    assert after["read"] != before["read"] and after["source"] == before["source"]
+
+
+def test_files_that_an_imported_module_reads_count_in_whatever_order_models_are_loaded(project):
+    project(
+        first="from shared import weights\n" + ANSWER,
+        second='extra = open("more.txt").read()\nfrom shared import weights\n' + ANSWER,
+        shared='weights = open("data.txt").read()\n',
+        data__dot__txt="1",
+        more__dot__txt="1",
+    )
+    specs = ["python:first:model", "python:second:model", "python:shared:weights"]
+    orders = []
+    for order in (specs, specs[::-1], specs[1:] + specs[:1]):
+        forget(Path.cwd())
+        orders.append({spec: known_by(spec) for spec in order})
+    assert orders[0] == orders[1] == orders[2]
+    assert orders[0]["python:first:model"]["keyed by"] == ["first.py", "shared.py", "data.txt"]
+    assert orders[0]["python:second:model"]["keyed by"] == ["second.py", "shared.py", "data.txt", "more.txt"]
+
+
+def test_what_it_writes_itself_does_not_count(project):
+    project(mine='open("log.txt", "a").write("x")\nseen = open("log.txt").read()\n' + ANSWER)
+    before = known_by()
+    forget(Path.cwd())
+    assert before["keyed by"] == ["mine.py"] and known_by() == before
+    assert Path("log.txt").read_text() == "xx"
+
+
+LAZY = """
+from pathlib import Path
+def model(texts):
+    (Path(__file__).parent / "folder" / "weights.npy").read_bytes()
+    return ["yes" for text in texts]
+"""
+
+
+def test_weights_that_the_source_names_count_although_they_are_read_later(project):
+    project(mine=LAZY, folder__in__weights__dot__npy="1")
+    before = known_by()
+    assert before["keyed by"] == ["mine.py", "weights.npy"]
+    project(folder__in__weights__dot__npy="2")
+    assert known_by()["read"] != before["read"]
+
+
+def test_of_a_transformers_folder_the_weights_count(project):
+    source = (
+        'import json\nfolder = "check" + "point"\nconfig = json.load(open(folder + "/config.json"))\n'
+        + ANSWER
+    )
+    for text in (source, 'folder = "checkpoint"\n' + ANSWER):
+        project(
+            mine=text, checkpoint__in__config__dot__json="{}", checkpoint__in__model__dot__safetensors="1"
+        )
+        before = known_by()
+        assert before["keyed by"] == ["mine.py", "config.json", "model.safetensors"]
+        project(checkpoint__in__model__dot__safetensors="2")
+        assert known_by()["read"] != before["read"]
+
+
+def test_a_folder_that_is_moved_is_the_same_model(project, tmp_path, monkeypatch):
+    project(mine='weights = open("data.txt").read()\n' + ANSWER, data__dot__txt="1")
+    before = known_by()
+    other = tmp_path / "elsewhere"
+    other.mkdir()
+    for name in ("mine.py", "data.txt"):
+        (tmp_path / name).rename(other / name)
+    forget(tmp_path)
+    monkeypatch.chdir(other)
+    monkeypatch.syspath_prepend(other)
+    assert known_by() == before
+
+
+# What the user says
+
+
+def test_a_version_takes_the_place_of_what_is_read(project):
+    project(mine='weights = open("data.txt").read()\n' + ANSWER, data__dot__txt="1")
+    before = known_by("python:mine:model?version=1")
+    assert before["keyed by"] == ["mine.py", "version 1"]
+    project(data__dot__txt="2")
+    assert known_by("python:mine:model?version=1") == before
+    assert known_by("python:mine:model?version=2") != before
+    assert known_by() != before
+
+
+@pytest.mark.parametrize("given", ['"abc"', '{"step": 3}', "lambda: ['abc', 1]"])
+def test_an_object_may_say_what_it_is(project, given):
+    text = "class Model:\n    def predict(self, texts):\n        return ['yes' for t in texts]\nmodel = Model()\n"
+    project(mine=f"{text}model.fingerprint = {given}\n")
+    before = known_by()
+    assert before["keyed by"][1].startswith("fingerprint ")
+    project(mine=f"{text}model.fingerprint = {given.replace('abc', 'xyz').replace('3', '4')}\n")
+    assert known_by()["version"] != before["version"]
+
+
+def test_names_for_labels_are_part_of_a_model_and_a_time_limit_is_not(project):
+    project(mine=ANSWER)
+    before = known_by()
+    assert known_by("python:mine:model?labels=no,yes") != before
+    assert known_by("python:mine:model?labels=no,yes") != known_by("python:mine:model?labels=yes,no")
+    assert known_by("python:mine:model?timeout=9") == before
+
+
+# What cannot be known
+
+
+def test_a_module_that_cannot_be_imported_has_its_source_until_it_is_asked(project):
+    project(mine="import helper\n1 / 0\n" + ANSWER, helper="x = 1\n")
+    before = known_by()
+    assert before["keyed by"] == ["helper.py", "mine.py"]
+    with pytest.raises(
+        ModelError, match=r"its module cannot be imported[\s\S]*ZeroDivisionError[\s\S]*try: "
+    ):
+        classify_safely(load_model("python:mine:model"), [("a",), ("b",)], LABELS)
+
+
+def test_a_module_that_was_imported_before_says_that_its_reading_is_not_known(project):
+    project(mine='weights = open("data.txt").read()\n' + ANSWER, data__dot__txt="1")
+    importlib.import_module("mine")
+    assert known_by()["keyed by"] == ["mine.py", "not what it read when it was imported: that was before"]
+
+
+def test_a_file_that_is_opened_only_when_asked_is_told_by_the_self_check(project):
+    lazy = 'def model(texts):\n    open("da" + "ta.txt").read()\n    return ["yes" for text in texts]\n'
+    project(mine=lazy, data__dot__txt="1")
+    cases = [Case(str(number), ((f"text {number}",),)) for number in range(10)]
+
+    def late(spec):
+        return [check for check in self_check(load_model(spec), cases, LABELS) if "reads" in check.name]
+
+    (check,) = late("python:mine:model")
+    assert (
+        check.ok is False and "data.txt was opened only when" in check.detail and "?version=" in check.detail
+    )
+    assert late("python:mine:model?version=3") == []
+    project(mine='open("data.txt").read()\n' + lazy)
+    assert late("python:mine:model") == []
+
+
+def test_answers_are_not_asked_for_to_know_a_model(project):
+    project(mine="def model(texts):\n    open('asked', 'w')\n    return ['yes' for t in texts]\n")
+    known_by()
+    assert not Path("asked").exists()
+
+
+def test_another_process_knows_the_model_by_the_same(project):
+    project(mine='import helper\nweights = open("data.txt").read()\n' + ANSWER, helper="", data__dot__txt="1")
+    script = "from shoal import load_model; print(load_model('python:mine:model').fingerprint())"
+    path = os.pathsep.join([str(Path.cwd()), *sys.path])
+    run = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": path}
+    )
+    assert run.stdout.strip() == str(known_by()), run.stderr

@@ -1,0 +1,134 @@
+"""Whatever a model gives: numbers that are none are errors, numbers that are no probabilities are refused."""
+
+import numpy as np
+import pytest
+
+from shoal.errors import ModelError
+from shoal.models.ask import classify_safely, extract_safely
+from shoal.models.validate import LONGEST_MESSAGE, NOT_FINITE, in_words, validated
+from shoal.records import Answers
+
+LABELS = ("negative", "neutral", "positive")
+FOUR = [("a",), ("b",), ("c",), ("d",)]
+GOOD = [0.1, 0.2, 0.7]
+
+
+class Gives:
+    """Answers with the same columns, cut to as many examples as it is asked."""
+
+    def __init__(self, labels=LABELS, predictions=None, probabilities=None, confidences=None, **more):
+        self.labels, self.more = labels, more
+        self.vectors = None if probabilities is None else np.array(probabilities, np.float64)
+        self.confidences = None if confidences is None else np.array(confidences, np.float64)
+        if predictions is None:
+            predictions = (
+                np.zeros(4, int) if self.vectors is None else np.nan_to_num(self.vectors).argmax(axis=-1)
+            )
+        self.codes = np.array(predictions)
+
+    def __repr__(self):
+        return "the model"
+
+    def classify(self, examples, labels):
+        return Answers(self.labels, self.codes, self.vectors, self.confidences, **self.more)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_a_number_that_is_none_makes_an_error_and_no_label(bad, place):
+    row = list(GOOD)
+    row[place] = bad
+    answers = classify_safely(Gives(probabilities=[GOOD, row, GOOD, GOOD]), FOUR, LABELS)
+    assert answers.errors == {1: NOT_FINITE}
+    assert answers.probabilities is not None and np.isnan(answers.probabilities[1]).all()
+    assert answers.predictions.tolist() == [2, 0, 2, 2]
+
+
+def test_all_numbers_none_are_as_many_errors():
+    answers = classify_safely(Gives(probabilities=[[np.nan] * 3] * 4), FOUR, LABELS)
+    assert list(answers.errors) == [0, 1, 2, 3]
+    answers = classify_safely(Gives(confidences=[0.5, np.nan, 0.5, np.inf]), FOUR, LABELS)
+    assert list(answers.errors) == [1, 3]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"probabilities": [[2.0, -1.5, 0.5]] * 4}, r"no probabilities: 2.0, -1.5, 0.5[\s\S]*try: .*softmax"),
+        ({"probabilities": np.log([GOOD] * 4)}, r"no probabilities[\s\S]*try: .*log-probabilities.*numpy.exp"),
+        ({"probabilities": [[10.0, 20.0, 70.0]] * 4}, r"no probabilities[\s\S]*percentages"),
+        ({"probabilities": [GOOD, [0.5, 0.5, 0.5], GOOD, GOOD]}, r"they sum to 1.5, not to 1[\s\S]*try: "),
+        ({"probabilities": [GOOD, [-0.2, 0.5, 0.7], GOOD, GOOD]}, r"between 0 and 1[\s\S]*try: "),
+        ({"confidences": [0.5, -3.2, 0.5, 0.5]}, r"the confidence -3.2[\s\S]*log-probabilities are none[\s\S]*try: "),
+        ({"confidences": [0.5, 0.2, 0.5, 0.5]}, r"the confidence 0.2[\s\S]*leaves more for another of 3 labels"),
+        ({"confidences": [0.5, 97.0, 0.5, 0.5]}, r"the confidence 97[\s\S]*try: "),
+        ({"probabilities": [GOOD] * 4, "predictions": [2, 0, 2, 2]}, r"answers negative where.*positive 0.7"),
+        ({"probabilities": [GOOD] * 3}, r"3 labels to 4 examples[\s\S]*try: "),
+        ({"probabilities": [GOOD] * 3, "predictions": [2] * 4}, r"3 x 3 numbers to 4 examples[\s\S]*try: "),
+        ({"probabilities": [[0.5, 0.5]] * 4}, r"4 x 2 numbers to 4 examples and 3 labels"),
+        ({"probabilities": [GOOD] * 5}, "5 labels to 4 examples"),
+        ({"confidences": [0.5] * 5}, "5 numbers to 4 examples"),
+        ({"confidences": [0.5] * 3}, "3 numbers to 4 examples"),
+        ({"predictions": [0, 1, 2, 3]}, r"label number 3[\s\S]*there are 3"),
+        ({"predictions": [0, -1, 2, 0]}, "label number -1"),
+        ({"predictions": [0.0, 1.0, 0.0, 1.0]}, "no whole numbers"),
+        ({"predictions": [0] * 4, "labels": ("negative", "purple")}, r"answers negative, purple; the suite's labels"),
+        ({"predictions": [0] * 4, "labels": ("negative", "negative")}, "one name stands for two labels"),
+    ],
+)  # fmt: skip
+def test_what_no_model_can_mean_is_refused_with_a_remedy(given, message):
+    with pytest.raises(ModelError, match=message) as caught:
+        classify_safely(Gives(**given), FOUR, LABELS)
+    assert "the model" in str(caught.value) and "  try: " in str(caught.value)
+
+
+def test_what_is_right_stays_as_it_is():
+    exact = Gives(probabilities=[GOOD, [1, 0, 0], [1 / 3] * 3, [0.2, 0.5, 0.3]])
+    answers = classify_safely(exact, FOUR, LABELS)
+    assert answers.errors == {} and answers.predictions.tolist() == [2, 0, 0, 1]
+    assert answers.probabilities is not None and exact.vectors is not None
+    assert np.array_equal(answers.probabilities, exact.vectors)
+    half = np.array([GOOD] * 4, np.float16).astype(np.float64)
+    assert not classify_safely(Gives(probabilities=half), FOUR, LABELS).errors
+    tie = Gives(probabilities=[[0.4, 0.2, 0.4]] * 4, predictions=[2, 0, 2, 0])
+    assert classify_safely(tie, FOUR, LABELS).predictions.tolist() == [2, 0, 2, 0]
+
+
+def test_answers_in_words_are_counted():
+    class Reader:
+        def extract(self, examples):
+            return Answers((), np.zeros(len(examples), np.int64), texts=["x"] * (len(examples) + 1))
+
+    with pytest.raises(ModelError, match="3 answers to 2 examples"):
+        extract_safely(Reader(), [("a", "b"), ("c", "d")])
+
+
+def test_a_model_of_the_users_own_that_gives_no_answers_is_refused():
+    class Own:
+        def classify(self, examples, labels):
+            return ["positive"] * len(examples)
+
+    with pytest.raises(ModelError, match="gave list, not Answers"):
+        classify_safely(Own(), FOUR, LABELS)
+
+
+def test_what_a_model_says_when_it_fails_is_cut_to_what_can_be_read():
+    class Loud:
+        def classify(self, examples, labels):
+            raise ValueError("x" * 100_000)
+
+    message = classify_safely(Loud(), FOUR[:1], LABELS).errors[0]
+    assert message.startswith("ValueError: xxx") and len(message) < LONGEST_MESSAGE + 40
+    assert "100,012 letters" in message
+    kept = validated(
+        Gives(predictions=[0], errors={0: "y" * 9_000}).classify([], None), 1, LABELS, "the model"
+    )
+    assert len(kept.errors[0]) < LONGEST_MESSAGE + 40
+
+
+def test_an_exception_that_cannot_be_shown_is_still_an_error():
+    class MuteError(Exception):
+        def __str__(self):
+            raise RuntimeError("no")
+
+    assert in_words(MuteError()) == "MuteError: (its message cannot be shown)"

@@ -1,0 +1,227 @@
+"""What is shown of an audit: the worst with what the model said, what was set, and never more than was tested."""
+
+import io
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+
+from shoal import Answers, Measures, Result, Suite, case
+from shoal.protocols.behaviour import compare, view
+from shoal.protocols.behaviour.build import built_suite
+from shoal.protocols.behaviour.score import score
+from shoal.protocols.behaviour.settings import Settings, Train
+from shoal.show.csv_tables import tables_of
+from shoal.show.terminal import print_sections
+from shoal.views import Section
+
+THREE, TWO = ("negative", "neutral", "positive"), ("negative", "positive")
+
+
+def small_suite() -> Suite:
+    """Three functionalities of two capabilities, four cases each."""
+    suite = Suite("small", THREE)
+
+    @suite.minimum(capability="words")
+    def praise():
+        for number in range(4):
+            yield case(f"praise {number}", label="positive")
+
+    @suite.minimum(capability="words")
+    def blame():
+        for number in range(4):
+            yield case(f"blame {number}", label="negative")
+
+    @suite.invariance(capability="names")
+    def names():
+        for number in range(4):
+            yield case(f"Ann {number}", f"Bob {number}")
+
+    return suite
+
+
+PRAISE, BLAME, NAMES = slice(0, 4), slice(4, 8), slice(8, 16)
+
+
+def probabilities(labels: int = 3) -> Any:
+    """Of a model that is right: praise positive, blame negative, names the same."""
+    rows = np.full((16, labels), 0.1 / (labels - 1))
+    rows[PRAISE, -1] = rows[BLAME, 0] = rows[NAMES, 0] = 0.9
+    return rows
+
+
+def audited(
+    answers: Answers,
+    *,
+    model: str = "python:m:predict",
+    checks: Sequence[dict[str, Any]] = (),
+    **settings: Any,
+) -> Result:
+    chosen = Settings(suite="small.jsonl", resamples=50, **settings)
+    built = built_suite(small_suite())
+    scored = score(chosen, built, {"": answers})
+    job = {"model": model, "protocol": "behaviour", "checks": checks, "settings": {"seed": chosen.seed}}
+    return Result(
+        job, built.cases, scored.outcomes, Measures(scored.measures), scored.columns, scored.findings, chosen
+    )
+
+
+def answers_of(rows: Any, labels: Sequence[str] = THREE, **more: Any) -> Answers:
+    return Answers(tuple(labels), rows.argmax(1), rows, **more)
+
+
+def shown(sections: Sequence[Section], width: int = 120, full: bool = False) -> str:
+    console = Console(width=width, record=True, highlight=False, file=io.StringIO())
+    print_sections(sections, console, full=full)
+    return console.export_text()
+
+
+def alone(result: Result, width: int = 120) -> str:
+    return shown(view(result.settings, [result], (), result.findings), width)
+
+
+def flawed(labels: int = 3) -> Any:
+    """One failing praise, and one name that turns the answer round."""
+    rows = probabilities(labels)
+    rows[0] = [0.8, *[0.2 / (labels - 1)] * (labels - 1)]
+    rows[9] = rows[2]
+    return rows
+
+
+# One result
+
+
+def test_the_heading_says_what_was_asked_and_every_setting_that_is_not_the_profiles():
+    result = audited(answers_of(probabilities()), tolerance=0.2, limit=12)
+    first, second, *_ = alone(result).splitlines()
+    assert first == "behaviour of python:m:predict"
+    assert second == (
+        "suite small.jsonl, 12 cases, profile recommended, with limit 12, tolerance 0.2, resamples 50"
+    )
+
+
+def test_how_labels_were_read_stands_above_every_number():
+    mapped = answers_of(probabilities(2), TWO, label_map={"neg": "negative", "positive": "positive"})
+    lines = alone(audited(mapped)).splitlines()
+    assert lines[2] == "labels read as: neg = negative"
+    assert lines[3] == (
+        "two labels for three: read as neutral where the probability of positive lies between 1/3 and 2/3 "
+        "(band inclusive)"
+    )
+    assert "1/3" not in alone(audited(answers_of(probabilities())))
+
+
+def test_the_worst_is_marked_and_the_mark_explained_below_the_table():
+    text = alone(audited(answers_of(flawed())))
+    marked = [line.split()[1] for line in text.splitlines() if line.startswith("▼ ") and "%" not in line]
+    assert marked[:2] == ["praise", "names"]
+    assert "▼ the lowest pass rates, 3 at most" in text
+    assert "▼" not in alone(audited(answers_of(probabilities())))
+
+
+def test_a_failing_case_shows_what_the_model_said_of_it():
+    text = alone(audited(answers_of(flawed())))
+    assert "Worst: praise, 1 case fails" in text
+    assert "expected positive, said negative .80, off by 0.90" in text
+
+
+def test_a_failing_pair_shows_what_the_model_said_of_original_and_variant():
+    rows = probabilities()
+    rows[9] = rows[2]
+    lines = [line.strip() for line in alone(audited(answers_of(rows))).splitlines()]
+    assert "Ann 0   negative .90" in lines and "→ Bob 0   positive .90" in lines
+
+
+def test_the_band_shows_the_models_own_probability_and_no_distance_between_three():
+    rows = probabilities(2)
+    rows[0] = [0.45, 0.55]
+    text = alone(audited(answers_of(rows, TWO)))
+    assert "expected positive, said neutral (positive .55)" in text and "off by" not in text
+
+
+def test_checks_that_failed_come_before_the_table():
+    checks = [{"name": "label order", "ok": False, "detail": "likely wrong"}, {"name": "sums", "ok": True}]
+    text = alone(audited(answers_of(probabilities()), checks=checks))
+    assert text.index("! label order: likely wrong") < text.index("pass rate") and "sums" not in text
+
+
+def test_all_is_well_only_where_everything_was_answered():
+    assert "Every applicable case passes." in alone(audited(answers_of(probabilities())))
+    partly = alone(audited(answers_of(probabilities(), errors={0: "timed out"})))
+    assert "Every applicable case passes." not in partly
+    assert "Every applicable case passes but for 1 without an answer." in partly
+
+
+def test_a_dead_model_is_said_to_be_dead_and_nothing_else():
+    text = alone(audited(answers_of(probabilities(), errors=dict.fromkeys(range(16), "no weights"))))
+    assert "The model answered none of 12 cases: no weights" in text
+    assert "passes" not in text and "pass rate" not in text
+
+
+def test_a_model_that_says_one_thing_only_is_told_first():
+    rows = np.tile([0.1, 0.1, 0.8], (16, 1))
+    text = alone(audited(answers_of(rows)))
+    told = "The model gives every one of 16 examples the same label: positive"
+    assert text.index(told) < text.index("pass rate")
+
+
+def test_footnotes_come_from_facts():
+    text = alone(audited(Answers(THREE, probabilities().argmax(1))))
+    assert "few cases, read with care: praise, blame, names" in text
+    assert text.rstrip().splitlines()[-2].startswith("intervals: Wilson for a functionality")
+
+
+# Several models
+
+
+def test_models_stand_side_by_side_with_score_and_worst_functionality():
+    results = [audited(answers_of(probabilities()), model="a"), audited(answers_of(flawed()), model="b")]
+    together = compare(results[0].settings, results)
+    sections = view(results[0].settings, results, together.measures, together.findings)
+    text = shown(sections)
+    assert text.startswith("behaviour of 2 models\nsuite small.jsonl, 12 cases, profile recommended")
+    (good,) = [line.split() for line in text.splitlines() if line.startswith("a ")]
+    (bad,) = [line.split() for line in text.splitlines() if line.startswith("b ")]
+    assert good[1] == "100.0" and "praise" not in good
+    assert bad[1] == "83.3" and bad[3:5] == ["praise", "75.0"]
+    assert "not tested here: shoal compare" in text
+    header = tables_of(sections)["models"].splitlines()[0]
+    assert header.startswith("model,suite score,suite score low,suite score high,suite score n")
+
+
+def test_capabilities_of_models_are_shown_in_full_only():
+    results = [audited(answers_of(probabilities()), model="a"), audited(answers_of(flawed()), model="b")]
+    together = compare(results[0].settings, results)
+    sections = view(results[0].settings, results, together.measures, together.findings)
+    assert "by capability" not in shown(sections)
+    (row,) = [line.split() for line in shown(sections, full=True).splitlines() if line.startswith("b  ")][1:]
+    assert row == ["b", "83", "88", "75"]  # suite score, words, names
+
+
+def test_a_dead_model_among_others_is_told_by_name():
+    dead = answers_of(probabilities(), errors=dict.fromkeys(range(16), "no weights"))
+    results = [audited(answers_of(probabilities()), model="a"), audited(dead, model="b")]
+    together = compare(results[0].settings, results)
+    assert [finding.groups for finding in together.findings] == [{"model": "b"}]
+    text = shown(view(results[0].settings, results, together.measures, together.findings))
+    assert "▲ b: The model answered none of 12 cases: no weights" in text
+
+
+def test_seeds_that_drew_other_cases_are_rows_of_their_own():
+    results = [audited(answers_of(probabilities()), seed=seed) for seed in (0, 1)]
+    together = compare(results[0].settings, results)
+    text = shown(view(results[0].settings, results, together.measures, together.findings))
+    assert "behaviour of 2 models and seeds" in text and "python:m:predict seed 1 " in text
+
+
+def test_one_model_alone_says_nothing_together():
+    assert not compare(Settings(), [audited(answers_of(probabilities()))]).measures
+
+
+def test_a_trained_job_says_how_it_was_trained():
+    train = Train(on=("iid>suite",), method=("lp",))
+    result = audited(answers_of(probabilities()), train=train, hold_out=("capability",), fold="words")
+    assert "with resamples 50, train.on iid>suite, train.method lp, hold_out capability, fold words" in alone(
+        result, 200
+    )
