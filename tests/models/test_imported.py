@@ -1,7 +1,9 @@
 """Any callable as a model: every form of answer, the suite's label order, and errors that take no other with them."""
 
+import re
 import sys
 import types
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -237,6 +239,30 @@ def test_names_may_be_written_differently(module):
     assert answers.labels == ("negative", "positive") and answers.predictions.tolist() == [1, 0, 0]
     module.words = lambda texts: ["POSITIVE"] * len(texts)
     assert load_model("python:answering:words").classify(TEXTS, LABELS).predictions.tolist() == [2, 2, 2]
+
+
+def table_of_answers():
+    """The rows of the table in docs/models.md: what a model gives, what happens."""
+    page = (Path(__file__).parents[2] / "docs" / "models.md").read_text()
+    table = page.partition("| what it gives | what happens |\n| --- | --- |\n")[2].partition("\n\n")[0]
+    return [tuple(cell.strip() for cell in line.strip("|").split(" | ")) for line in table.splitlines()]
+
+
+@pytest.mark.parametrize(("gives", "happens"), table_of_answers())
+def test_what_the_documents_say_happens(module, gives, happens):
+    module.documented = lambda texts: eval(gives.strip("`"))
+    spec, two = "python:answering:documented", TEXTS[:2]
+    if happens.startswith("refused"):
+        with pytest.raises(ModelError, match="  try: "):
+            classify_safely(load_model(spec), two, LABELS)
+        option = re.search(r"read with `(.*)`", happens)
+        if option is None:
+            return
+        spec += option[1]
+    answers = classify_safely(load_model(spec), two, LABELS)
+    assert len(answers.errors) == (1 if happens == "1 error" else 0)
+    assert happens == "1 error" or answers.labels[answers.predictions[0]] == "positive"
+    assert ("between" in happens or gives == "`[[0.3, 0.7]] * 2`" or "nan" in gives) == answers.band
 
 
 def test_pairs_come_as_tuples(module):

@@ -3,11 +3,11 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from shoal.protocols.behaviour.folds import parts
 
 from shoal import Suite, case, write_suite
 from shoal.errors import DataError, PlanError
 from shoal.protocols.base import identity
+from shoal.protocols.behaviour import parts
 from shoal.protocols.behaviour.build import (
     EDITS,
     build,

@@ -2,6 +2,7 @@
 
 import json
 import random
+import time
 from pathlib import Path
 
 import pytest
@@ -99,6 +100,37 @@ def test_cases_in_two_functionalities():
         clean(("one", "MFT", MFT, mixed()), ("two", "MFT", MFT, mixed(20))), "cases in two functionalities"
     )
     assert (finding.where, finding.count, finding.share) == (("one", "two"), 20, 1.0)
+
+
+def alike(count: int, label: str) -> Suite:
+    """Functionalities that ask the same; from the second on with another label."""
+    suite = Suite("alike", ("negative", "positive"))
+    for number in range(count):
+        name = f"f{number:05}"
+        suite.add_functionality(name, "c", "MFT", DEFAULTS["MFT"])
+        for at in range(4):
+            given = label if number else "negative"
+            suite.add_case(name, str(at), case(f"Flight {at}.", label=given))
+    return suite
+
+
+def test_cases_in_very_many_functionalities_are_counted_together():
+    (shared,) = pick(alike(21, "negative"), "cases in two functionalities")
+    assert (shared.where, shared.count) == ((), 4)
+    assert shared.what == "4 different cases stand in more than 20 functionalities each"
+    assert len(pick(alike(20, "negative"), "cases in two functionalities")) == 190
+
+
+def test_conflicts_of_very_many_functionalities_are_said_once():
+    (conflict,) = pick(alike(21, "positive"), "label conflict")
+    assert (conflict.where, conflict.count) == (("f00000", "f00001"), 4)
+    assert len(pick(alike(20, "positive"), "label conflict")) == 19
+
+
+def test_functionalities_that_ask_the_same_take_time_in_proportion():
+    start = time.process_time()
+    examine(alike(1500, "positive"))
+    assert time.process_time() - start < 10  # a minute, if each is held against each
 
 
 def test_copies_across_the_split_are_counted_per_functionality_and_for_the_suite():

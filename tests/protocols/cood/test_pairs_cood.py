@@ -8,7 +8,7 @@ from shoal.protocols import cood
 from shoal.protocols.cood.cells import CELLS, KINDS, LABELS, cells_of, target
 from shoal.records import Answers, Result
 
-CHOICES = Choices(resamples=500, shuffles=500)
+CHOICES = Choices(shuffles=500)
 
 
 @pytest.fixture

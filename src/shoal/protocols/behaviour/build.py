@@ -310,7 +310,8 @@ def split_cases(cases: Sequence[Case], *, by_content: bool) -> dict[str, str]:
     return parts
 
 
-def half_half(n: int, seed: int = 123) -> list[str]:
+@lru_cache(maxsize=1024)
+def half_half(n: int, seed: int = 123) -> tuple[str, ...]:
     """The split of n units: half to train, then half and half, as scikit-learn draws it (`docs/method/beluga.md` 1.2).
 
     >>> [i for i, split in enumerate(half_half(13)) if split == "test"]
@@ -322,7 +323,7 @@ def half_half(n: int, seed: int = 123) -> list[str]:
     splits = ["train"] * n
     for rank, position in enumerate(held[again]):
         splits[position] = "test" if rank < math.ceil(len(held) / 2) else "validation"
-    return splits
+    return tuple(splits)
 
 
 def _functionality(case: Case) -> str:

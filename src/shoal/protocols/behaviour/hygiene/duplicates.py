@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from ....records import Case
 from ..build import content
-from .findings import FIXES, Finding, finding, ids, tell, worst_first
+from .findings import FIXES, MANY, Finding, finding, ids, tell, worst_first
 from .material import Material
 
 
@@ -36,19 +36,27 @@ def check_duplicates(material: Material) -> list[Finding]:
 
 
 def _shared(material: Material) -> Iterator[Finding]:
-    """Contents that stand in two functionalities."""
+    """Contents that stand in two functionalities; those that stand in very many are counted together."""
+    kind = "cases in two functionalities"
     homes: dict[object, dict[str, Case]] = defaultdict(dict)
     for case in material.cases:
         homes[case.examples].setdefault(case.groups["functionality"], case)
     pairs: dict[tuple[str, str], list[Case]] = defaultdict(list)
+    everywhere: list[Case] = []
     for owners in homes.values():
         names = list(owners)
+        if len(names) > MANY:
+            everywhere.append(owners[names[0]])
+            continue
         for at, name in enumerate(names):
             for other in names[at + 1 :]:
                 pairs[name, other].append(owners[name])
+    if everywhere:
+        what = f"{len(everywhere):,} different cases stand in more than {MANY} functionalities each"
+        yield Finding(kind, "note", (), what, FIXES[kind], ids(everywhere), len(everywhere))
+    different = {name: len({case.examples for case in cases}) for name, cases in material.by_name.items()}
     for pair, cases in pairs.items():
-        smaller = min(len({case.examples for case in material.by_name[name]}) for name in pair)
-        kind = "cases in two functionalities"
+        smaller = min(different[name] for name in pair)
         what = f"{len(cases):,} different cases stand in both, of {smaller:,} in the smaller"
         share = len(cases) / smaller
         yield Finding(kind, "note", pair, what, FIXES[kind], ids(cases), len(cases), share)

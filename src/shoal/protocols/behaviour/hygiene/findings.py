@@ -16,6 +16,9 @@ EXAMPLES = 5
 MUCH = 0.05
 """Share of a functionality from which copies are a warning, no longer a note."""
 
+MANY = 20
+"""Functionalities that share a content: beyond them no pair is named, for there are as many as their number squared."""
+
 FIXES = {
     "rule cannot judge": "mend the cases or expect another rule; shoal list rules shows all",
     "rule never passes": "mend its filter, tolerance or parts: as it is, every model fails",
@@ -29,8 +32,8 @@ FIXES = {
     "label conflict": "decide which label is right: no model can pass both",
     "test cases seen in training": "split by content (split_by=content, profile recommended): by id, as BELUGA does, "
     "a model that trained on the suite is tested on what it has seen",
-    "repeated cases": "keep each once, as profile recommended does (edits=repaired): copies weight a few cases heavily "
-    "and make intervals too narrow",
+    "repeated cases": "keep each once (duplicates=drop does): copies weight a few cases heavily and make intervals too "
+    "narrow",
     "nearly repeated cases": "keep one of each, unless case and spacing are what is tested",
     "cases in two functionalities": "keep them in one, or the two pass rates rise and fall together",
     "labels never asked for": "add cases of that label, or take it out of label_names: a model that never gives it "

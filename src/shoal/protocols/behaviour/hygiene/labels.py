@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 
 from ....records import Case, Example
 from .asked import OTHER_LABEL, named, spoken_labels, wanted
-from .findings import FIXES, Finding, worst_first
+from .findings import FIXES, MANY, Finding, worst_first
 from .material import Material
 
 LOPSIDED = 0.8
@@ -30,7 +30,11 @@ def check_conflicts(material: Material) -> list[Finding]:
 def _conflicts(
     asked: Mapping[tuple[str, str], Case],
 ) -> Iterator[tuple[tuple[str, ...], tuple[str, Case, str, Case]]]:
+    """Every two that contradict each other; of very many, only the first functionality that asks for each label."""
     rows = sorted(asked.items(), key=lambda row: (row[0][1], row[0][0]))
+    if len(rows) > MANY:
+        first = {label: at for at, ((label, _), _) in reversed(list(enumerate(rows)))}
+        rows = [rows[at] for at in sorted(first.values())[:MANY]]
     for at, ((label, name), case) in enumerate(rows):
         for (other, there), second in rows[at + 1 :]:
             if not compatible(label, other):
