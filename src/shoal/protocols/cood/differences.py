@@ -52,7 +52,7 @@ def difference(new: Grid, old: Grid, weights: Weights, *, paired: bool) -> Diffe
         return None
     by_seed = [parts @ (np.nansum(side, axis=0) / counts[:, None]) for side in sides]
     value = float(by_seed[0].mean() - by_seed[1].mean())
-    pulls = [_pulls(side, counts, parts, new.clusters) for side in sides]
+    pulls = [_pulls(side, counts, parts, new.owners) for side in sides]
     error, degrees = _over_texts(pulls[0].mean(axis=1) - pulls[1].mean(axis=1), counts, weights)
 
     def over_texts(level: float) -> Interval:
@@ -68,10 +68,10 @@ def difference(new: Grid, old: Grid, weights: Weights, *, paired: bool) -> Diffe
     return Difference(value, int(counts.sum()), interval, these_runs, composed_p(value, over_texts, seeds))
 
 
-def _pulls(values: Floats, counts: Integers, parts: Floats, clusters: Sequence[str]) -> Floats:
+def _pulls(values: Floats, counts: Integers, parts: Floats, owners: Integers) -> Floats:
     """How far each cluster of texts pulls the quantity of each run away from its mean: (clusters, runs)."""
     used = ~np.isnan(values[:, :, 0]).all(axis=1)
-    names, owner = np.unique(np.array(clusters)[used], return_inverse=True)
+    names, owner = np.unique(owners[used], return_inverse=True)
     added = np.nan_to_num((values - np.nanmean(values, axis=0)) / counts[:, None])
     pulls = np.zeros((len(names), values.shape[2]))
     np.add.at(pulls, owner, np.einsum("tcr,c->tr", added[used], parts))

@@ -7,7 +7,7 @@ their range: their part is Student's t, beside the texts' (`docs/method/cood.md`
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 
 import numpy as np
 from numpy.random import Generator
@@ -56,7 +56,7 @@ The mean of both is what is beyond the shortcut.
 """
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Grid:
     """What was right: 1, 0, or NaN where a text is not in a cell or got no answer."""
 
@@ -69,20 +69,35 @@ class Grid:
         """How many trainings."""
         return int(self.values.shape[2])
 
+    @cached_property
     def rates(self) -> dict[str, float]:
         """The mean of each column over texts and seeds; NaN where nothing was answered."""
         sums, counts = np.nansum(self.values, axis=(0, 2)), (~np.isnan(self.values)).sum(axis=(0, 2))
         means = np.divide(sums, counts, out=np.full(len(COLUMNS), np.nan), where=counts > 0)
         return dict(zip(COLUMNS, means.tolist(), strict=True))
 
+    @cached_property
+    def counts(self) -> dict[str, int]:
+        """How many answers each column rests on."""
+        return dict(zip(COLUMNS, (~np.isnan(self.values)).sum(axis=(0, 2)).tolist(), strict=True))
+
+    @cached_property
+    def owners(self) -> NDArray[np.int64]:
+        """The number of each text's cluster."""
+        numbers = {cluster: number for number, cluster in enumerate(dict.fromkeys(self.clusters))}
+        return np.array([numbers[cluster] for cluster in self.clusters], np.int64)
+
+    @cached_property
+    def rates_by_seed(self) -> Floats:
+        """The mean of each column for each seed: (columns, seeds)."""
+        counts = (~np.isnan(self.values)).sum(axis=0)
+        sums = np.nansum(self.values, axis=0)
+        rates: Floats = np.divide(sums, counts, out=np.full(counts.shape, np.nan), where=counts > 0)
+        return rates
+
     def by_seed(self, weights: Weights) -> Floats:
         """A quantity for each seed; NaN where a seed has no answer in one of its columns."""
-        columns = [COLUMNS.index(column) for column in weights]
-        values = self.values[:, columns]
-        counts = (~np.isnan(values)).sum(axis=0)
-        rates = np.divide(
-            np.nansum(values, axis=0), counts, out=np.full(counts.shape, np.nan), where=counts > 0
-        )
+        rates = self.rates_by_seed[[COLUMNS.index(column) for column in weights]]
         quantity: Floats = np.array(list(weights.values())) @ rates
         return quantity
 
@@ -90,12 +105,7 @@ class Grid:
         """What each cluster of texts has in a column, all seeds together."""
         values = self.values[:, COLUMNS.index(column)]
         asked = ~np.isnan(values).all(axis=1)
-        clusters = np.repeat(np.array(self.clusters)[asked], self.seeds)
-        return cluster_table(values[asked].ravel(), clusters)
-
-    def counts(self) -> dict[str, int]:
-        """How many answers each column rests on."""
-        return dict(zip(COLUMNS, (~np.isnan(self.values)).sum(axis=(0, 2)).tolist(), strict=True))
+        return cluster_table(values[asked].ravel(), np.repeat(self.owners[asked], self.seeds))
 
 
 def grid_of(cases: Sequence[Case], runs: Sequence[Mapping[str, bool | None]]) -> Grid:
@@ -157,13 +167,12 @@ def replicates(grid: Grid, resamples: int, rng: Generator) -> Floats:
 
 def _strata(grid: Grid) -> list[Floats]:
     """A row per cluster, sums then counts, in one table for each combination of classes that clusters have."""
-    names = {cluster: number for number, cluster in enumerate(dict.fromkeys(grid.clusters))}
-    owner = np.array([names[cluster] for cluster in grid.clusters], np.int64)
+    owners = grid.owners
     sums, counts = np.nansum(grid.values, axis=2), (~np.isnan(grid.values)).sum(axis=2)
-    rows = np.zeros((len(names), 2 * len(COLUMNS)))
-    np.add.at(rows, owner, np.concatenate([sums, counts.astype(np.float64)], axis=1))
+    rows = np.zeros((int(owners.max()) + 1, 2 * len(COLUMNS)))
+    np.add.at(rows, owners, np.concatenate([sums, counts.astype(np.float64)], axis=1))
     classes: dict[int, list[str]] = {}
-    for cluster, y in zip(owner.tolist(), grid.y, strict=True):
+    for cluster, y in zip(owners.tolist(), grid.y, strict=True):
         classes.setdefault(cluster, []).append(y)
     strata: dict[tuple[str, ...], list[int]] = {}
     for cluster, members in classes.items():
@@ -205,7 +214,7 @@ def known(grid: Grid, draws: Floats, weights: Weights) -> Known:
     def over_texts(level: float) -> Interval:
         return texts_interval(grid, draws, weights, method, level)
 
-    return over_seeds(weighted(grid.rates(), weights), over_texts, by_seed, method, bounds(weights))
+    return over_seeds(weighted(grid.rates, weights), over_texts, by_seed, method, bounds(weights))
 
 
 def over_seeds(value: float, over_texts: IntervalAt, by_seed: Floats, method: str, limits: Interval) -> Known:
@@ -234,7 +243,7 @@ def texts_method(grid: Grid, weights: Weights) -> str:
     """
     if len(weights) == 1:
         return "wilson"
-    rates = grid.rates()
+    rates = grid.rates
     return "combined wilson" if any(rates[column] in (0, 1) for column in weights) else "text bootstrap"
 
 
@@ -242,7 +251,7 @@ def texts_interval(grid: Grid, draws: Floats, weights: Weights, method: str, lev
     """An interval for a quantity of these trainings on new texts."""
     if method != "text bootstrap":
         return combined_wilson(grid, weights, level)
-    degrees = float(max(1, len(set(grid.clusters)) - len(ROLES)))
+    degrees = float(max(1, int(grid.owners.max()) + 1 - len(ROLES)))
     return percentile_interval(drawn(draws, weights), level, degrees=degrees)
 
 
@@ -252,7 +261,7 @@ def combined_wilson(grid: Grid, weights: Weights, level: float = 0.95) -> Interv
     Distances from the rates to the ends add up as variances do between classes of texts, and plainly within one: the
     same texts may be wrong in both cells. Texts that share a premise, and several seeds on one text, are a cluster.
     """
-    rates = grid.rates()
+    rates = grid.rates
     middle = weighted(rates, weights)
     below, above = dict.fromkeys(ROLES, 0.0), dict.fromkeys(ROLES, 0.0)
     for column, weight in weights.items():

@@ -153,7 +153,7 @@ class _Rows:
     ) -> None:
         self.grid, self.groups, self.errors, self.facts, self.note = grid, groups, errors, facts, note
         self.draws = replicates(grid, settings.resamples, np.random.default_rng(settings.seed))
-        self.rates, self.counts = grid.rates(), grid.counts()
+        self.rates, self.counts = grid.rates, grid.counts
 
     def row(self, name: str, weights: Weights, constant: float = 0.0, /, **groups: str) -> Measure:
         """A quantity that is a weighted sum of columns and a constant."""
