@@ -492,7 +492,7 @@ def label_index(word: str, labels: Sequence[str]) -> int:
         return list(labels).index(word)
     if word == "neutral" and len(labels) == 3:
         return 1
-    if not is_number(word) or all(map(is_number, labels)):
+    if not is_number(word) or (labels and all(map(is_number, labels))):
         raise DataError(
             f"label {word!r} is not one of {some(labels, 12)}",
             fix=nearest(word, labels) or "a model that can give every label of the suite",
