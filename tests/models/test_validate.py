@@ -1,12 +1,17 @@
 """Whatever a model gives: numbers that are none are errors, numbers that are no probabilities are refused."""
 
+from dataclasses import replace
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
-from shoal.errors import ModelError
-from shoal.models.ask import classify_safely, extract_safely
+from shoal.errors import DataError, ModelError
+from shoal.models.ask import answer_batch, by_mark, classify_safely, distinct, extract_safely
+from shoal.models.selfcheck import self_check
 from shoal.models.validate import LONGEST_MESSAGE, NOT_FINITE, in_words, validated
-from shoal.records import Answers
+from shoal.protocols.behaviour.rules import label_index
+from shoal.records import Answer, Answers, Case
 
 LABELS = ("negative", "neutral", "positive")
 FOUR = [("a",), ("b",), ("c",), ("d",)]
@@ -132,3 +137,59 @@ def test_an_exception_that_cannot_be_shown_is_still_an_error():
             raise RuntimeError("no")
 
     assert in_words(MuteError()) == "MuteError: (its message cannot be shown)"
+
+
+# Suites whose labels are bare numbers
+
+
+NUMBERED = [
+    Case("f/0", (("bad film",),), (0,)),
+    Case("f/1", (("good film",),), (1,)),
+    Case("f/2", (("dull",),), (0,)),
+]
+
+
+class Words:
+    def __init__(self, *names):
+        self.names = names
+
+    def __repr__(self):
+        return "the model"
+
+    def classify(self, examples, labels):
+        codes = np.array([int("good" in text) for (text,) in examples])
+        return Answers(self.names, codes, np.eye(2)[codes])
+
+
+def built(cases=NUMBERED):
+    return SimpleNamespace(cases=cases, whole=cases, labels=None, asks="labels")
+
+
+def scored_as(rows):
+    questions = distinct(NUMBERED)
+    named = [replace(row, example_id=name) for row, name in zip(rows, questions.ids, strict=True)]
+    return by_mark(named, questions, built())[""]
+
+
+def test_words_are_not_numbered_by_the_alphabet():
+    message = r"answers hateful, non-hateful; .* are the numbers 0, 1[\s\S]*labels=hateful:…,non-hateful:…"
+    with pytest.raises(ModelError, match=message):
+        self_check(Words("hateful", "non-hateful"), NUMBERED, None)
+    rows = answer_batch(Words("hateful", "non-hateful"), built(), [case.examples[0] for case in NUMBERED])
+    with pytest.raises(ModelError, match=message):
+        scored_as(rows)
+    with pytest.raises(ModelError, match=r"column 0, column 1[\s\S]*try: \?labels=0,1"):
+        self_check(Words("column 0", "column 1"), NUMBERED, None)
+    rows = answer_batch(Words("0", "1"), built(), [case.examples[0] for case in NUMBERED])
+    assert scored_as(rows).predictions.tolist() == [0, 1, 0]
+
+
+def test_a_number_that_is_never_answered_is_still_another_label():
+    rows = [Answer("", "label", {"label": "1"})] * 3
+    answers = scored_as(rows)
+    assert answers.labels == ("0", "1") and answers.predictions.tolist() == [1, 1, 1]
+    rows = [Answer("", "label", {"label": "7"}), *rows[:2]]
+    assert scored_as(rows).labels == ("0", "1", "7")
+    assert label_index("1", ("0", "1")) == 1
+    with pytest.raises(DataError, match="label '0' is not one of 1, 2"):
+        label_index("0", ("1", "2"))

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from ..errors import DataError, ModelError
 from ..records import Answer, Answers, Case, Example
-from .validate import in_words, validated
+from .validate import check_numbers, in_words, number_labels, validated
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -402,7 +402,12 @@ def by_mark(rows: Sequence[Answer], questions: Questions, built: Asked) -> dict[
     if not marks:
         raise DataError(f"none of {len(questions.ids):,} examples has an answer")
     if built.asks in ("labels", "spans"):
-        return {mark: gather(kept, questions, built.labels) for mark, kept in marks.items()}
+        labels = built.labels or number_labels(built.cases)
+        answers = {mark: gather(kept, questions, labels) for mark, kept in marks.items()}
+        if not built.labels and built.asks == "labels":
+            for columns in answers.values():
+                check_numbers(columns, labels, "the model")
+        return answers
     return {mark: by_case(kept, questions, built.cases) for mark, kept in marks.items()}
 
 
@@ -481,5 +486,9 @@ def _names(given: Sequence[Mapping[str, Any]], labels: Sequence[str] | None) -> 
     vector = next((data["probabilities"] for data in given if data.get("probabilities")), None)
     if vector is not None:
         return tuple(vector)
-    found = {data["label"] for data in given if data}
-    return tuple(labels) if labels and found <= set(labels) else tuple(sorted(found)) or ("0", "1")
+    used = {data["label"] for data in given if data}
+    if labels and used <= set(labels):
+        return tuple(labels)
+    if all(name.isdecimal() for name in used):  # numbers that the suite has, and others
+        return tuple(sorted(used | set(labels or ()), key=int)) or ("0", "1")
+    return tuple(sorted(used))

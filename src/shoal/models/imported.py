@@ -36,7 +36,7 @@ from .labels import (
     parse_labels,
     suite_names,
 )
-from .validate import in_words
+from .validate import NO_NAME, in_words
 
 OPTIONS = ("labels", "version", "timeout")
 Classes = tuple[str, ...] | None
@@ -234,7 +234,8 @@ class ImportedModel:
     def _with_vectors(self, given: Given, classes: Classes, labels: Sequence[str] | None) -> Answers:
         """Probabilities under the suite's names, in the suite's order."""
         assert given.vectors is not None
-        written = given.names or classes or tuple(map(str, range(given.vectors.shape[1])))
+        unnamed = "" if "labels" in self.options else NO_NAME
+        written = given.names or classes or tuple(f"{unnamed}{n}" for n in range(given.vectors.shape[1]))
         theirs = suite_names(self._called(given, classes, written, labels), labels, repr(self))
         names = in_suite_order(theirs, labels)
         arranged = given.vectors[:, [theirs.index(name) for name in names]]
@@ -336,7 +337,8 @@ class ImportedModel:
         raise ModelError(
             f"{self!r} answers {word!r}, which is not one of {', '.join(names)}",
             why=f"labels={self.options['labels']} does not name it" if "labels" in self.options else "",
-            fix=nearest(word, names) or f"let it answer with the suite's names: {', '.join(names)}",
+            fix=nearest(word, names)
+            or f"labels={word}:… with one of these behind it, or let it answer with them",
         )
 
     def _with_option(self, labels: Sequence[str], width: int) -> str:

@@ -24,6 +24,7 @@ from .ask import (
     is_reading,
 )
 from .labels import familiar
+from .validate import check_numbers, number_labels
 
 TOLERANCE = 1e-4
 """How far a probability may move with the company an example keeps."""
@@ -36,6 +37,8 @@ ALIKE = 0.1
 """If no probability moves by more over all examples asked, the head says nothing about them."""
 RARE = 0.001
 """How improbable a result must be before it is called likely to be a mistake."""
+SHOWN = 200
+"""Letters of an error, in a line."""
 FEW = 8
 """Of fewer examples nothing is said."""
 AGAIN = 8
@@ -80,6 +83,8 @@ def self_check(
         return [_answered(answers)]  # there is nothing else to look at
     if reading:
         return [_answered(answers), *_company(model, examples, answers, None, reading)]
+    if labels is None:
+        check_numbers(answers, number_labels(cases), repr(model))
     taken = answers.label_map
     marked = labelled(cases, answers.labels, labels)
     expected = [mark.label for mark in marked]
@@ -177,7 +182,7 @@ def _answered(answers: Answers) -> Check:
     title, n, failed = "every example is answered", len(answers.predictions), len(answers.errors)
     if not failed:
         return Check(title, True, f"{n} of {n}")
-    first = answers.errors[min(answers.errors)]
+    first = answers.errors[min(answers.errors)][:SHOWN]
     if failed == n:
         return Check(title, False, f"the model answers none of {n}: {first}")
     return Check(title, False, f"{failed} of {n} have no answer, such as: {first}")

@@ -5,14 +5,14 @@ about the model     shapes that do not fit, numbers that are no probabilities, l
                     with what to do instead
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ModelError, some
-from ..records import Answers
+from ..records import Answers, Case
 
 Floats = NDArray[np.float64]
 
@@ -21,6 +21,8 @@ OFF_BY = 1e-3
 OUTSIDE = 1e-6
 LONGEST_MESSAGE = 2_000
 """Letters kept of what a model says when it fails; some put their whole input there."""
+NO_NAME = "column "
+"""How a column is called that nobody has named: its place must not pass for a label that is a number."""
 NOT_FINITE = "the model gave numbers that are not finite"
 
 
@@ -73,6 +75,41 @@ def in_words(problem: BaseException) -> str:
     except Exception:
         message = "(its message cannot be shown)"
     return shortened(f"{type(problem).__name__}: {message}")
+
+
+# Suites whose labels are bare numbers
+
+
+def number_labels(cases: Iterable[Case]) -> tuple[str, ...] | None:
+    """The labels of cases that have none but bare numbers, ascending; perhaps not all there are.
+
+    >>> number_labels([Case("f/1", (("good",),), (10,)), Case("f/2", (("bad",),), ("not_2",))])
+    ('2', '10')
+    """
+    words = {str(label).removeprefix("not_") for case in cases for label in case.labels or ()}
+    return tuple(sorted(words, key=int)) if words and all(map(_is_number, words)) else None
+
+
+def check_numbers(answers: Answers, numbers: Sequence[str] | None, who: str) -> None:
+    """Words are not taken for numbers: which of them is which, only the user can say."""
+    words = list(answers.labels)
+    if answers.probabilities is None:
+        rows = (row for row in range(len(answers.predictions)) if row not in answers.errors)
+        words = sorted({answers.labels[answers.predictions[row]] for row in rows})
+    if numbers and not all(map(_is_number, words)):
+        places = numbers if len(numbers) == len(words) else [str(place) for place in range(len(words))]
+        named = ",".join(f"{word}:…" for word in words)
+        raise ModelError(
+            f"{who} answers {some(words)}; the suite's labels are the numbers {some(numbers)}",
+            why="which number a name means cannot be told; a wrong guess turns every answer round",
+            fix=f"?labels={','.join(places)}, in the order of the model's own labels"
+            if words[0].startswith(NO_NAME)
+            else f"?labels={named} with the suite's number behind each; or give names to the suite's labels",
+        )
+
+
+def _is_number(word: str) -> bool:
+    return word.isdecimal() and len(word) < 10
 
 
 # Shapes

@@ -487,13 +487,16 @@ def not_applicable(block: Block, condition: str, slack: float) -> Bools:
 
 
 def label_index(word: str, labels: Sequence[str]) -> int:
-    """A label's position, by its name or its number."""
+    """A label's position, by its name or its number; where numbers are the names, by nothing else."""
     if word in labels:
         return list(labels).index(word)
     if word == "neutral" and len(labels) == 3:
         return 1
-    if not is_number(word):
-        raise DataError(f"label {word!r} is not one of {some(labels, 12)}", fix=nearest(word, labels))
+    if not is_number(word) or (labels and all(map(is_number, labels))):
+        raise DataError(
+            f"label {word!r} is not one of {some(labels, 12)}",
+            fix=nearest(word, labels) or "a model that can give every label of the suite",
+        )
     return int(word)
 
 

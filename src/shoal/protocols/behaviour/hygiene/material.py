@@ -9,7 +9,7 @@ from itertools import groupby
 from ....errors import DataError
 from ....records import Case
 from ..build import split_cases
-from ..rules import label_index
+from ..rules import is_number, label_index
 from ..score import judge
 from ..suite import Suite
 from .asked import OTHER_LABEL, label_names, shape, spoken_labels, wanted
@@ -113,8 +113,9 @@ class Material:
             str(label).removeprefix("not_") for case, _ in self.shapes[name] for label in case.labels or ()
         }
         for word in sorted({*own, *spoken_labels(expect)} - set(self.labels)):
-            if label_index(word, self.labels) >= len(self.labels):
+            if is_number(word) and int(word) >= len(self.labels):
                 raise DataError(f"label {word} is beyond the {len(self.labels)} labels of the suite")
+            label_index(word, self.labels)
 
     def best_constant(self, name: str) -> Constant | None:
         """The constant prediction that passes most of a functionality, if any applies."""
