@@ -9,7 +9,6 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any, get_args
 
@@ -271,15 +270,11 @@ class Suite:
             raise DataError(f"label {label!r} is below 0", fix="number the labels from 0, or name them")
         if self.labels is None:
             return
-        if word not in self._label_set and not (is_number(word) and int(word) < len(self.labels)):
+        if word not in self.labels and not (is_number(word) and int(word) < len(self.labels)):
             raise DataError(
                 f"label {_shortened(label)} is not one of {some(self.labels, 12)}",
                 fix=nearest(word, self.labels[:100]) or "give case(..., label=...) one of those labels",
             )
-
-    @cached_property
-    def _label_set(self) -> frozenset[str]:
-        return frozenset(self.labels or ())
 
 
 Definition = Callable[[Callable[[], Iterator[Case]]], Callable[[], Iterator[Case]]]
