@@ -109,7 +109,11 @@ def _open_bytes(path: Path) -> BinaryIO:
     try:
         stream: BinaryIO = path.open("rb", buffering=2**16)
     except OSError as problem:
-        raise DataError(f"{path}: cannot be read", why=problem.strerror or str(problem)) from None
+        raise DataError(
+            f"{path}: cannot be read",
+            why=problem.strerror or str(problem),
+            fix="make it readable, or name another file",
+        ) from None
     if _start(stream)[:2] == GZIP_MAGIC:
         stream.close()
         stream = io.BufferedReader(_Unzipped(path), 2**20)
@@ -124,14 +128,16 @@ def _start(stream: Any) -> bytes:
 def _no_file(path: Path) -> DataError:
     try:
         if path.is_dir():
-            return DataError(f"{path}: a folder, not a file")
+            return DataError(f"{path}: a folder, not a file", fix="the name of a file in it")
         if path.exists():
             return DataError(
                 f"{path}: not a plain file", why="it is read more than once", fix="save it to a file first"
             )
     except OSError as problem:
-        return DataError(f"{str(path)[:80]}…: no such file", why=problem.strerror or str(problem))
-    return DataError(f"{path}: no such file")
+        return DataError(
+            f"{str(path)[:80]}…: no such file", why=problem.strerror or str(problem), fix="a shorter name"
+        )
+    return DataError(f"{path}: no such file", fix="check the name, and the folder you are in")
 
 
 class _Unzipped(io.RawIOBase):
