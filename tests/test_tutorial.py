@@ -53,7 +53,7 @@ def is_shown(shown: list[str], printed: list[str]) -> bool:
 
 def follow(page: str, folder: Path) -> list[str]:
     """Do all that a page says, in its order; gives what did not come out as the page says."""
-    wrong, code = [], 0
+    wrong, code = [], 0  # type: ignore[var-annotated]
     for _, name, content in (match.groups() for match in BLOCK.finditer(page)):
         if name:
             (folder / name).write_text(content)

@@ -136,7 +136,7 @@ def yields_single_texts_and_pairs():
 
 
 def yields_a_number():
-    yield case(5, label="positive")
+    yield case(5, label="positive")  # type: ignore[arg-type]
 
 
 def yields_half_a_character():
@@ -144,7 +144,7 @@ def yields_half_a_character():
 
 
 def yields_a_list_as_label():
-    yield case("a", label=[["positive"]])
+    yield case("a", label=[["positive"]])  # type: ignore[list-item]
 
 
 def yields_a_blank_label():
