@@ -62,6 +62,13 @@ def test_every_link_to_a_file_leads_somewhere():
                 assert (page.parent / target).exists(), f"{page.name}: {target}"
 
 
+def test_the_tree_in_the_readme_is_the_tree():
+    tree = (ROOT / "README.md").read_text().partition("src/shoal/\n")[2].partition("```")[0]
+    drawn = re.findall(r"^  ([\w.]+)", tree, re.MULTILINE)
+    here = {path.name for path in (ROOT / "src" / "shoal").iterdir() if path.suffix in ("", ".py")}
+    assert sorted(drawn) == sorted(here - {"__init__.py", "__pycache__"})
+
+
 @pytest.mark.parametrize("command", sorted(main.commands))
 def test_every_verb_has_help_with_an_example(command):
     done = CliRunner().invoke(main, [command, "--help"])
