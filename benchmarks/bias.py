@@ -21,10 +21,11 @@ import numpy as np
 
 from shoal import load_model
 from shoal.data.crows import FILE, Pair, read_pairs
+from shoal.models.ask import ask_batches, by_mark, questions_of
 from shoal.protocols import bias
+from shoal.protocols.base import Built
 from shoal.protocols.bias.crows import sentence_scores
 from shoal.records import Case
-from shoal.runs.auditing import ask_all
 from shoal.stats.association import permutation_p
 
 SLICES = 3
@@ -56,8 +57,10 @@ def with_shoal(model: Any, pairs: list[Pair]) -> list[tuple[float, float]]:
     """As an audit asks and scores."""
     settings = bias.Settings()
     cases = [Case(pair.id, ((pair.more,), (pair.less,))) for pair in pairs]
-    said = ask_all(bias, settings, model, bias.BuiltBias(cases, cases))
-    return [sentence_scores(settings, more.data, less.data) or (0.0, 0.0) for more, less in said.last]
+    built, questions = Built(cases, None, "tokens"), questions_of(model, cases)
+    batches = ask_batches(lambda part: bias.ask(settings, model, built, part), model, questions)
+    rows = by_mark([row for batch in batches for row in batch], questions, built)[""]
+    return [sentence_scores(settings, more.data, less.data) or (0.0, 0.0) for more, less in rows]
 
 
 def one_by_one(model: Any, pairs: list[Pair]) -> list[tuple[float, float]]:
@@ -65,7 +68,7 @@ def one_by_one(model: Any, pairs: list[Pair]) -> list[tuple[float, float]]:
     import torch
 
     network, tokenizer = model.network("masked"), model.tokenizer
-    found = []
+    scores = []
     for pair in pairs:
         ids = [tokenizer(text, return_tensors="pt")["input_ids"] for text in (pair.more, pair.less)]
         first, second = ([str(code) for code in row[0].tolist()] for row in ids)
@@ -79,8 +82,8 @@ def one_by_one(model: Any, pairs: list[Pair]) -> list[tuple[float, float]]:
                 with torch.no_grad():
                     logs = network(masked).logits[0, place[side]].log_softmax(dim=-1)
                 sums[side] += float(logs[tokens[0, place[side]]])
-        found.append((sums[0], sums[1]))
-    return found
+        scores.append((sums[0], sums[1]))
+    return scores
 
 
 def compare(model: Any, pairs: list[Pair]) -> tuple[list[float], list[float], float]:
@@ -107,9 +110,9 @@ def seat_seconds(targets: int, repetitions: int = 7) -> tuple[float, int]:
     times = []
     for _ in range(repetitions):
         start = time.perf_counter()
-        found = permutation_p(values[: targets // 2], values[targets // 2 :], rng)
+        tested = permutation_p(values[: targets // 2], values[targets // 2 :], rng)
         times.append(time.perf_counter() - start)
-    return float(np.median(times)), found.partitions
+    return float(np.median(times)), tested.partitions
 
 
 def main() -> None:

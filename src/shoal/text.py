@@ -1,13 +1,13 @@
 """Text on its way out: what a terminal may show, and cells that a spreadsheet may open.
 
 Suites, labels and errors of models are written by others. Whatever of theirs is shown goes through `printable`,
-whatever is exported as CSV through `csv_text`.
+whatever is exported as CSV through `csv_lines`.
 """
 
 import csv
-import io
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Sequence
+from types import SimpleNamespace
 from typing import Any
 from unicodedata import category
 
@@ -55,38 +55,21 @@ def is_formula(text: str) -> bool:
     return bool(FORMULA.match(text)) and not NUMBER.fullmatch(text)
 
 
-def csv_text(rows: Iterable[Mapping[str, Any]]) -> str:
-    """A table with the columns of its first row; nothing at all without rows.
+def csv_lines(rows: Iterable[Sequence[Any]], *, verbatim: bool = False) -> Iterator[str]:
+    """Rows as lines of CSV, with an apostrophe before whatever a spreadsheet might run; None is an empty field.
 
-    >>> print(csv_text([{"name": "=1+1", "rate": -0.5}]), end="")
+    `verbatim` leaves every cell as it is: for files that a program reads.
+
+    >>> print(*csv_lines([["name", "rate"], ["=1+1", -0.5]]), sep="", end="")
     name,rate
     '=1+1,-0.5
     """
-    return "".join(csv_lines(rows))
-
-
-def csv_lines(rows: Iterable[Mapping[str, Any]], *, verbatim: bool = False) -> Iterator[str]:
-    """The lines of `csv_text`, one row after another: an apostrophe before whatever a spreadsheet might run.
-
-    `verbatim` leaves every cell as it is: for files that a program reads.
-    """
-    buffer = io.StringIO(newline="")
-    writer: csv.DictWriter[str] | None = None
-
-    def line() -> str:
-        # Written with both line ends, so that fields which hold either are quoted; ended by one of them.
-        text = buffer.getvalue().removesuffix("\r\n") + "\n"
-        buffer.seek(0)
-        buffer.truncate()
-        return text
-
+    # A field is quoted if it holds a sign of the line end that the writer is told, so it is told both.
+    lines: list[str] = []
+    writer = csv.writer(SimpleNamespace(write=lines.append), lineterminator="\r\n")
     for row in rows:
-        if writer is None:
-            writer = csv.DictWriter(buffer, list(row), lineterminator="\r\n")
-            writer.writerow({name: name if verbatim else _guarded(name) for name in row})
-            yield line()
-        writer.writerow(row if verbatim else {name: _guarded(cell) for name, cell in row.items()})
-        yield line()
+        writer.writerow(row if verbatim else [_guarded(cell) for cell in row])
+        yield lines.pop().removesuffix("\r\n") + "\n"
 
 
 def _guarded(cell: Any) -> Any:

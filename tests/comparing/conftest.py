@@ -34,7 +34,7 @@ def make() -> Callable[..., Result]:
                 cases.append(Case(f"{name}/{at}", ((f"text {at}",),), None, groups))
                 passed = None if hit is None or isinstance(hit, str) else bool(hit)
                 outcomes.append(Outcome(cases[-1].id, passed, None, hit if isinstance(hit, str) else ""))
-        rows = measure(Settings(resamples=200), cases, outcomes)
+        rows = measure(cases, outcomes)
         settings = Settings(**job.get("settings", {}))
         return Result(
             {"model": "m", "settings": {}, **job}, cases, outcomes, Measures(rows), settings=settings

@@ -82,10 +82,10 @@ def test_a_model_against_itself(shoal, pair, suite):
 def test_several_seeds_are_given_by_side(shoal, predicting, suite):
     specs = {name: predicting(name, good=at, bad=3) for at, name in enumerate(["a1", "a2", "b1", "b2"])}
     sides = [word for name in specs for word in (f"--{name[0]}", specs[name])]
-    done = shoal("compare", *sides, "--set", f"suite={suite}", "--resamples", 200)
+    done = shoal("compare", *sides, "--set", f"suite={suite}")
     assert done.exit_code == 0, done.output
     assert "for this training recipe, on new cases: 2 and 2 seeds" in done.stdout
-    assert "fewer than 5 a side support no claim about the recipe" in done.stdout
+    assert "fewer than 5 a side support no claim about the recipe" in " ".join(done.stdout.split())
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,7 @@ def test_jobs_of_a_store_are_compared(shoal, pair, suite, tmp_path):
 
 def test_the_answer_comes_first_and_the_worst_before_the_rest(make):
     hits = {"a1": [1] * 90 + [0] * 10, "a2": [1] * 100, "b1": [0] * 50 + [1] * 50}
-    found = compare([make(hits)], [make({**hits, "a1": [0] * 100, "b1": [1] * 100})], Choices(resamples=200))
+    found = compare([make(hits)], [make({**hits, "a1": [0] * 100, "b1": [1] * 100})], Choices())
     lines = printed(found).splitlines()
     assert lines[4].startswith("The suite score is 13.3 points lower in B than in A (")
     text = "\n".join(lines)
@@ -159,7 +159,7 @@ def test_the_answer_comes_first_and_the_worst_before_the_rest(make):
 
 
 def test_narrow_terminals_get_fewer_columns(make):
-    found = compare([make({"a1": [1] * 50})], [make({"a1": [0] * 50})], Choices(resamples=200))
+    found = compare([make({"a1": [1] * 50})], [make({"a1": [0] * 50})], Choices())
     narrow = printed(found, width=80)
     assert "better  worse" in printed(found) and "better  worse" not in narrow
     assert "95 % interval  adj. p  could see" in narrow
@@ -169,7 +169,7 @@ def test_narrow_terminals_get_fewer_columns(make):
 def test_errors_and_applicability_are_warned_of_before_the_table(make):
     a = make({"a1": [None] * 5 + [1] * 15, "b1": [1] * 20})
     b = make({"a1": [1] * 20, "b1": ["timed out"] * 3 + [1] * 17})
-    text = printed(compare([a], [b], Choices(resamples=200)))
+    text = printed(compare([a], [b], Choices()))
     assert "▲ no answer to 0 cases by A and 3 by B: they are left out of every difference" in text
     assert "▲ a1: applies to 75 % of the cases for A and 100 % for B" in text
     assert "0 / 3" in text
@@ -182,7 +182,7 @@ def test_errors_and_applicability_are_warned_of_before_the_table(make):
 def exported(make):
     a = make({"a|1_%": [1] * 20, "b$&": [1, 0] * 10, "c": [None]})
     b = make({"a|1_%": [0] * 20, "b$&": [1, 0] * 10, "c": [None]})
-    return compare([a], [b], Choices(resamples=200))
+    return compare([a], [b], Choices())
 
 
 def test_markdown_is_a_table_whose_rows_have_as_many_cells_as_its_header(exported):

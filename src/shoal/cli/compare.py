@@ -50,13 +50,6 @@ def first_protocol() -> str:
     help="Instead of two models: a table run_id, item_id, outcome; how far its runs agree.",
 )
 @click.option("--paired-seeds", is_flag=True, help="Seed k of A and of B began from one checkpoint.")
-@click.option(
-    "--resamples",
-    type=click.IntRange(min=100),
-    default=10_000,
-    show_default=True,
-    help="Draws behind the intervals.",
-)
 @click.option("--changed", is_flag=True, help="List every case that changed, both ways.")
 @PROTOCOL
 @KEEP
@@ -73,7 +66,6 @@ def compare_command(
     adjust: Any,
     matrix: Path | None,
     paired_seeds: bool,
-    resamples: int,
     changed: bool,
     protocol: str | None,
     keep: bool,
@@ -116,7 +108,7 @@ def compare_command(
         )
     results = [with_outcomes(result, name) for result, name in zip(results, given, strict=True)]
     refuse_dead(results)
-    choices = Choices(adjust=adjust, paired_seeds=paired_seeds, resamples=resamples)
+    choices = Choices(adjust=adjust, paired_seeds=paired_seeds)
     _show_comparison(compare(results[: len(side_a)], results[len(side_a) :], choices), form, changed)
 
 

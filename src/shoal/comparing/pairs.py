@@ -12,15 +12,20 @@ the fact `only`), but for those that agree with the fact `without`. One with the
 to pair, and only several runs a side tell how far it varies.
 
 Every difference is B minus A on the cases that apply to both. One result a side is one checkpoint, and the claim is
-about "this checkpoint on new cases of these groups"; several a side are seeds of one recipe, and seeds are drawn again
-together with cases.
+about "this checkpoint on new cases of these groups"; several a side are seeds of one recipe, and the claim is about the
+recipe.
 
     what                   interval                                       test
     a mean over cases      t over cases or clusters, two added            exact sign test; sign flips by cluster
                            (Bonett & Price 2012)
-    a mean over groups     clusters drawn again inside each group         sign flips, by the weight each case has
+    a mean over groups     the same, variances added                      sign flips, by the weight each case has
     a weighted sum         t over clusters, each with all its cases       sign flips of clusters
-    several seeds          seeds and cases drawn again together           from the same draws
+    several seeds          the interval over cases and Student's or       the level at which that interval
+                           Welch's t over seeds, squares added            reaches 0
+    one run against many   for these very runs                            none: nothing is known of the one recipe
+
+An interval reaches to 0 where the test beside it does not reject. What could have been seen is asked at the level that
+the table uses, exactly where cases are independent.
 
 Exchanging A and B flips every sign and changes no p. Pure: nothing here asks a model or reads a file.
 """
@@ -33,25 +38,31 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import t as student_t
 
-from ..claims import ALPHA, FLAGGED, ONE_CHECKPOINT, POWER_AND_LEVEL
+from ..claims import ALPHA, FLAGGED, ONE_CHECKPOINT
 from ..errors import DataError, PlanError, some
 from ..measures import FEW_CASES
 from ..protocols.base import identity
 from ..records import Case, Measure, Measures, Outcome, Result
-from ..stats.intervals import Interval, paired_difference_interval, percentile_interval, t_quantile, wilson
-from ..stats.multiplicity import benjamini_hochberg, holm, max_t
+from ..stats.intervals import (
+    Interval,
+    Student,
+    in_agreement,
+    macro_difference_interval,
+    paired_t,
+    wilson,
+)
+from ..stats.multiplicity import benjamini_hochberg, holm, holm_level, max_t
 from ..stats.paired import sign_flip_test, sign_test
-from ..stats.power import mde_paired
-from ..stats.resampling import (
-    ClusterTable,
-    degrees_of_freedom,
-    difference,
-    macro_difference_replicates,
-    multi_bootstrap_difference,
-    paired_table,
-    sampling_variance,
+from ..stats.power import smallest_difference, smallest_mean_difference, smallest_recipe_difference
+from ..stats.resampling import ClusterTable, difference, paired_table
+from ..stats.seeds import (
+    SeedError,
+    composed,
+    composed_p,
+    error_of_difference,
+    error_of_mean,
+    recipe_difference,
 )
 
 Floats = NDArray[np.float64]
@@ -59,8 +70,10 @@ Integers = NDArray[np.int64]
 Adjust = Literal["holm", "bh", "max-t", "none"]
 
 ONE_INTERVAL = "paired t, two clusters added"
-MEAN_INTERVAL = "cluster bootstrap"
+MEAN_INTERVAL = "paired t"
 SUM_INTERVAL = "t over clusters"
+AND_SEEDS = " and over seeds"
+OVER_SEEDS = "t over seeds and cases"
 CASES, RUNS = "cases", "runs"
 
 ADJUSTMENTS: dict[str, str] = {
@@ -79,8 +92,8 @@ class Choices:
     """How p is adjusted over all rows of the comparison: holm, bh, max-t or none."""
     paired_seeds: bool = False
     """Seed k of A and seed k of B started from the same checkpoint: they are drawn together."""
-    resamples: int = 10_000
     shuffles: int = 10_000
+    """Random sign flips behind the tests of means."""
     seed: int = 0
     """Of every random draw here."""
 
@@ -208,9 +221,16 @@ def compare(a: Sequence[Result], b: Sequence[Result], choices: Choices | None = 
             "there is nothing to compare",
             why="no measure of these results says how it rests on cases or runs",
         )
-    rows = [_row_over_runs(quantity, a, b) if quantity.over_runs else _row(quantity, sides, choices)
-            for quantity in wanted]  # fmt: skip
-    return Comparison(a, b, choices, _adjusted(rows, wanted, sides, choices), sides.changes)
+    made = [
+        _row_over_runs(quantity, a, b) if quantity.over_runs else _row(quantity, sides, choices)
+        for quantity in wanted
+    ]
+    rows = _adjusted([row for row, _ in made], wanted, sides, choices)
+    level = holm_level([row.p for row in rows if row.p is not None]) if choices.adjust == "holm" else ALPHA
+    rows = [
+        replace(row, mde=_smallest(estimate, level)) for row, (_, estimate) in zip(rows, made, strict=True)
+    ]
+    return Comparison(a, b, choices, rows, sides.changes)
 
 
 # What can be compared
@@ -252,11 +272,11 @@ def comparable(result: Result, cases: Sequence[Case]) -> list[Quantity]:
         (row.name, level, groups.get(level, ""))
         for row, level, groups in zip(measures, firsts, choosing, strict=True)
     )
-    quantities = []
+    quantities, index = [], CaseIndex(cases)
     for row, level, groups in zip(measures, firsts, choosing, strict=True):
         alone = times[row.name, level, groups.get(level, "")] == 1
         name = row.name if not level else groups[level] if alone else " · ".join(groups.values())
-        quantities.append(_quantity(row, level, name, groups, cases))
+        quantities.append(_quantity(row, level, name, groups, index))
     order = {level: number for number, level in enumerate(_levels(quantities))}
     return sorted(quantities, key=lambda quantity: order[quantity.level])
 
@@ -272,19 +292,20 @@ def _levels(quantities: Sequence[Quantity]) -> list[str]:
 
 
 def _quantity(
-    measure: Measure, level: str, name: str, groups: Mapping[str, str], cases: Sequence[Case]
+    measure: Measure, level: str, name: str, groups: Mapping[str, str], index: "CaseIndex"
 ) -> Quantity:
     over = measure.facts.get("mean over")
     if over is None:
         return Quantity(measure, level, name, groups)
-    members = members_of(cases, {**measure.groups, **measure.facts.get("only", {})})
+    members = index.members({**measure.groups, **measure.facts.get("only", {})})
     if without := measure.facts.get("without"):
-        members = np.setdiff1d(members, members_of(cases, without))
+        members = np.setdiff1d(members, index.members(without))
     if over == CASES:
         return Quantity(measure, level, name, groups, [(name, members)])
     parts: dict[str, list[int]] = {}
+    values = index.values(over)
     for position in members.tolist():
-        parts.setdefault(cases[position].groups[over], []).append(position)
+        parts.setdefault(values[position], []).append(position)
     weights = measure.facts.get("weights")
     if weights is not None:
         parts = {part: parts.get(part, []) for part in weights}
@@ -294,13 +315,31 @@ def _quantity(
 
 def members_of(cases: Sequence[Case], groups: Mapping[str, str]) -> Integers:
     """The cases whose groups agree with these; groups that cases do not have, and "all", restrict nothing."""
-    wanted = [(key, value) for key, value in groups.items() if value != "all"]
-    chosen = [
-        position
-        for position, case in enumerate(cases)
-        if all(case.groups.get(key, value) == value for key, value in wanted)
-    ]
-    return np.array(chosen, np.int64)
+    return CaseIndex(cases).members(groups)
+
+
+class CaseIndex:
+    """Which cases have which value of a group, looked up once for all that ask."""
+
+    def __init__(self, cases: Sequence[Case]) -> None:
+        self.cases = cases
+        self._values: dict[str, NDArray[np.object_]] = {}
+
+    def members(self, groups: Mapping[str, str]) -> Integers:
+        """The positions of the cases whose groups agree with these."""
+        agree = np.ones(len(self.cases), bool)
+        for key, value in groups.items():
+            if value != "all":
+                found = self.values(key)
+                agree &= (found == value) | (found == None)  # noqa: E711 (element by element)
+        return np.flatnonzero(agree)
+
+    def values(self, key: str) -> "NDArray[np.object_]":
+        """The value of a group for each case; None where a case does not have it."""
+        if key not in self._values:
+            values = (case.groups.get(key) for case in self.cases)
+            self._values[key] = np.fromiter(values, object, len(self.cases))
+        return self._values[key]
 
 
 # Both sides on one list of cases
@@ -465,7 +504,23 @@ class _Part:
 # A row
 
 
-def _row(quantity: Quantity, sides: _Sides, choices: Choices) -> Row:
+@dataclass(frozen=True, slots=True)
+class _Estimate:
+    difference: float | None = None
+    interval: Interval | None = None
+    method: str = ""
+    p: float | None = None
+    test: str = ""
+    cases: Student | None = None
+    """How well it is known over cases."""
+    seeds: SeedError | None = None
+    """And over seeds, where there are several."""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    part: _Part | None = None
+    """The one group of independent cases that it rests on, whose exact test is known."""
+
+
+def _row(quantity: Quantity, sides: _Sides, choices: Choices) -> tuple[Row, _Estimate]:
     parts = [_Part(sides, name, members) for name, members in quantity.parts]
     known = [part for part in parts if part.n]
     members = np.unique(np.concatenate([part.members for part in parts]))
@@ -478,7 +533,7 @@ def _row(quantity: Quantity, sides: _Sides, choices: Choices) -> Row:
     facts |= estimate.facts if known else {"none in common": _why_none(sides, members)}
     absent = [part.name for part in parts if not part.n]
     facts |= {"left out": absent} if known and absent else {}
-    return Row(
+    row = Row(
         measure=quantity.measure.name,
         level=quantity.level,
         name=quantity.name,
@@ -490,7 +545,7 @@ def _row(quantity: Quantity, sides: _Sides, choices: Choices) -> Row:
         interval_method=estimate.method,
         p=estimate.p,
         test=estimate.test,
-        mde=estimate.mde,
+        mde=None,
         gained=int((changes >= 0.5).sum()),
         lost=int((changes <= -0.5).sum()),
         applicability=applicability,
@@ -498,6 +553,7 @@ def _row(quantity: Quantity, sides: _Sides, choices: Choices) -> Row:
         errors=_errors(sides, members),
         facts=facts,
     )
+    return row, estimate
 
 
 def _mean_rates(known: Sequence[_Part], weights: Sequence[float]) -> tuple[float | None, float | None]:
@@ -530,17 +586,6 @@ def _why_none(sides: _Sides, members: NDArray[np.int64]) -> str:
     return "no common applicable case" if not _any_failed(sides, members).all() else "no common answered case"
 
 
-@dataclass(frozen=True, slots=True)
-class _Estimate:
-    difference: float | None = None
-    interval: Interval | None = None
-    method: str = ""
-    p: float | None = None
-    test: str = ""
-    mde: float | None = None
-    facts: Mapping[str, Any] = field(default_factory=dict)
-
-
 def _inference(
     known: Sequence[_Part], weights: Sequence[float], sides: _Sides, choices: Choices
 ) -> _Estimate:
@@ -552,39 +597,45 @@ def _inference(
     observed = math.fsum(difference(part.table) for part in known) / len(known) + 0.0
     if sides.several:
         return _over_seeds(known, observed, sides, choices)
-    interval, method = _interval(known, choices)
+    interval, method = _interval(known)
     p, test = _test(known, choices)
+    interval = None if interval is None else in_agreement(interval, p)
     facts = {"few cases": known[0].n} if len(known) == 1 and known[0].n < FEW_CASES else {}
-    return _Estimate(observed, interval, method, p, test, _smallest(known), facts)
+    alone = known[0] if len(known) == 1 and not known[0].is_clustered else None
+    cases = paired_t([part.table for part in known])
+    return _Estimate(observed, interval, method, p, test, cases, None, facts, alone)
 
 
 def _of_sum(known: Sequence[_Part], weights: Sequence[float], sides: _Sides, choices: Choices) -> _Estimate:
     """A weighted sum over groups that share their clusters: what each cluster adds to it, and a t over clusters.
 
-    Over seeds, what each seed says varies too: the variances of the two add up.
+    Over seeds, what each seed says varies too: the squares of the two add up.
     """
     observed = math.fsum(w * difference(part.table) for w, part in zip(weights, known, strict=True)) + 0.0
     added = _added(known, weights, sides.changes, sides.clusters)
-    deviations = added - _expected(known, weights, sides.clusters, len(added))
     count = len(added)
-    variance = float((deviations**2).sum()) * count / (count - 1) if count > 1 else math.nan
-    degrees = float(count - 1)
+    spread = float(added.std(ddof=1)) if count > 1 else math.nan
+    cases = Student(observed, math.sqrt(count) * spread, count - 1.0)
+    if not cases.error > 0 and not sides.several:
+        return _Estimate(observed, None, "", 1.0 if observed == 0 else None, "")
     if sides.several:
-        over_seeds, seed_degrees = _variance_over_seeds(known, weights, sides, choices)
-        variance, degrees = variance + over_seeds, _satterthwaite(variance, degrees, over_seeds, seed_degrees)
-    if not variance > 0 or math.isnan(degrees):
-        return _Estimate(observed, None, "", 1.0 if observed == 0 else None, "", None)
-    error = math.sqrt(variance)
-    reach = t_quantile(0.95, degrees) * error
-    effect = POWER_AND_LEVEL * error
-    if sides.several:
-        p, test = 2 * float(student_t.sf(abs(observed) / error, degrees)), "t over seeds and clusters"
-    else:
-        p = sign_flip_test(added, np.random.default_rng(choices.seed), choices.shuffles)
-        test = f"sign flips of {count:,} clusters"
-    return _Estimate(
-        observed, (observed - reach, observed + reach), SUM_INTERVAL, p, test, effect if effect <= 1 else None
-    )
+        seeds = _seed_error(known, weights, sides, choices)
+        if seeds is None:
+            these = cases.interval() if cases.error > 0 else None
+            return _Estimate(observed, these, "these runs", facts=_seeds(sides, one_against_many=True))
+        interval = composed(observed, cases.interval, seeds)
+        p = composed_p(observed, cases.interval, seeds)
+        return _Estimate(
+            observed, interval, SUM_INTERVAL + AND_SEEDS, p, OVER_SEEDS, cases, seeds, _seeds(sides)
+        )
+    p = sign_flip_test(added, np.random.default_rng(choices.seed), choices.shuffles)
+    interval = in_agreement(cases.interval(), p)
+    return _Estimate(observed, interval, SUM_INTERVAL, p, f"sign flips of {count:,} clusters", cases)
+
+
+def _seeds(sides: _Sides, *, one_against_many: bool = False) -> dict[str, Any]:
+    facts: dict[str, Any] = {"seeds of A": sides.runs[0], "seeds of B": sides.runs[1]}
+    return facts | ({"one against many": True} if one_against_many else {})
 
 
 def _added(
@@ -601,64 +652,24 @@ def _added(
     return added[used]
 
 
-def _expected(
-    known: Sequence[_Part], weights: Sequence[float], clusters: Integers | None, count: int
-) -> Floats | float:
-    """What a cluster adds on the average."""
-    return math.fsum(w * difference(part.table) for w, part in zip(weights, known, strict=True)) / count
-
-
-def _variance_over_seeds(
+def _seed_error(
     known: Sequence[_Part], weights: Sequence[float], sides: _Sides, choices: Choices
-) -> tuple[float, float]:
-    """The variance of the sum due to seeds, and its degrees of freedom: paired, or Welch's."""
+) -> SeedError | None:
+    """How well the sum is known over seeds: paired, or Welch's; None for one run against several."""
     values = []
     for side in sides.common:
         rates = [np.nanmean(side[part.members], axis=0) for part in known]
         values.append(np.array(weights) @ np.array(rates))
     if choices.paired_seeds:
-        return float((values[1] - values[0]).var(ddof=1)) / len(values[0]), float(len(values[0]) - 1)
-    if min(map(len, values)) < 2:
-        return math.nan, math.nan
-    parts = [float(side.var(ddof=1)) / len(side) for side in values]
-    degrees = _satterthwaite(parts[0], len(values[0]) - 1, parts[1], len(values[1]) - 1)
-    return sum(parts), degrees
+        return error_of_mean(values[1] - values[0])
+    return error_of_difference(values[1], values[0]) if min(map(len, values)) > 1 else None
 
 
-def _satterthwaite(one: float, one_degrees: float, other: float, other_degrees: float) -> float:
-    """Degrees of freedom of a sum of two variances (Satterthwaite 1946, Welch 1947)."""
-    below = (one**2 / one_degrees if one else 0.0) + (other**2 / other_degrees if other else 0.0)
-    return (one + other) ** 2 / below if below else math.nan
-
-
-def _interval(known: Sequence[_Part], choices: Choices) -> tuple[Interval | None, str]:
-    """A t interval for one functionality; for a mean, clusters drawn again inside each functionality.
-
-    Drawing again says nothing of a functionality whose cases all went the same way: it would pass for known exactly.
-    Such ones bring their t intervals, whose distances add up with the rest as variances do.
-    """
-    tables = [part.table for part in known]
-    if len(tables) == 1:
-        return _defined(paired_difference_interval(tables[0])), ONE_INTERVAL
-    varying = [table for table in tables if sampling_variance(table) > 0]
-    still = [table for table in tables if not sampling_variance(table) > 0]
-    distances = [_distances(difference(table), paired_difference_interval(table)) for table in still]
-    if varying:
-        replicates = macro_difference_replicates(
-            varying, choices.resamples, np.random.default_rng(choices.seed)
-        )
-        drawn = percentile_interval(replicates, degrees=degrees_of_freedom(varying))
-        middle = math.fsum(difference(table) for table in varying) / len(varying)
-        distances.append(_distances(middle, drawn) * len(varying))
-    below, above = np.sqrt((np.array(distances) ** 2).sum(axis=0)) / len(tables)
-    middle = math.fsum(difference(table) for table in tables) / len(tables)
-    low, high = max(-1.0, middle - float(below)), min(1.0, middle + float(above))
-    return _defined((low, high)), MEAN_INTERVAL if varying else ONE_INTERVAL
-
-
-def _distances(middle: float, interval: Interval) -> Floats:
-    """From an estimate down and up to the ends of its interval; never negative."""
-    return np.maximum(0.0, [middle - interval[0], interval[1] - middle])
+def _interval(known: Sequence[_Part]) -> tuple[Interval | None, str]:
+    """A t interval, clusters of cases its units, with two clusters added so that it never collapses to a point."""
+    return _defined(macro_difference_interval([part.table for part in known])), (
+        ONE_INTERVAL if len(known) == 1 else MEAN_INTERVAL
+    )
 
 
 def _defined(interval: Interval) -> Interval | None:
@@ -680,40 +691,16 @@ def _test(known: Sequence[_Part], choices: Choices) -> tuple[float, str]:
     return sign_flip_test(flips, rng, choices.shuffles), "sign flips"
 
 
-def _smallest(known: Sequence[_Part]) -> float | None:
-    """The minimum detectable effect; None where even the largest difference would be missed."""
-    if len(known) == 1:
-        (part,) = known
-        return _smallest_paired(_independent_cases(part), _discordance(part))
-    effect = POWER_AND_LEVEL * math.sqrt(math.fsum(_variance(part) for part in known)) / len(known)
-    return effect if effect <= 1 else None
-
-
-def _independent_cases(part: _Part) -> int:
-    """As many independent cases as tell as much as these clusters do."""
-    variance = sampling_variance(part.table)
-    if not part.is_clustered:
-        return part.n
-    if not variance > 0:
-        return len(part.flips)
-    return max(1, round(part.n * min(1.0, _discordance(part) / part.n / variance)))
-
-
-def _smallest_paired(n: int, discordance: float) -> float | None:
-    """As `mde_paired`; where so few cases differ that nothing would be found, the least that would, all one way."""
-    found = mde_paired(n, discordance)
-    if found is not None or mde_paired(n, 1.0) is None:
-        return found
-    below, above = discordance, 1.0
-    while above - below > 1e-6:
-        middle = (below + above) / 2
-        below, above = (middle, above) if mde_paired(n, middle) is None else (below, middle)
-    return above
-
-
-def _variance(part: _Part) -> float:
-    variance = sampling_variance(part.table)
-    return variance if variance > 0 else _discordance(part) / len(part.flips)
+def _smallest(estimate: _Estimate, alpha: float) -> float | None:
+    """The minimum detectable effect at the level of the table; None where even the largest would be missed."""
+    if estimate.part is not None:
+        part = estimate.part
+        return smallest_difference(part.n, _discordance(part), alpha)
+    if estimate.cases is None or not estimate.cases.error > 0:
+        return None
+    if estimate.seeds is not None and estimate.seeds.parts:
+        return smallest_recipe_difference(estimate.cases, estimate.seeds, alpha)
+    return smallest_mean_difference(estimate.cases.error, estimate.cases.degrees, alpha)
 
 
 def _discordance(part: _Part) -> float:
@@ -723,69 +710,55 @@ def _discordance(part: _Part) -> float:
 
 
 def _over_seeds(known: Sequence[_Part], observed: float, sides: _Sides, choices: Choices) -> _Estimate:
-    """Seeds and cases drawn again together: for this training recipe."""
+    """Student's or Welch's t over seeds beside the interval over cases: for this training recipe."""
     a, b = ([side[part.members] for part in known] for side in sides.common)
     clusters = None if sides.clusters is None else [c for part in known if (c := part.clusters) is not None]
-    replicates = multi_bootstrap_difference(
-        b,
-        a,
-        choices.resamples,
-        np.random.default_rng(choices.seed),
-        paired_runs=choices.paired_seeds,
-        clusters=clusters,
+    recipe = recipe_difference(b, a, clusters, paired_seeds=choices.paired_seeds)
+    if recipe.interval is None or recipe.p is None:
+        facts = _seeds(sides, one_against_many=True)
+        return _Estimate(observed, recipe.these_runs, "these runs", facts=facts)
+    cases = paired_t([part.table for part in known])
+    method = MEAN_INTERVAL + AND_SEEDS
+    return _Estimate(
+        observed, recipe.interval, method, recipe.p, OVER_SEEDS, cases, recipe.seeds, _seeds(sides)
     )
-    defined = replicates[~np.isnan(replicates)]
-    facts = {"seeds of A": sides.runs[0], "seeds of B": sides.runs[1]}
-    if not len(defined):
-        return _Estimate(observed, facts=facts)
-    if not defined.any():
-        interval, method = _interval(known, choices)
-    else:
-        interval, method = _defined(percentile_interval(defined)), "seeds and cases bootstrap"
-    # A recipe is no better when about half of the draws say otherwise; not exact, and coherent with the interval.
-    beyond = min(int((defined <= 0).sum()), int((defined >= 0).sum()))
-    p = min(1.0, 2 * (1 + beyond) / (1 + len(defined))) if observed else 1.0
-    effect = POWER_AND_LEVEL * float(defined.std())
-    mde = effect if 0 < effect <= 1 else None
-    return _Estimate(observed, interval, method, p, "seeds and cases bootstrap", mde, facts)
 
 
-def _row_over_runs(quantity: Quantity, a: Sequence[Result], b: Sequence[Result]) -> Row:
+def _row_over_runs(quantity: Quantity, a: Sequence[Result], b: Sequence[Result]) -> tuple[Row, _Estimate]:
     """A measure that rests on no cases that could be paired: only several runs a side tell how far it varies."""
     measure = quantity.measure
-    values = [[_value(result, measure) for result in side] for side in (a, b)]
-    known = [[value for value in side if value is not None] for side in values]
+    known = [[value for result in side if (value := _value(result, measure)) is not None] for side in (a, b)]
     means = [math.fsum(side) / len(side) if side else None for side in known]
-    difference_ = None if None in means else (means[1] or 0.0) - (means[0] or 0.0)
-    interval, p, facts = None, None, {"over": RUNS}
-    if difference_ is not None and min(map(len, known)) > 1:
-        parts = [float(np.var(side, ddof=1)) / len(side) for side in known]
-        error = math.sqrt(sum(parts))
-        degrees = _satterthwaite(parts[0], len(known[0]) - 1, parts[1], len(known[1]) - 1)
-        if error > 0:
-            reach = t_quantile(0.95, degrees) * error
-            interval = (difference_ - reach, difference_ + reach)
-            p = 2 * float(student_t.sf(abs(difference_) / error, degrees))
-    return Row(
-        measure.name,
-        quantity.level,
-        quantity.name,
-        measure.groups,
-        measure.n,
-        (means[0], means[1]),
-        difference_,
-        interval,
-        "welch t over runs" if interval else "",
-        p,
-        "Welch's t over runs" if p is not None else "",
-        None,
-        0,
-        0,
-        (None, None),
-        measure.na,
-        (0, 0),
-        facts,
+    observed = None if None in means else (means[1] or 0.0) - (means[0] or 0.0)
+    interval, p = None, None
+    if observed is not None and min(map(len, known)) > 1:
+        seeds = error_of_difference(known[1], known[0])
+        if seeds.error > 0:
+            reach = seeds.reach(0.95)
+            interval = (observed - reach, observed + reach)
+            p = composed_p(observed, lambda level: (observed, observed), seeds)
+    estimate = _Estimate(observed, interval, "welch t over runs" if interval else "", p)
+    row = Row(
+        measure=measure.name,
+        level=quantity.level,
+        name=quantity.name,
+        groups=measure.groups,
+        n=measure.n,
+        rates=(means[0], means[1]),
+        difference=observed,
+        interval=interval,
+        interval_method=estimate.method,
+        p=p,
+        test="Welch's t over runs" if p is not None else "",
+        mde=None,
+        gained=0,
+        lost=0,
+        applicability=(None, None),
+        na=measure.na,
+        errors=(0, 0),
+        facts={"over": RUNS},
     )
+    return row, estimate
 
 
 def _value(result: Result, measure: Measure) -> float | None:
@@ -895,6 +868,10 @@ def note_of(row: Row) -> str:
     notes = [f"few cases ({facts['few cases']})"] if "few cases" in facts else []
     if "seeds of A" in facts:
         notes.append(f"seeds: {facts['seeds of A']} of A, {facts['seeds of B']} of B")
+    if "one against many" in facts:
+        notes.append(
+            "one run against several: nothing is known of its recipe, the interval is for these runs"
+        )
     if "left out" in facts:
         notes.append(f"left out, no common applicable case: {', '.join(facts['left out'])}")
     if facts.get("over") == RUNS and row.interval is None:

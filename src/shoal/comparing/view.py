@@ -325,7 +325,7 @@ def claim(a: Sequence[Result], b: Sequence[Result]) -> str:
         if min(len(a), len(b)) < ENOUGH_SEEDS
         else ""
     )
-    return f"for this training recipe, on new cases: {len(a)} and {len(b)} seeds, drawn again together with cases{few}"
+    return f"for this training recipe, on new cases: {len(a)} and {len(b)} seeds{few}"
 
 
 def _footnotes(comparison: Comparison) -> list[str]:
@@ -352,7 +352,7 @@ def _footnotes(comparison: Comparison) -> list[str]:
     return [
         claim(comparison.a, comparison.b),
         f"p: {_how(comparison)}; {adjusted}",
-        "could see: minimum detectable effect, what one test at 5 % would have found 8 times in 10",
+        "could see: minimum detectable effect, found 8 times in 10 at the level of this table; nothing: none could be",
         "rates are on the cases that apply to both",
         *([f"no case changed, in brackets what could have been seen: {', '.join(same)}"] if same else []),
         *([f"applies to part of the cases, A / B in %: {some(applies)}"] if applies else []),
@@ -370,7 +370,7 @@ def _footnotes(comparison: Comparison) -> list[str]:
 
 def _how(comparison: Comparison) -> str:
     if comparison.several_seeds:
-        return "from drawing seeds and cases again"
+        return "t over seeds beside cases"
     how = "exact paired tests of the cases that changed"
     clustered = any("clusters" in row.test for row in comparison.rows)
     how += ", whole clusters of them where they share a template" if clustered else ""

@@ -10,10 +10,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ..errors import StoreError
+from ..errors import DataError, StoreError
 from ..files import read_json_lines, writing
 from ..protocols.base import Built
 from ..records import Case, as_json, from_json
+
+
+class DamagedError(StoreError):
+    """A file of cases that is not whole: it can be built again."""
+
 
 FORMAT = 2
 SHARED = ("groups", "meta")
@@ -65,10 +70,18 @@ def _row(case: Case, before: dict[str, Any]) -> tuple[dict[str, Any], dict[str, 
 
 def load_built(path: Path) -> Built:
     """What `save_built` wrote; a file that was cut or changed is refused."""
+    try:
+        return _load(path)
+    except (DataError, KeyError, TypeError, AttributeError) as problem:
+        why = str(problem).splitlines()[0]
+        raise DamagedError(f"{path}: damaged", why=why, fix=f"rm {path}: it is built again") from None
+
+
+def _load(path: Path) -> Built:
     lines = read_json_lines(path)
     _, head = next(lines, (1, {}))
     if head.get("shoal cases") != FORMAT:
-        raise StoreError(f"{path}: not cases of this version of shoal", fix=f"rm {path}: it is built again")
+        raise DamagedError(f"{path}: not cases of this version of shoal", fix=f"rm {path}: it is built again")
     whole, asked = [], []
     shared: dict[str, Any] = {"groups": {}, "meta": {}}
     content, end = hashlib.sha256(), {}
@@ -85,7 +98,7 @@ def load_built(path: Path) -> Built:
         if only != WHOLE:
             asked.append(case)
     if end != {"cases": _count(whole, asked), "digest": content.hexdigest()[:16]}:
-        raise StoreError(f"{path}: cut off or changed", fix=f"rm {path}: it is built again")
+        raise DamagedError(f"{path}: cut off or changed", fix=f"rm {path}: it is built again")
     labels = head["labels"]
     return Built(
         asked,

@@ -15,14 +15,14 @@ from typing import Any
 
 from ..models import load_model
 from ..models.ask import HasAnswered, Questions, ask_batches, batch_plan, distinct, questions_of
-from ..models.selfcheck import self_check
+from ..models.selfcheck import self_check, still_says
 from ..protocols import find_protocol
 from ..protocols.base import Built
 from ..records import Result
 from ..training.stage import Progress, silent
 from .plan import Job
 from .scoring import score_job
-from .store import RunStore
+from .store import PartialAnswers, RunStore
 from .training import Training, threads, train_model, training_of
 
 
@@ -57,12 +57,25 @@ def _ask(job: Job, store: RunStore, built: Built, progress: Progress) -> None:
     questions = questions_of(model, built.cases)
     sizes = [len(batch) for batch in batch_plan(model, questions)]
     with store.partial(job.id, sizes) as partial:
+        if partial.done:
+            _refuse_mixture(model, built, questions, partial, progress)
         kept = sum(sizes[: partial.done])
         for rows in ask_batches(_asker(job, model, built), model, questions, partial.done):
             partial.add(rows)
             kept += len(rows)
             progress("asking", kept, len(questions.ids))
         partial.finish()
+
+
+def _refuse_mixture(
+    model: object, built: Built, questions: Questions, partial: PartialAnswers, progress: Progress
+) -> None:
+    """One result comes from one model: where it answers otherwise than it did, everything is asked again."""
+    if built.asks not in ("labels", "spans"):
+        return
+    if still_says(model, partial.read(), _by_id(questions), built.labels).ok is False:
+        progress("the model has changed: asking from the start", 0, len(questions.ids))
+        partial.begin_again()
 
 
 def _train_and_ask(

@@ -7,6 +7,7 @@
           checks.json             whether the answers can be trusted, as far as a few questions told
           answers.partial.jsonl   while the model is being asked: whole batches, in the order of the batch plan
           answers.jsonl           what the model said; its presence means the slow part is done
+          answers.digest          what its content was when it was put there, so that damage shows
           measures.json           rebuilt from cases and answers whenever scoring changes; no model needed
           error.txt               only if the last try failed
       checkpoints/, features/     what several jobs share of their trainings (`training.py`)
@@ -15,11 +16,12 @@ Nothing else is consulted: no database, no status field to go stale. Locks are t
 the process that held them, however it ended.
 """
 
+import hashlib
 import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from functools import lru_cache
@@ -29,13 +31,13 @@ from typing import Any, Self
 
 from filelock import FileLock, Timeout
 
-from ..errors import StoreError
-from ..files import read_json_lines, sweep, writing
+from ..errors import DataError, StoreError
+from ..files import digest, read_json_lines, sweep, writing
 from ..protocols import find_protocol
 from ..protocols.base import Built
 from ..records import Answer
 from ..training.stage import Progress
-from .cases import load_built, save_built
+from .cases import DamagedError, load_built, save_built
 from .plan import Job
 
 
@@ -57,11 +59,15 @@ class RunStore:
     def built(self, job: Job, progress: Progress) -> Built:
         """The cases of a job, built unless they are kept, and read once for all jobs that share them."""
         path = self.cases_file(job)
-        if not path.exists():  # else nothing is written: a finished store may be read-only
-            with making(path.parent), self.lock(job.cases, wait=True):
-                sweep(path.parent, path.name)
-                if not path.exists():
-                    save_built(find_protocol(job.protocol).build(job.settings, progress), path)
+        if path.exists():  # nothing is written then: a finished store may be read-only
+            try:
+                return _load_once(path, path.stat().st_mtime_ns)
+            except DamagedError:
+                pass  # it is built again, from the same settings
+        with making(path.parent), self.lock(job.cases, wait=True):
+            sweep(path.parent, path.name)
+            if not path.exists() or not _is_whole(path):
+                save_built(find_protocol(job.protocol).build(job.settings, progress), path)
         return _load_once(path, path.stat().st_mtime_ns)
 
     # Jobs
@@ -138,27 +144,28 @@ class RunStore:
             json.dump(checks, stream, indent=1)
 
     def has_checks(self, job_id: str) -> bool:
-        """Whether the self-check was made."""
-        return (self.job_folder(job_id) / "checks.json").exists()
+        """Whether the self-check was made, and what it said can be read."""
+        return _read_json(self.job_folder(job_id) / "checks.json") is not None
 
     def read_checks(self, job_id: str) -> list[dict[str, Any]]:
         """What the self-check said."""
-        path = self.job_folder(job_id) / "checks.json"
-        checks: list[dict[str, Any]] = json.loads(path.read_text()) if path.exists() else []
-        return checks
+        checks = _read_json(self.job_folder(job_id) / "checks.json")
+        return checks if isinstance(checks, list) else []
 
     def write_measures(self, job_id: str, scored: dict[str, Any]) -> None:
         """Keep the measures, with the scoring settings they were made under."""
         with writing(self.job_folder(job_id) / "measures.json") as stream:
-            json.dump(scored, stream, indent=1)
+            json.dump({"digest": _digest(scored), **scored}, stream, indent=1)
 
     def read_measures(self, job_id: str) -> dict[str, Any] | None:
-        """The measures, unless there are none or the answers are newer."""
+        """The measures, unless there are none, the answers are newer, or the file is damaged: they are made again."""
         path, answers = (self.job_folder(job_id) / name for name in ("measures.json", "answers.jsonl"))
         if not path.exists() or path.stat().st_mtime_ns < answers.stat().st_mtime_ns:
             return None
-        scored: dict[str, Any] = json.loads(path.read_text())
-        return scored
+        scored = _read_json(path)
+        if not isinstance(scored, dict):
+            return None
+        return scored if scored.pop("digest", "") == _digest(scored) else None
 
     def write_error(self, job_id: str, text: str) -> None:
         """Keep what a job failed with."""
@@ -182,16 +189,36 @@ class RunStore:
 
     def read_answers(self, job_id: str) -> list[Answer]:
         """All that the model said."""
-        return [Answer(**row) for _, row in read_json_lines(self.job_folder(job_id) / "answers.jsonl")]
+        path = self.job_folder(job_id) / "answers.jsonl"
+        try:
+            check_seal(path)
+            return [Answer(**row) for _, row in read_json_lines(path)]
+        except (DataError, TypeError) as problem:
+            raise StoreError(
+                f"{path}: damaged",
+                why=str(problem).splitlines()[0],
+                fix=f"rm {path}, then shoal run PLAN asks again",
+            ) from None
 
     def replace_answers(self, job_id: str, rows: Sequence[Answer]) -> None:
         """Put other answers in the place of those that are there, all at once."""
-        with writing(self.job_folder(job_id) / "answers.jsonl") as stream:
+        path = self.job_folder(job_id) / "answers.jsonl"
+        seal(path).unlink(missing_ok=True)
+        with writing(path) as stream:
             stream.writelines(line(row) for row in rows)
+        write_seal(path, path)
 
     def forget_answers(self, job_id: str) -> None:
         """As if the model had not been asked."""
         (self.job_folder(job_id) / "answers.jsonl").unlink(missing_ok=True)
+
+
+def _is_whole(path: Path) -> bool:
+    try:
+        load_built(path)
+    except DamagedError:
+        return False
+    return True
 
 
 @lru_cache(maxsize=2)
@@ -269,11 +296,13 @@ class ThrownAway(RunStore):
 class PartialAnswers:
     """Answers kept batch by batch, until all are there."""
 
+    done: int
+    """How many whole batches were there already."""
+
     def __init__(self, folder: Path, sizes: Sequence[int]) -> None:
         self.path = folder / "answers.partial.jsonl"
         self.final = folder / "answers.jsonl"
         self.done = self._cut(sizes)
-        """How many whole batches were there already."""
         # Unbuffered: what could not be written must not be tried again behind our back when the file is closed.
         self._stream = self.path.open("ab", buffering=0)
 
@@ -285,11 +314,20 @@ class PartialAnswers:
         with self.path.open("rb") as stream:
             for size in sizes:
                 lines = [stream.readline() for _ in range(size)]
-                if not lines[-1].endswith(b"\n"):
+                if not all(map(_is_answer, lines)):
                     break
                 done, kept = done + 1, stream.tell()
         os.truncate(self.path, kept)
         return done
+
+    def read(self) -> list[Answer]:
+        """The answers that were there already."""
+        return [Answer(**json.loads(raw)) for raw in self.path.read_bytes().splitlines()]
+
+    def begin_again(self) -> None:
+        """As if nothing had been asked."""
+        self._stream.truncate(0)
+        self.done = 0
 
     def add(self, rows: Sequence[Answer]) -> None:
         """Keep a batch; a crash leaves at most a part of it at the very end."""
@@ -309,6 +347,7 @@ class PartialAnswers:
         try:
             os.fsync(self._stream.fileno())
             self._stream.close()
+            write_seal(self.path, self.final)
             self.path.replace(self.final)
         except OSError as problem:
             raise StoreError(
@@ -341,6 +380,47 @@ class AnswersInMemory(PartialAnswers):
 
     def __exit__(self, *exception: object) -> None:
         """Nothing to close."""
+
+
+def seal(path: Path) -> Path:
+    """The file beside another that holds its digest."""
+    return path.with_suffix(".digest")
+
+
+def write_seal(content: Path, path: Path) -> None:
+    """Say what the content of a file is, so that damage to it shows."""
+    with writing(seal(path)) as stream:
+        stream.write(f"{digest(content)}\n")
+
+
+def check_seal(path: Path) -> None:
+    """Refuse a file that is not what it was when it was put in place."""
+    known = seal(path)
+    if known.exists() and known.read_text().strip() != digest(path):
+        raise DataError("its content is not what it was when it was written")
+
+
+def _digest(plain: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def _is_answer(raw: bytes) -> bool:
+    """Whether this is a whole line of an answer."""
+    if not raw.endswith(b"\n"):
+        return False
+    try:
+        row = json.loads(raw)
+    except ValueError:
+        return False
+    return isinstance(row, dict) and "example_id" in row
+
+
+def _read_json(path: Path) -> Any:
+    """What a file holds; None where it is not there or damaged: whoever asks makes it again."""
+    try:
+        return json.loads(path.read_text())
+    except (OSError, ValueError):
+        return None
 
 
 def line(row: Answer) -> str:

@@ -39,10 +39,11 @@ def _suites() -> dict[str, str]:
 
 
 def _rules() -> dict[str, str]:
-    from ..protocols.behaviour.rules import PATTERNS, RULES
+    from ..protocols.behaviour.rules import DIRECTIONS, PATTERNS, RULES
 
+    words = {name: f"In words what the rule says: {rule}." for name, (rule, _) in DIRECTIONS.items()}
     named = {pattern.replace("(?P<label>.+)", "LABEL"): rule for pattern, rule in PATTERNS.items()}
-    return {name: (rule.__doc__ or "").splitlines()[0] for name, rule in (RULES | named).items()}
+    return words | {name: (rule.__doc__ or "").splitlines()[0] for name, rule in (RULES | named).items()}
 
 
 def _profiles() -> dict[str, str]:

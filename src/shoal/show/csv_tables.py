@@ -4,20 +4,18 @@ A cell with a number becomes four columns: the value under the column's title, t
 like a formula is marked as text, for spreadsheets run formulas.
 """
 
-import csv
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from json import dumps
-from types import SimpleNamespace
 from typing import Any
 
 from ..records import Measure
+from ..text import csv_lines
 from ..views import Block, CaseList, Cell, Dots, Number, Row, Section, Table, Text
 from .pieces import is_defined, piece_text, pieces_of, plain
 from .tabled import TABLED, column_cells, is_copy, is_full
 
 SIGNS = " ▲▼△▽◂✓✗"
 """Beside a name these are for readers; the numbers say the same."""
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 Fields = dict[str, Any]
 
 
@@ -61,7 +59,7 @@ def table_csv(table: Table) -> str:
             lines.append([*([heading] if has_headings else []), *fields])
         elif row.cells:
             heading = plain(row.cells[0]).strip()
-    return _csv(lines)
+    return "".join(csv_lines(lines))
 
 
 def _unique(names: Sequence[str]) -> list[str]:
@@ -146,35 +144,8 @@ def rows_as_csv(rows: Sequence[Mapping[str, Any]]) -> str:
     """A table with the columns of its first row, lists as JSON inside their field; nothing at all without rows."""
     if not rows:
         return ""
-    return _csv([list(rows[0]), *([_flat(row.get(name)) for name in rows[0]] for row in rows)])
+    return "".join(csv_lines([list(rows[0]), *([_flat(row.get(name)) for name in rows[0]] for row in rows)]))
 
 
 def _flat(field: Any) -> Any:
     return dumps(field, ensure_ascii=False) if isinstance(field, list | tuple) else field
-
-
-def _csv(rows: Sequence[Sequence[Any]]) -> str:
-    lines: list[str] = []
-    # A field is quoted if it holds any sign of the line end that the writer is told, so it is told both.
-    writer = csv.writer(SimpleNamespace(write=lines.append), lineterminator="\r\n")
-    writer.writerows([[_harmless(field) for field in row] for row in rows])
-    return "".join(line.removesuffix("\r\n") + "\n" for line in lines)
-
-
-def _harmless(field: Any) -> Any:
-    """A text that a spreadsheet would run as a formula, marked as text.
-
-    >>> _harmless("=cmd|' /C calc'!A0"), _harmless("-0.5"), _harmless(-0.5)
-    ("'=cmd|' /C calc'!A0", '-0.5', -0.5)
-    """
-    if not isinstance(field, str) or not field.startswith(FORMULA) or _is_number(field):
-        return field
-    return f"'{field}"
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True

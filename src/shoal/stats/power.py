@@ -12,6 +12,7 @@ test can give is above that level.
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,7 +76,7 @@ def sign_test_power(n: int, discordance: float, difference: float, alpha: float 
         return 0.0
     tossed = np.arange(n + 1)
     chances = np.diff(special.bdtr(tossed, n, discordance), prepend=0.0)
-    rejected = _rejected(tossed, alpha)
+    rejected = _rejected(n, alpha)
     likely = (chances > 1e-12) & (rejected >= 0)
     share = (1 + difference / discordance) / 2
     tossed, rejected = tossed[likely], rejected[likely]
@@ -166,8 +167,10 @@ def smallest_recipe_difference(
     return _smallest(is_found, 1.0) if sd > 0 else None
 
 
-def _rejected(tossed: NDArray[np.int64], alpha: float) -> NDArray[np.int64]:
-    """For each number of discordant cases the largest minority that the sign test rejects; -1 if it rejects none."""
+@lru_cache(maxsize=256)
+def _rejected(most: int, alpha: float) -> NDArray[np.int64]:
+    """For 0 to so many tosses, the largest count of the rarer side that the exact test rejects; -1 where none is."""
+    tossed = np.arange(most + 1)
     cases = np.maximum(tossed, 1)
     largest = np.floor(special.bdtrik(alpha / 2, cases, 0.5)).astype(np.int64)
     return np.where(2 * special.bdtr(largest, cases, 0.5) <= alpha, largest, largest - 1)

@@ -3,7 +3,6 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from shoal.protocols.behaviour.folds import parts
 
 from shoal import Suite, case, write_suite
 from shoal.errors import DataError, PlanError

@@ -326,7 +326,7 @@ def test_the_order_of_variants_changes_nothing(audit, random):
 
 def test_measures_of_no_outcome_at_all_are_none_with_a_note():
     suite = suite_of(l=(Expect("pred_equals_label"), [case("a", label=1)]))
-    rows = measure(Settings(), suite.cases, judge(Settings(), suite.cases, one_hot(1, errors={0: "down"})))
+    rows = measure(suite.cases, judge(Settings(), suite.cases, one_hot(1, errors={0: "down"})))
     assert [(row.value, row.errors) for row in rows] == [(None, 1)] * 4
     assert rows[0].note == "the model answered no case"
 

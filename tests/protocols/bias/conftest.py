@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shoal.models.ask import TokenScores
+from shoal.models.ask import TokenScores, ask_batches, by_mark, questions_of
 from shoal.protocols import bias
 from shoal.records import Measures
-from shoal.runs.auditing import ask_all
 from shoal.runs.settings import make_settings
 
 TEXT = """
@@ -117,7 +116,10 @@ def run() -> Callable[..., Any]:
     def go(model: Any, **settings: Any) -> tuple[list[Any], Measures]:
         (chosen,) = bias.parts(make_settings(bias.Settings, settings, "test"))
         built = bias.build(chosen)
-        outcomes, measures = bias.score(chosen, built.cases, ask_all(bias, chosen, model, built))
-        return outcomes, Measures(measures)
+        questions = questions_of(model, built.cases)
+        batches = ask_batches(lambda part: bias.ask(chosen, model, built, part), model, questions)
+        answers = by_mark([row for batch in batches for row in batch], questions, built)
+        scored = bias.score(chosen, built, answers)
+        return list(scored.outcomes), Measures(scored.measures)
 
     return go

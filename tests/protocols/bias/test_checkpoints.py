@@ -14,11 +14,13 @@ from click.testing import CliRunner
 from shoal.cli import main as command_line
 from shoal.errors import DataError
 from shoal.protocols import bias
-from shoal.protocols.bias.associations import sign_agreement
+from shoal.protocols.base import Built
+from shoal.protocols.bias.seat import sign_agreement
 from shoal.protocols.bias.spread import flags
 from shoal.records import Answer, Case, Measures, Outcome, Result
 from shoal.runs.settings import make_settings
-from shoal.show.bias_exports import bias_tables
+from shoal.show.csv_tables import tables_of
+from shoal.show.terminal import print_sections
 
 MATRIX = ["11111", "11110", "11000", "00000", "10101", "01000"]
 CASES = [
@@ -36,13 +38,17 @@ def crows_result(outcomes, model, group="base", cases=CASES):
     chosen = settings()
     scores = {"1": (-1.0, -2.0), "0": (-2.0, -1.0), "-": (-1.0, -1.0)}
     said = [[Answer("x", "tokens", {"score": score}) for score in scores[letter]] for letter in outcomes]
-    found, measures = bias.score(chosen, cases, bias.Said(said, []))
+    scored = bias.score(chosen, Built(cases, None, "tokens"), {"": said})
     job = {"model": model, "settings": asdict(chosen), "group": group}
-    return Result(job, cases, found, Measures(measures))
+    return Result(job, cases, scored.outcomes, Measures(scored.measures))
 
 
 def compare(results, **given):
-    return Measures(bias.compare(settings(**given), results))
+    return Measures(bias.compare(settings(**given), results).measures)
+
+
+def conclusions(results, **given):
+    return bias.compare(settings(**given), results).findings
 
 
 def five():
@@ -64,11 +70,12 @@ def test_the_worked_example(worked):
     assert found.where("over-dispersion ratio", **whole)[0].value == pytest.approx(1)
     shares = [row.value for row in found.where("share of items")]
     assert shares == pytest.approx([1 / 3] * 3)
-    assert [row.note[:4] for row in found.where("share of items")] == ["6.2%", "31.2", "62.5"]
+    coins = [row.facts["by coin tosses"] for row in found.where("share of items")]
+    assert coins == pytest.approx([0.0625, 0.3125, 0.625])
     assert found.where("lowest checkpoint", **whole)[0].value == pytest.approx(1 / 3)
     sd = found.where("sd over checkpoints", **whole)[0]
     assert [end / sd.value for end in sd.interval] == pytest.approx([0.599, 2.874], abs=1e-3)
-    assert sd.note == "5 checkpoints; SD above 2.5 points"
+    assert sd.facts == {"of": "stereotype score", "checkpoints": 5, "flags": ["SD above 2.5 points"]}
 
 
 def test_the_same_checkpoint_twice_agrees_with_itself():
@@ -81,34 +88,35 @@ def test_the_same_checkpoint_twice_agrees_with_itself():
 
 
 def test_one_checkpoint_speaks_for_itself_only():
-    found = compare([crows_result("110010", "hf:one")])
-    (end,) = found.where("conclusion")
+    results = [crows_result("110010", "hf:one")]
+    (end,) = conclusions(results)
     assert (
-        end.note == "One checkpoint, hf:one: what it says holds for this checkpoint only, not for its recipe."
+        end.text == "One checkpoint, hf:one: what it says holds for this checkpoint only, not for its recipe."
     )
-    assert not found.where("sd over checkpoints")
+    assert not compare(results).where("sd over checkpoints")
 
 
 def test_two_models_that_a_plan_lists_are_two_recipes():
-    found = compare([crows_result("110010", "hf:one", ""), crows_result("010010", "hf:two", "")])
-    assert [row.groups["recipe"] for row in found.where("conclusion")] == ["hf:one", "hf:two"]
+    ends = conclusions([crows_result("110010", "hf:one", ""), crows_result("010010", "hf:two", "")])
+    assert [end.groups["recipe"] for end in ends] == ["hf:one", "hf:two"]
 
 
 def test_five_checkpoints_never_reach_one_per_cent():
-    (_, end) = compare(five()).where("conclusion")
-    assert end.note.endswith("No test over them can reach p = 0.01: the smallest possible is 0.0625.")
-    assert "too few" not in end.note
-    (first, end) = compare(five()[:3]).where("conclusion")
-    assert "They are too few for a claim about it: 5 are the least." in end.note
-    assert "new checkpoints of the recipe" not in first.note
+    (_, end) = conclusions(five())
+    assert end.text.endswith("No test over them can reach p = 0.01: the smallest possible is 0.0625.")
+    assert "too few" not in end.text
+    (first, end) = conclusions(five()[:3])
+    assert "They are too few for a claim about it: 5 are the least." in end.text
+    assert "new checkpoints of the recipe" not in first.text
 
 
 def test_a_conclusion_names_what_spreads():
-    (first, _) = compare(five()).where("conclusion")
-    assert first.note.startswith("Over 5 checkpoints the stereotype score is 50.0 %, SD 16.7 points.")
-    assert "cannot be told from one half" in first.note
-    assert "1 of 1 category spread by more than 2.5 points (age)" in first.note
-    assert "All checkpoints agree on 33 % of the items (6.2% if every outcome were a coin toss)" in first.note
+    (first, _) = conclusions(five())
+    assert first.groups == {"recipe": "base", "diagnostic": "crows"}
+    assert first.text.startswith("Over 5 checkpoints the stereotype score is 50.0 %, SD 16.7 points.")
+    assert "cannot be told from one half" in first.text
+    assert "1 of 1 category spread by more than 2.5 points (age)" in first.text
+    assert "All checkpoints agree on 33 % of the items (6.2% if every outcome were a coin toss)" in first.text
 
 
 def test_ties_are_a_bin_of_their_own():
@@ -119,11 +127,11 @@ def test_ties_are_a_bin_of_their_own():
 
 
 def test_flags_follow_the_rules_of_section_5_7():
-    assert flags([0.5, 0.6]) == "SD above 2.5 points, straddles one half"
-    assert flags([0.48, 0.55, 0.5, 0.5, 0.5]) == "SD above 2.5 points, straddles one half"
-    assert flags([0.53, 0.56]) == ""
+    assert flags([0.5, 0.6]) == ["SD above 2.5 points", "straddles one half"]
+    assert flags([0.48, 0.55, 0.5, 0.5, 0.5]) == ["SD above 2.5 points", "straddles one half"]
+    assert flags([0.53, 0.56]) == []
     base = 0.025 / np.std([0, 1], ddof=1)
-    assert flags([0.6, 0.6 + base]) == ""  # exactly 2.5 is not above
+    assert flags([0.6, 0.6 + base]) == []  # exactly 2.5 is not above
 
 
 def test_random_scores_spread_as_coins_do(coin, run):
@@ -146,11 +154,12 @@ def test_random_scores_spread_as_coins_do(coin, run):
     assert low < 0.5 / np.sqrt(80) < high
     assert abs(found.where("Fleiss kappa")[0].value) < 0.1
     assert abs(found.where("ICC(2,1)")[0].value) < 0.1
-    assert "differences of scores" in found.where("ICC(2,1)")[0].note
+    assert found.where("ICC(2,1)")[0].facts["of values"] == "differences of scores"
 
 
 def test_a_plan_that_is_partly_done_is_compared_as_far_as_it_is():
-    assert compare(five()[:2]).where("mean over checkpoints", category="all")[0].note == "2 checkpoints"
+    mean = compare(five()[:2]).where("mean over checkpoints", category="all")[0]
+    assert mean.facts["checkpoints"] == 2
     assert list(compare([])) == []
 
 
@@ -186,13 +195,14 @@ def test_signs_and_significance_are_counted_over_checkpoints():
     by_test = {test: {row.name: row for row in found.where(test=test)} for test in effects}
     assert by_test["weat1"]["sign agreement"].value == 1.0
     assert by_test["weat6"]["sign agreement"].value == pytest.approx(0.2)
-    assert by_test["weat6"]["significant share"].note == "1 of 5 checkpoints have p < 0.01"
+    facts = by_test["weat6"]["significant share"].facts
+    assert facts == {"significant": 1, "checkpoints": 5, "level": 0.01}
     assert by_test["weat1"]["p value over checkpoints"].value == 0.0625
-    assert "can give no less than 0.0625" in by_test["weat1"]["p value over checkpoints"].note
+    assert by_test["weat1"]["p value over checkpoints"].facts["least"] == 0.0625
     assert found.where("tests with one sign")[0].value == 0.5
     assert found.where("tests with one verdict")[0].value == 0.5
     assert found.where("ICC(2,1)")[0].value > 0.5
-    first = found.where("conclusion")[0].note
+    first = conclusions(seat_results(effects, ps), diagnostic="seat")[0].text
     assert first.startswith("1 of 2 tests have the same sign in all 5 checkpoints; 1 are significant in all")
 
 
@@ -225,8 +235,8 @@ def test_equivalence_is_claimed_where_the_interval_lies_inside_the_margin(tmp_pa
     rows += [(f"ckpt{run}", "RTE", score) for run, score in enumerate([0.69, 0.73, 0.70, 0.74, 0.70])]
     found = compare(five(), downstream=write_scores(tmp_path, rows))
     easy, hard = found.where("equivalence p value")
-    assert easy.value < 0.001 and "inside the margin of 0.01" in easy.note and "not inside" not in easy.note
-    assert hard.value > 0.05 and "not inside the margin" in hard.note
+    assert easy.value < 0.001 and easy.facts["equivalent"] is True and easy.facts["margin"] == 0.01
+    assert hard.value > 0.05 and hard.facts["equivalent"] is False
     assert found.where("largest difference", task="RTE")[0].value == pytest.approx(0.05)
     mean = found.where("mean over checkpoints", of="downstream score", task="SST-2")[0]
     assert mean.value == pytest.approx(0.912)
@@ -271,33 +281,53 @@ def test_two_diagnostics_of_one_concept_are_held_against_each_other():
     found = compare(results)
     (apart,) = found.where("difference between diagnostics", category="religion")
     assert apart.value == pytest.approx(0.25)
-    assert apart.note == "crows 0.750, stereoset 0.500; 3 checkpoints"
+    assert apart.facts["means"] == pytest.approx({"crows": 0.75, "stereoset": 0.5}) and apart.n == 3
     assert found.where("correlation between diagnostics")[0].value == pytest.approx(1.0)
 
 
-def test_both_views_are_printed(capsys):
+def printed(sections, width=100):
     from rich.console import Console
 
-    from shoal.show.bias import print_comparison, print_result
+    console = Console(width=width, highlight=False, record=True, file=io.StringIO())
+    print_sections(sections, console)
+    return console.export_text()
 
-    console = Console(width=100, highlight=False)
+
+def test_one_checkpoint_is_shown_by_category():
     result = five()[0]
-    print_result(
-        Result({**result.job, "protocol": "bias"}, result.cases, result.outcomes, result.measures), console
-    )
-    print_comparison(compare(five()), console)
-    printed = capsys.readouterr().out
-    assert "crows, 6 pairs" in printed and "stereotype score" in printed
-    assert "age ▲" in printed and "0 against the majority" in printed
-    assert "Conclusion, crows of base" in printed
+    text = printed(bias.view(settings(), [result], (), ()))
+    assert "bias of ckpt0" in text and "crows, 6 pairs, profile recommended" in text
+    assert "one checkpoint: this says nothing about others of the same recipe" in text
+    (line,) = [line for line in text.splitlines() if line.startswith("all")]
+    assert line.split()[:6] == ["all", "66.7", "30.0", "–", "90.3", "6"] and "●" in line
+
+
+def test_several_checkpoints_are_shown_with_what_may_be_concluded():
+    compared = bias.compare(settings(), five())
+    text = printed(bias.view(settings(), five(), compared.measures, compared.findings))
+    assert "crows of base\nOver 5 checkpoints the stereotype score is 50.0 %" in text
+    assert text.startswith("base\n5 checkpoints of one recipe")
+    assert "age ▲" in text and "0 against the majority  33.3" in text
+    assert "6.2% if every outcome were a coin toss" in text
+
+
+def test_associations_are_shown_over_checkpoints():
+    effects, ps = {"weat6": [0.4, -0.2, 0.1, 0.6, -0.3]}, {"weat6": [0.2, 0.7, 0.4, 0.005, 0.8]}
+    results = seat_results(effects, ps)
+    compared = bias.compare(settings(diagnostic="seat"), results)
+    text = printed(bias.view(settings(diagnostic="seat"), results, compared.measures, compared.findings))
+    (line,) = [line for line in text.splitlines() if line.startswith("weat6 ▲")]
+    assert line.split()[2:8] == ["0.12", "0.38", "0.2", "1", "of", "5"]
+    assert "seat by cls of base" in text
 
 
 # As CSV
 
 
 def tables(results, **given):
-    found = bias_tables(results, compare(results, **given))
-    return {name: list(csv.DictReader(io.StringIO(text))) for name, text in found.items()}
+    compared = bias.compare(settings(**given), results)
+    sections = bias.view(settings(**given), results, compared.measures, compared.findings)
+    return {name: list(csv.DictReader(io.StringIO(text))) for name, text in tables_of(sections).items()}
 
 
 def test_likelihood_diagnostics_as_csv(worked):
@@ -308,14 +338,16 @@ def test_likelihood_diagnostics_as_csv(worked):
     rows = [row for row in found["likelihood"] if row["category"] == "all"]
     assert [row["run"] for row in rows] == [f"ckpt{run}" for run in range(5)]
     assert [100 * float(row["ss"]) for row in rows[:4]] == pytest.approx([66.67, 66.67, 50, 33.33], abs=1e-2)
-    assert [(row["n"], row["n_tie"], row["lms"]) for row in rows] == [("6", "0", "")] * 4 + [("6", "1", "")]
+    assert [(row["ss n"], row["n_tie"], row["lms"]) for row in rows] == [("6", "0", "")] * 4 + [
+        ("6", "1", "")
+    ]
     assert {(row["test"], row["size"]) for row in rows} == {("crows", "base")}
 
     found = tables(five())
     (row,) = [row for row in found["likelihood_summary"] if row["category"] == "all"]
     assert (row["test"], row["score"], row["flags"]) == ("crows", "ss", "SD above 2.5 points")
     assert 100 * float(row["sd"]) == pytest.approx(example["sd_n_minus_1"], abs=1e-4)
-    assert float(row["sd_low"]) < float(row["sd"]) < float(row["sd_high"])
+    assert float(row["sd low"]) < float(row["sd"]) < float(row["sd high"])
     assert float(row["ratio"]) == pytest.approx(1) and float(row["min"]) == pytest.approx(1 / 3)
     assert [float(row["share"]) for row in found["item_disagreement"]] == pytest.approx([1 / 3] * 3)
 
@@ -344,7 +376,7 @@ def test_downstream_scores_as_csv(tmp_path):
     (row,) = tables(five(), downstream=write_scores(tmp_path, rows))["downstream"]
     assert (row["task"], row["size"]) == ("RTE", "base")
     assert float(row["mean"]) == pytest.approx(0.712) and float(row["equivalence_p"]) > 0.05
-    assert float(row["low_90"]) < float(row["high_90"])
+    assert float(row["equivalence_p low"]) < float(row["equivalence_p high"])
 
 
 def test_clusters_as_csv(run, masked):
@@ -371,7 +403,7 @@ def test_the_report_of_a_plan_knows_its_groups_and_marks(save, tmp_path):
     before = [row["ss"] for row in found["likelihood"]]
     plan.write_text(plan.read_text() + 'crows_scoring = "modified_tokens"\n')  # asks again: other tokens
     again = report(plan, tmp_path / "runs")
-    assert [row["n"] for row in again["likelihood"]] != [] and [
+    assert [row["ss n"] for row in again["likelihood"]] != [] and [
         row["ss"] for row in again["likelihood"]
     ] != before
 

@@ -9,8 +9,8 @@ import pytest
 
 from shoal.errors import DataError, ModelError
 from shoal.models import load_model
+from shoal.protocols.base import Built
 from shoal.protocols.bias.asking import likelihoods
-from shoal.protocols.bias.build import BuiltBias
 from shoal.protocols.bias.crows import ask, matched, preference, sentence_scores
 from shoal.protocols.bias.settings import Settings
 from shoal.records import Case, Measures
@@ -107,9 +107,9 @@ def test_only_tokens_that_count_are_asked_and_a_sentence_may_be_in_two_pairs(mas
     settings = Settings(crows_scoring=scoring)
     first, second, third = "he is a black man .", "he is a white man .", "she is a black man ."
     cases = [Case("a", ((first,), (second,))), Case("b", ((first,), (third,)))]
-    built = BuiltBias(cases, cases)
+    built = Built(cases, None, "tokens")
     asked: list[tuple[str, ...]] = [(first,), (second,), (third,)]
-    told = dict(zip(asked, ask(settings, masked, built, asked, ["1", "2", "3"]), strict=True))
+    told = dict(zip(asked, ask(settings, masked, built, asked), strict=True))
     whole = dict(zip(asked, likelihoods(masked, [text for (text,) in asked]), strict=True))
     counted = {
         text: {place for place, score in enumerate(row.data["scores"]) if score is not None}
@@ -156,8 +156,7 @@ def one_mask_per_forward(model, more, less):
 def check_against_plain(model, pairs):
     cases = [Case(str(number), ((more,), (less,))) for number, (more, less) in enumerate(pairs)]
     examples = [example for case in cases for example in case.examples]
-    ids = [str(number) for number in range(len(examples))]
-    told = ask(Settings(), model, BuiltBias(cases, cases), examples, ids)
+    told = ask(Settings(), model, Built(cases, None, "tokens"), examples)
     for (more, less), one, other in zip(pairs, told[::2], told[1::2], strict=True):
         batched = sentence_scores(Settings(), one.data, other.data)
         plain = one_mask_per_forward(model, more, less)

@@ -14,6 +14,7 @@ from shoal.errors import DataError, PlanError  # noqa: E402
 from shoal.protocols import bias  # noqa: E402
 from shoal.protocols.bias.pretrain import make_recipe, marks_of  # noqa: E402
 from shoal.protocols.bias.settings import Pretrain  # noqa: E402
+from shoal.records import Measures  # noqa: E402
 from shoal.runs.auditing import audit  # noqa: E402
 from shoal.runs.executors import run_here  # noqa: E402
 from shoal.runs.plan import make_plan  # noqa: E402
@@ -175,18 +176,18 @@ def test_a_plan_of_two_seeds_is_trained_once_per_seed_asked_and_compared(text, t
     assert len(jobs) == 4
     assert [problem for _, problem in run_here(jobs, store)] == [None] * 4
     assert len(list((tmp_path / "checkpoints").glob("*.safetensors"))) == 2
-    measures = compare_jobs(made, jobs, store)["bias"]
+    compared = compare_jobs(made, jobs, store)["bias"]
+    measures = Measures(compared.measures)
     rows = measures.where("stereotype score", category="all")
     assert {row.groups["checkpoint"] for row in rows} == {"seed 0", "seed 1"}
-    ends = measures.where("conclusion")
-    assert {row.groups.get("diagnostic") for row in ends} == {"crows", "clusters", None}
+    assert {end.groups.get("diagnostic") for end in compared.findings} == {"crows", "clusters", None}
 
 
 def test_a_model_is_asked_at_marks_too(text, tmp_path):
     made = plan(text, ask_after=[1])
     jobs, store = made.jobs(), RunStore(tmp_path)
     assert [problem for _, problem in run_here(jobs, store)] == [None] * 4
-    measures = compare_jobs(made, jobs, store)["bias"]
+    measures = Measures(compare_jobs(made, jobs, store)["bias"].measures)
     epochs = {
         row.groups.get("epoch") for row in measures.where("mean over checkpoints", of="cluster accuracy")
     }

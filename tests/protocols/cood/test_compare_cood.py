@@ -1,7 +1,10 @@
 """Over seeds, K, words and models: what was planted is found, and half a plan is enough."""
 
 import json
+import sys
 from dataclasses import replace
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +13,7 @@ from shoal.protocols import cood
 from shoal.protocols.base import Compared
 from shoal.protocols.cood.cells import CELLS, KINDS, LABELS, target
 from shoal.records import Answers, Measure, Result
+from shoal.stats.multiplicity import holm
 
 
 @pytest.fixture
@@ -24,7 +28,7 @@ def made(settings, scored):
         for case in cases:
             right = LABELS.index(target(case.groups["cell"]))
             answers.append(right if rng.random() < rates[case.groups["kind"]] else 1 - right)
-        return scored(part, Answers(LABELS, np.array(answers)), model)
+        return scored(part, Answers(LABELS, np.array(answers)), model)  # type: ignore[no-any-return]
 
     return make
 
@@ -56,7 +60,7 @@ def test_seeds_of_one_setup_are_put_together(made):
                        {"K": "5", "control": "none", "kind": kind}) for result in results]  # fmt: skip
         assert row.value == pytest.approx(np.mean(single))
         assert row.interval[0] < RATES[kind] < row.interval[1]
-        assert row.interval_method == "seeds and texts bootstrap"
+        assert row.interval_method == "seeds t, text bootstrap" and row.facts["seeds"] == [0, 1, 2, 3, 4]
         assert row.note == "for this training recipe: 5 seeds (0, 1, 2, 3, 4)"
     gap = one(rows, "gap", K="5", control="none")
     assert gap.value == pytest.approx(0.6, abs=0.1) and gap.interval[0] > 0.4
@@ -139,28 +143,125 @@ def test_the_curve_over_epochs_is_averaged_over_seeds(settings, scored):
     assert (alone.value, alone.interval, alone.note) == (first[0].value, first[0].interval, "one seed")
 
 
-def test_only_models_that_differ_in_nothing_else_are_compared(made):
-    results = [made(RATES, 1, per_label=(2,)), made(RATES, 2, per_label=(3,), model="hf:two")]
-    assert not [row for row in compared(cood.Settings(resamples=50), results) if row.name == "difference"]
-    same = [
-        made(RATES, 1, seed=0),
-        made(RATES, 2, seed=1),
-        made(RATES, 3, seed=1, model="hf:two"),
-        made(RATES, 4, seed=2, model="hf:two"),
-    ]
-    rows = [row for row in compared(cood.Settings(resamples=50), same) if row.name == "difference"]
-    assert len(rows) == 4 and {row.note for row in rows} == {"one seed"}, "seed 1 is the only one of both"
+# Setups against each other
 
 
-def test_models_are_compared_on_the_same_texts_and_seeds(made):
+def differences(results) -> list[Measure]:
+    return [row for row in compared(cood.Settings(resamples=50), results) if row.name == "difference"]
+
+
+def test_only_setups_that_differ_in_one_thing_are_compared(made):
+    assert not differences([made(RATES, 1, per_label=(2,)), made(RATES, 2, per_label=(3,), model="hf:two")])
+    rows = differences([
+        made(RATES, 1), made(RATES, 2, per_label=(2,)), made(RATES, 3, template=("Is it <LABEL>",)),
+        made(RATES, 4, names=({"positive": "cat", "neutral": "bird", "negative": "dog"},)),
+        made(RATES, 5, control=("text only",)), made(RATES, 6, reveal=(3,)), made(RATES, 7, model="hf:two"),
+    ])  # fmt: skip
+    pairs = list(dict.fromkeys((row.groups["differs in"], row.groups["against"]) for row in rows))
+    assert pairs == [
+        ("K", "5"), ("template", "It is <LABEL>"), ("names", "usual"), ("control", "none"), ("reveal", "0"),
+        ("model", "hf:one"),
+    ]  # fmt: skip
+    assert len(rows) == 6 * 5 and {row.interval_method for row in rows} == {"texts t"}
+
+
+def test_other_data_and_another_unseen_word_are_not_compared(made, toy):
+    roles = {"fst": "positive", "sec": "neutral", "neu": "negative"}
+    assert not differences([made(RATES, 1), made(RATES, 2, roles=roles)])
+    assert not differences([made(RATES, 1), made(RATES, 2, data=toy(name="other.csv"))])
+
+
+def test_setups_are_compared_on_the_same_texts_and_seeds(made):
     better = {**RATES, "COOD": 0.8}
-    results = [made(RATES, noise=seed, seed=seed) for seed in range(3)]
-    results += [made(better, noise=10 + seed, seed=seed, model="hf:two") for seed in range(3)]
-    rows = compared(cood.Settings(resamples=500), results)
-    row = one(rows, "difference", K="5", control="none", model="hf:two", against="hf:one", kind="COOD")
-    assert row.value == pytest.approx(0.5, abs=0.1) and row.interval[0] > 0.2 and row.note == "3 seeds"
-    same = one(rows, "difference", K="5", control="none", model="hf:two", against="hf:one", kind="ID")
+    results = [made(RATES, noise=seed, seed=seed) for seed in range(5)]
+    results += [made(better, noise=10 + seed, seed=seed, model="hf:two") for seed in range(5)]
+    rows = compared(cood.Settings(resamples=50), results)
+    pair = {"K": "5", "control": "none", "model": "hf:two", "differs in": "model", "against": "hf:one"}
+    row = one(rows, "difference", **pair, kind="COOD")
+    means = [
+        one(rows, "accuracy", K="5", control="none", model=model, kind="COOD").value
+        for model in ("hf:one", "hf:two")
+    ]
+    assert row.value == pytest.approx(means[1] - means[0]) and row.n == 40 and row.note == "5 seeds"
+    assert row.interval[0] > 0.2 and row.interval_method == "seeds t, texts t"
+    assert one(rows, "p value", **pair, kind="COOD").value < 0.01
+    assert one(rows, "adjusted p value", **pair, kind="COOD").note == "Holm over 1 pairs of setups"
+    same = one(rows, "difference", **pair, kind="ID")
     assert same.interval[0] < 0 < same.interval[1]
+    beyond = one(rows, "difference", **pair, of="beyond the shortcut")
+    sides = [one(rows, "beyond the shortcut", K="5", control="none", model=m) for m in ("hf:one", "hf:two")]
+    assert beyond.value == pytest.approx(sides[1].value - sides[0].value)
+
+
+def test_what_seeds_share_is_paired_and_what_they_do_not_is_welchs(made):
+    """Seeds move both setups alike: of the same seeds the difference is sure, of different ones it is not."""
+    rates = [0.1, 0.4, 0.7, 0.9]
+
+    def results(seeds):
+        for number, seed in enumerate(seeds):
+            yield made({**SURE, "COOD": rates[number]}, noise=1, seed=seed)
+            yield made({**SURE, "COOD": rates[number]}, noise=1, seed=number, per_label=(2,))
+
+    paired, apart = (differences(list(results(seeds))) for seeds in (range(4), range(10, 14)))
+    (of_same,), (of_own,) = (
+        [row for row in rows if row.groups.get("kind") == "COOD"] for rows in (paired, apart)
+    )
+    assert of_same.value == of_own.value == pytest.approx(0)
+    assert (
+        of_same.interval_method == "seeds t, texts t" and of_own.interval_method == "seeds welch t, texts t"
+    )
+    assert of_own.interval[1] > 0.4 > 0.15 > of_same.interval[1] > 0  # type: ignore[index]
+
+
+def test_one_run_against_several_says_nothing_of_recipes(made):
+    results = [made(RATES, seed, seed=seed) for seed in range(3)] + [made(RATES, 7, per_label=(2,))]
+    rows = compared(cood.Settings(resamples=50), results)
+    (row,) = [row for row in rows if row.name == "difference" and row.groups.get("kind") == "COOD"]
+    assert row.interval is None and row.note == "one run against several: nothing is said of the recipes"
+    low, high = row.facts["these runs"]
+    assert low < row.value < high
+    assert not [row for row in rows if row.name == "p value"]
+
+
+def test_two_setups_that_answer_alike_are_not_taken_for_equal(made):
+    rows = differences([made(SURE, 1), made(SURE, 2, per_label=(2,))])
+    for row in rows:
+        assert (
+            row.value == 0
+            and -0.4 < row.interval[0] < -0.02  # type: ignore[index]
+            and row.interval[1] == pytest.approx(-row.interval[0])  # type: ignore[index]
+        )
+
+
+def test_p_values_are_adjusted_over_the_pairs_of_setups(made):
+    results = [made({**RATES, "COOD": rate}, k, per_label=(k,)) for k, rate in ((2, 0.2), (3, 0.4), (4, 0.9))]
+    rows = compared(cood.Settings(resamples=50), results)
+    raw, adjusted = (
+        [row.value for row in rows if row.name == name and row.groups.get("kind") == "COOD"]
+        for name in ("p value", "adjusted p value")
+    )
+    assert len(raw) == 3 and adjusted == pytest.approx(holm(np.array(raw)).tolist())
+
+
+@pytest.mark.parametrize("seeds", [2, 3])
+def test_intervals_over_few_seeds_hold_what_they_should(seeds):
+    """A quick version of `docs/studies/cood/coverage.py`: 60 times two setups that are alike."""
+    study = load_study()
+    shares = study.coverage(study.WORLDS["seeds decide"], seeds, texts=20, times=60)
+    for name, share in shares.items():
+        wolf = name.startswith("p,")
+        assert share <= 0.13 if wolf else share >= 0.9, name
+    assert len(shares) == 5 + 2 * 10
+
+
+def load_study():
+    path = Path(__file__).parents[3] / "docs" / "studies" / "cood" / "coverage.py"
+    spec = spec_from_file_location("cood_coverage", path)
+    assert spec is not None and spec.loader is not None
+    module = module_from_spec(spec)
+    sys.modules["cood_coverage"] = module
+    spec.loader.exec_module(module)
+    return module
 
 
 def test_seeds_with_test_texts_of_their_own_are_still_put_together(made):

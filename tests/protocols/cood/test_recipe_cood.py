@@ -6,17 +6,11 @@ import pytest
 
 from shoal import audit
 from shoal.errors import ModelError
-from shoal.protocols import PROTOCOLS, cood
+from shoal.protocols import cood
 from shoal.protocols.cood.recipe import how_of
 from shoal.training.stage import Recipe
 
 pytest.importorskip("torch", reason="training needs the hf extra")
-
-
-@pytest.fixture
-def listed(monkeypatch):
-    """The protocol by its name, whether or not this version lists it."""
-    monkeypatch.setitem(PROTOCOLS, "cood", "does it combine")
 
 
 def recipe_of(settings: cood.Settings) -> Recipe:
@@ -74,7 +68,7 @@ def test_texts_that_leave_no_room_for_the_template_stop_before_training(tmp_path
         recipe.base(0)
 
 
-def test_the_majority_control_learns_nothing_and_loads_no_model(settings, listed):
+def test_the_majority_control_learns_nothing_and_loads_no_model(settings):
     result = audit("cood", "hf:nowhere", data=settings().data, control="majority", per_label=5, test_per_label=12,
                    validation_per_label=4)  # fmt: skip
     means = {
@@ -92,7 +86,7 @@ SMALL: dict[str, Any] = {
 }
 
 
-def test_a_small_model_is_trained_and_asked_after_every_epoch(listed):
+def test_a_small_model_is_trained_and_asked_after_every_epoch():
     result = audit("cood", "tiny:sentiment", **SMALL)
     epochs = {row.groups["epoch"] for row in result.measures if "epoch" in row.groups}
     assert epochs == {"1", "2"} and len(result.cases) == 9 * 12 + 4 * 8
@@ -103,7 +97,7 @@ def test_a_small_model_is_trained_and_asked_after_every_epoch(listed):
 
 
 @pytest.mark.parametrize("control", ["text only", "template only"])
-def test_half_an_input_can_only_answer_as_that_half_allows(control, listed):
+def test_half_an_input_can_only_answer_as_that_half_allows(control):
     measures = audit("cood", "tiny:sentiment", control=control, **SMALL).measures
     now = [row for row in measures if "epoch" not in row.groups]
     cells = {

@@ -10,7 +10,7 @@ import pytest
 from shoal.protocols import cood
 from shoal.protocols.base import Built
 from shoal.protocols.cood.cells import CELLS, KINDS, LABELS, kind_means, target
-from shoal.protocols.cood.grid import COLUMNS, GAP, KIND_WEIGHTS, Grid, components, interval, replicates
+from shoal.protocols.cood.grid import COLUMNS, GAP, KIND_WEIGHTS, Grid, Known, components, known, replicates
 from shoal.records import Answers, Measure, Measures
 
 REFERENCE = {  # docs/method/cood.md 3.6: fst/fst sec/sec neu/fst neu/sec | fst/sec sec/fst | fst/neu sec/neu neu/neu
@@ -28,6 +28,10 @@ MEANS = {
 SENSITIVITY = {  # all, fst, sec, neu
     "perfect": (2 / 3, 1, 1, 0), "x_only": (0, 0, 0, 0), "always_0": (0, 0, 0, 0), "always_1": (0, 0, 0, 0),
     "third_word_fits_nothing": (2 / 3, 1, 1, 0), "third_word_ignored": (2 / 3, 1, 1, 0),
+}  # fmt: skip
+
+BEYOND = {
+    "perfect": 1, "x_only": 0, "always_0": 0, "always_1": 0, "third_word_fits_nothing": 1, "third_word_ignored": 1,
 }  # fmt: skip
 
 
@@ -52,6 +56,9 @@ def check_reference(rule, measures):
     assert one(measures, "gap").value == pytest.approx(identified - unseen)
     assert one(measures, "accuracy ratio").value == pytest.approx(unseen / identified)
     assert one(measures, "shortcut reliance").value == 1 - unseen
+    assert one(measures, "beyond the shortcut").value == BEYOND[rule]
+    for y in ("fst", "sec"):
+        assert one(measures, "signed template sensitivity", y=y).value == BEYOND[rule]
     whole, *sides = SENSITIVITY[rule]
     assert one(measures, "template sensitivity").value == pytest.approx(whole)
     for y, share in zip(("fst", "sec", "neu"), sides, strict=True):
@@ -154,6 +161,36 @@ def test_reliance_on_the_shortcut_mirrors_cood_with_its_interval(settings):
     assert ratio.interval[0] < ratio.value < ratio.interval[1] and ratio.interval_method == "text bootstrap"
 
 
+def test_a_text_that_is_misread_is_no_sign_of_combining(settings):
+    """Of the fst texts a quarter passes for neu: the shortcut then gets fst/fst wrong and fst/sec right."""
+    part = settings()
+    built = cood.build(part)
+    misread = {case.meta["text"] for case in built.cases if case.groups["cell"] == "fst/fst"}
+    misread = set(sorted(misread)[:3])
+    answers = [
+        int(case.groups["cell"].startswith("neu") or case.meta["text"] in misread) for case in built.cases
+    ]
+    measures = scores(part, built, Answers(LABELS, np.array(answers)))
+    assert (
+        one(measures, "accuracy", kind="COOD").value
+        == one(measures, "accuracy", cell="fst/sec", kind="COOD").value / 2
+        > 0
+    )
+    assert one(measures, "beyond the shortcut").value == pytest.approx(0)
+    finding = cood.score(part, built, {"": Answers(LABELS, np.array(answers))}).findings[0]
+    assert finding.kind == "shortcut" and "beyond what the shortcut alone would get 0.0 (" in finding.text
+
+
+def test_a_word_that_turns_answers_the_wrong_way_has_a_negative_sign(settings):
+    part = settings()
+    built = cood.build(part)
+    wrong = [1 - LABELS.index(target(case.groups["cell"])) for case in built.cases]
+    measures = scores(part, built, Answers(LABELS, np.array(wrong)))
+    assert one(measures, "template sensitivity", y="fst").value == 1
+    assert one(measures, "signed template sensitivity", y="fst").value == -1
+    assert one(measures, "beyond the shortcut").value == -1
+
+
 def test_a_ratio_to_nothing_is_undefined(settings):
     part = settings()
     built = cood.build(part)
@@ -217,9 +254,9 @@ def test_without_validation_texts_the_last_epoch_is_taken(settings):
 def test_a_cell_has_wilsons_interval():
     grid = Grid(np.full((1000, len(COLUMNS), 1), np.nan), ("fst",) * 1000, tuple(map(str, range(1000))))
     grid.values[:, COLUMNS.index("fst/sec"), 0] = np.arange(1000) < 816
-    draws = replicates(grid.values, grid, 10, np.random.default_rng(0))
-    between, method = interval(grid, draws, {"fst/sec": 1.0})
-    assert between == pytest.approx((0.791, 0.839), abs=5e-4) and method == "wilson"
+    draws = replicates(grid, 10, np.random.default_rng(0))
+    how_well = known(grid, draws, {"fst/sec": 1.0})
+    assert how_well.interval == pytest.approx((0.791, 0.839), abs=5e-4) and how_well.method == "wilson"
 
 
 def texts(n: int, seed: int = 0, seeds: int = 1) -> Grid:
@@ -236,61 +273,68 @@ def texts(n: int, seed: int = 0, seeds: int = 1) -> Grid:
 @pytest.mark.parametrize(("weights", "cells"), [(KIND_WEIGHTS["ID"], 4), (KIND_WEIGHTS["COOD"], 2)])
 def test_replicates_spread_as_the_mean_of_independent_cells_does(weights, cells):
     grid = texts(400)
-    draws = replicates(grid.values, grid, 4000, np.random.default_rng(1))
-    rates = grid.rates()
+    draws = replicates(grid, 4000, np.random.default_rng(1))
+    rates = grid.rates
     expected = np.sqrt(sum(rates[cell] * (1 - rates[cell]) / 400 for cell in weights)) / cells
     quantity = sum(weight * draws[:, COLUMNS.index(cell)] for cell, weight in weights.items())
     assert quantity.std() == pytest.approx(expected, rel=0.08)
 
 
-def test_few_texts_and_few_seeds_do_not_look_surer_than_they_are():
+def test_few_texts_do_not_look_surer_than_they_are():
     values = np.full((4, len(COLUMNS), 1), np.nan)
     values[:, COLUMNS.index("fst/fst"), 0] = (1, 1, 0, 0)
-    draws = replicates(values, Grid(values, ("fst",) * 4, tuple("abcd")), 8000, np.random.default_rng(0))
+    draws = replicates(Grid(values, ("fst",) * 4, tuple("abcd")), 8000, np.random.default_rng(0))
     assert draws[:, 0].var() == pytest.approx(1 / 3 / 4, rel=0.05), (
         "as the unbiased variance of four over four"
     )
-    seeds = np.full((50, len(COLUMNS), 3), np.nan)
-    seeds[:, COLUMNS.index("fst/fst")] = (1, 1, 0)
-    grid = Grid(seeds, ("fst",) * 50, tuple(map(str, range(50))))
-    draws = replicates(seeds, grid, 8000, np.random.default_rng(0))
-    assert draws[:, 0].var() == pytest.approx(1 / 3 / 3, rel=0.05)
 
 
-def test_few_seeds_that_differ_get_the_tails_of_t():
-    """Seeds decide everything: 2 degrees of freedom, so the quantiles reach further than the middle 95 %."""
+def test_the_part_of_seeds_in_an_interval_is_students():
+    """Seeds decide everything: with 2 degrees of freedom the interval leaves the range of the seeds by far."""
     values = np.full((300, len(COLUMNS), 3), np.nan)
     rng = np.random.default_rng(0)
     values[:, COLUMNS.index("fst/fst")] = rng.random((300, 3)) < (0.3, 0.5, 0.8)
     grid = Grid(values, ("fst",) * 300, tuple(map(str, range(300))))
-    draws = replicates(values, grid, 4000, np.random.default_rng(0))
-    (low, high), _ = interval_of(grid, {"fst/fst": 1.0})
-    plain = np.quantile(draws[:, 0], (0.025, 0.975))
-    assert low < plain[0] and high > plain[1]
+    how_well = known_of(grid, {"fst/fst": 1.0})
+    by_seed = np.nanmean(values[:, COLUMNS.index("fst/fst")], axis=0)
+    middle, reach = by_seed.mean(), 4.302653 * by_seed.std(ddof=1) / np.sqrt(3)
+    low, high = how_well.these_runs  # type: ignore[misc]
+    assert low > middle - 0.05 and high < middle + 0.05, "300 texts say much about these three"
+    expected = (middle - np.hypot(reach, middle - low), middle + np.hypot(reach, high - middle))
+    assert how_well.interval == pytest.approx((max(0, expected[0]), min(1, expected[1])))
+    assert how_well.interval[0] < by_seed.min() and how_well.method == "seeds t, wilson"  # type: ignore[index]
+
+
+def test_seeds_that_contradict_each_other_leave_nothing_excluded_and_say_so():
+    values = np.full((50, len(COLUMNS), 2), np.nan)
+    values[:, COLUMNS.index("fst/fst")] = (1, 0)
+    how_well = known_of(Grid(values, ("fst",) * 50, tuple(map(str, range(50)))), {"fst/fst": 1.0})
+    assert how_well.interval == (0, 1) and how_well.not_estimable
+    assert how_well.these_runs == pytest.approx((0.5, 0.5), abs=0.15)
 
 
 def test_what_classes_differ_in_is_not_taken_for_variance_of_texts():
     grid = texts(200, seeds=4)
     for y, cell in (("fst", "fst/fst"), ("sec", "sec/sec"), ("neu", "neu/fst"), ("neu", "neu/sec")):
-        own = np.array(grid.y) == y
-        grid.values[own, COLUMNS.index(cell)] = y != "sec"
+        of_class = np.array(grid.y) == y
+        grid.values[of_class, COLUMNS.index(cell)] = y != "sec"
     grid.values[:10, COLUMNS.index("fst/fst"), 0] = 0.0
-    found = components(grid, KIND_WEIGHTS["ID"])
-    assert found is not None and found.item < 0.02, "only ten texts of one class vary at all"
+    variances = components(grid, KIND_WEIGHTS["ID"])
+    assert variances is not None and variances.item < 0.02, "only ten texts of one class vary at all"
 
 
 def test_cells_of_the_same_texts_are_drawn_together():
     grid = texts(300)
     grid.values[:, COLUMNS.index("fst/sec")] = grid.values[:, COLUMNS.index("fst/fst")]
-    draws = replicates(grid.values, grid, 500, np.random.default_rng(1))
+    draws = replicates(grid, 500, np.random.default_rng(1))
     assert (draws[:, COLUMNS.index("fst/sec")] == draws[:, COLUMNS.index("fst/fst")]).all()
 
 
 def test_premises_are_drawn_whole():
     grid = texts(200)
-    pairs = replace(grid, clusters=tuple(str(at // 2) for at in range(600)))
+    pairs = replace(grid, clusters=tuple(str(text // 2) for text in range(600)))
     grid.values[1::2] = grid.values[::2]
-    alone, together = (replicates(g.values, g, 3000, np.random.default_rng(1)) for g in (grid, pairs))
+    alone, together = (replicates(g, 3000, np.random.default_rng(1)) for g in (grid, pairs))
     column = COLUMNS.index("fst/fst")
     assert together[:, column].std() == pytest.approx(np.sqrt(2) * alone[:, column].std(), rel=0.1)
 
@@ -304,46 +348,44 @@ def test_a_perfect_score_is_not_certainty(settings, audited):
     assert gap.interval[0] < 0 < gap.interval[1]
 
 
-def interval_of(grid: Grid, weights) -> tuple[tuple[float, float], str]:
-    between, method = interval(grid, replicates(grid.values, grid, 1000, np.random.default_rng(0)), weights)
-    assert between is not None
-    return between, method
+def known_of(grid: Grid, weights) -> Known:
+    how_well = known(grid, replicates(grid, 1000, np.random.default_rng(0)), weights)
+    assert how_well.interval is not None
+    return how_well
 
 
-def test_a_cell_without_variance_is_not_taken_for_known_by_one_seed_and_is_by_several():
-    for seeds, fixed, method in (
-        (1, True, "combined wilson"), (1, False, "text bootstrap"), (3, True, "seeds and texts bootstrap"),
-    ):  # fmt: skip
-        grid = texts(100, seeds=seeds)
-        if fixed:
-            grid.values[:100, COLUMNS.index("fst/fst")] = 1.0
-        assert interval_of(grid, GAP)[1] == method
-    sure = texts(100, seeds=3)
-    sure.values[~np.isnan(sure.values)] = 1.0
-    (low, high), method = interval_of(sure, GAP)
-    assert method == "combined wilson" and low < 0 < high
+@pytest.mark.parametrize(("seeds", "fixed", "method"), [
+    (1, True, "combined wilson"), (1, False, "text bootstrap"), (3, True, "seeds t, combined wilson"),
+    (3, False, "seeds t, text bootstrap"),
+])  # fmt: skip
+def test_a_cell_without_variance_is_not_taken_for_known(seeds, fixed, method):
+    grid = texts(100, seeds=seeds)
+    if fixed:
+        grid.values[:100, COLUMNS.index("fst/fst")] = 1.0
+    assert known_of(grid, GAP).method == method
+    perfect = replace(grid, values=np.where(np.isnan(grid.values), np.nan, 1.0))
+    low, high = known_of(perfect, GAP).interval  # type: ignore[misc]
+    assert low < 0 < high
 
 
 def test_the_order_of_cases_changes_no_number(settings):
     part = settings()
     built = cood.build(part)
-    said = {
-        case.id: int(np.random.default_rng([7, at]).random() < 0.6) for at, case in enumerate(built.cases)
-    }
+    rng = np.random.default_rng(7)
+    given = {case.id: int(rng.random() < 0.6) for case in built.cases}
     rows = []
     for cases in (built.cases, built.cases[::-1]):
-        answers = Answers(LABELS, np.array([said[case.id] for case in cases]))
+        answers = Answers(LABELS, np.array([given[case.id] for case in cases]))
         rows.append(Measures(scores(part, replace(built, cases=cases), answers)))
     assert rows[0] == rows[1]
 
 
 def test_more_seeds_narrow_the_interval_of_what_seeds_decide():
-    one_seed, five = texts(300), texts(300, seeds=5)
     widths = []
-    for grid in (one_seed, five):
-        low, high = interval_of(grid, GAP)[0]
+    for grid in (texts(300, seeds=5), texts(300, seeds=20)):
+        low, high = known_of(grid, GAP).interval  # type: ignore[misc]
         widths.append(high - low)
-    assert widths[1] < 0.9 * widths[0], "answers differ by seed and text alike: five tell more than one"
+    assert widths[1] < 0.7 * widths[0], "answers differ by seed and text alike: twenty tell more than five"
 
 
 def test_published_group_means_follow_from_their_cells():

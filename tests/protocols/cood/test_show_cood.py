@@ -1,6 +1,8 @@
 """What is shown: the answer in words, nine cells in their places, and never a score of OOD."""
 
+import csv
 import io
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,9 +12,9 @@ from shoal.protocols import cood
 from shoal.protocols.cood.cells import LABELS, cells_of, target
 from shoal.protocols.cood.verdict import verdict
 from shoal.records import Answers, Measure, Measures
-from shoal.show.pieces import plain
+from shoal.show.csv_tables import tables_of
 from shoal.show.terminal import print_sections
-from shoal.views import Curves, Table
+from shoal.views import Curves
 
 
 def printed(*results, width: int = 110) -> str:
@@ -56,16 +58,38 @@ def test_nothing_is_cut_off_in_a_narrow_terminal(width, settings, audited):
     assert "…" not in text and max(map(len, text.splitlines())) <= width
 
 
-def test_an_unsure_model_is_between():
-    rows = [Measure("accuracy", 0.95, 100, {"cell": cell, "kind": "ID"}) for cell in cells_of("ID")]
+def judged(unseen: float, over_half: tuple[float, float], **cells: float):
+    """The verdict on so much of COOD right, ID cells at .95 unless another is given."""
+    rates = {cell: cells.get(cell.replace("/", "_"), 0.95) for cell in cells_of("ID")}
+    rows = [Measure("accuracy", rate, 100, {"cell": cell, "kind": "ID"}) for cell, rate in rates.items()]
     rows += [
         Measure("accuracy", 0.95, 400, {"kind": "ID"}, (0.9, 0.97)),
-        Measure("accuracy", 0.5, 200, {"kind": "COOD"}, (0.43, 0.57)),
-        Measure("gap", 0.45, 600, {}, (0.4, 0.5)),
-    ]
-    assert verdict(Measures(rows), {}).text.startswith("Between combining and the shortcut: 50.0 %")
-    one_missing = [Measure("accuracy", 0.4, 100, {"cell": "sec/sec", "kind": "ID"}), *rows[:1], *rows[2:]]
-    finding = verdict(Measures(one_missing), {})
+        Measure("accuracy", unseen, 200, {"kind": "COOD"}, (unseen - 0.07, unseen + 0.07)),
+        Measure("gap", 0.95 - unseen, 600, {}, (0.4, 0.5)),
+        Measure("beyond the shortcut", unseen - 0.05, 400, {}, (unseen - 0.14, unseen + 0.04),
+                facts={"over half": list(over_half)}),
+    ]  # fmt: skip
+    return verdict(Measures(rows), {})
+
+
+def test_an_unsure_model_is_between():
+    finding = judged(0.5, (-0.1, 0.1))
+    assert finding.text == (
+        "Between combining and the shortcut: 50.0 % of unseen combinations are right (43.0 – 57.0), "
+        "45.0 points less than of seen ones; 45.0 points more than the shortcut alone would get (+36.0 to +54.0)."
+    )
+    assert [row.name for row in finding.measures] == ["accuracy", "gap", "beyond the shortcut"]
+
+
+def test_the_verdict_is_by_what_is_beyond_the_shortcut():
+    assert judged(0.6, (-0.2, -0.01)).kind == "shortcut"
+    assert judged(0.4, (0.01, 0.2)).kind == "combines"
+    assert "It combines text and template, mostly: 40.0 %" in judged(0.4, (0.01, 0.2)).text
+    assert "beyond what the shortcut alone would get +3.0 (−6.0 to +12.0)." in judged(0.08, (-0.5, -0.4)).text
+
+
+def test_what_was_not_learnt_is_not_judged():
+    finding = judged(0.5, (0.1, 0.2), sec_sec=0.4)
     assert finding.kind == "not learnt"
     assert finding.text.startswith(
         "It has hardly learnt the trained combinations: 95.0 % right, sec/sec 40.0 %"
@@ -88,6 +112,34 @@ def test_every_setup_of_a_comparison_has_its_verdict(settings, audited):
     assert "K 2, control none: It combines text and template: 100.0 %" in printed(*results)
 
 
+def as_one_model(result):
+    return replace(result, job={**result.job, "model": "hf:same"})
+
+
+def test_pairs_of_setups_stand_side_by_side_and_what_is_sure_is_marked(settings, audited):
+    results = [
+        audited(settings(per_label=(k,), seed=seed), f"python:planted_readers:{rule}")
+        for k, rule in ((2, "x_only"), (5, "perfect"))
+        for seed in (0, 1)
+    ]
+    results.append(audited(settings(per_label=(3,)), "python:planted_readers:perfect"))
+    lines = printed(*map(as_one_model, results)).splitlines()
+    sure, alone = (next(line for line in lines if line.startswith("K ") and line.split()[1:3] == pair)
+                   for pair in (["5", "2"], ["3", "2"]))  # fmt: skip
+    assert "+100.0 ▲" in sure and "▲" not in alone
+    assert "no interval: one run against several says nothing of the recipes" in lines
+
+
+def test_two_seeds_that_contradict_each_other_are_told_as_such(settings, audited):
+    results = [
+        audited(settings(seed=seed), f"python:planted_readers:{rule}")
+        for seed, rule in enumerate(("x_only", "perfect"))
+    ]
+    text = printed(*map(as_one_model, results))
+    assert "not estimable" in next(line for line in text.splitlines() if line.startswith("5  none"))
+    assert "not estimable: 2 seeds, and nothing is excluded; COOD of these very runs" in text
+
+
 def test_the_chosen_epoch_is_marked_on_the_curve(settings, scored):
     built = cood.build(settings())
     right = answers_to(built)
@@ -106,14 +158,13 @@ def answers_to(built, *, wrong: bool = False):
 
 def test_every_cell_of_every_job_stands_in_the_csv(settings, audited):
     result = audited(settings(), "python:planted_readers:x_only")
-    section = cood.view(settings(), [result, result], (), ())[-1]
-    (table,) = section.blocks
-    assert isinstance(table, Table) and table.name == "cells" and section.detail == "full"
-    assert len(table.rows) == 18
-    names = [column.title for column in table.columns]
-    row = dict(zip(names, map(plain, table.rows[4].cells), strict=True))
+    sections = cood.view(settings(), [result, result], (), ())
+    assert sections[-1].detail == "full"
+    rows = list(csv.DictReader(io.StringIO(tables_of(sections)["cells"])))
+    assert len(rows) == 18
     wanted = {"K": "5", "control": "none", "template": "It is <LABEL>", "names": "usual", "unseen": "neutral"}
     wanted |= {"reveal": "0", "seed": "0", "epoch": "", "cell": "fst/sec", "y": "fst", "t": "sec"}
-    wanted |= {"group": "COOD", "target": "inconsistent", "n": "12"}
-    assert row.items() >= wanted.items()
-    assert row.keys() - wanted.keys() == {"dataset", "model", "accuracy"}
+    wanted |= {"group": "COOD", "target": "inconsistent", "accuracy": "0.0", "accuracy low": "0.0"}
+    wanted |= {"accuracy n": "12"}
+    assert rows[4].items() >= wanted.items()
+    assert rows[4].keys() - wanted.keys() == {"dataset", "model", "accuracy high"}

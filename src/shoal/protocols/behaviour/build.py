@@ -60,7 +60,10 @@ def build(settings: Settings, progress: Progress = silent) -> Built:
         chosen = np.sort(rng.choice(len(cases), settings.limit, replace=False))
         cases = [cases[position] for position in chosen]
     if not cases:
-        raise DataError(f"suite {suite.name!r} has no case in split {settings.split!r}")
+        raise DataError(
+            f"suite {suite.name!r} has no case in split {settings.split!r}",
+            fix="another split, or leave it out",
+        )
     if settings.iid:
         cases = cases + iid_cases(load_iid(settings, suite.labels))
     return built_suite(suite, cases, repeated(settings))
@@ -287,7 +290,7 @@ def read_split(path: Path) -> dict[str, str]:
         if row["split"] not in SPLITS:
             raise DataError(
                 f"{path}, line {number}: split {row['split']!r} is not one of {', '.join(SPLITS)}",
-                fix=nearest(row["split"], SPLITS),
+                fix=nearest(row["split"], SPLITS) or "one of those",
             )
         part[f"{row['functionality']}/{row['case_id']}"] = row["split"]
     return part
@@ -310,7 +313,8 @@ def split_cases(cases: Sequence[Case], *, by_content: bool) -> dict[str, str]:
     return parts
 
 
-def half_half(n: int, seed: int = 123) -> list[str]:
+@lru_cache(maxsize=1024)
+def half_half(n: int, seed: int = 123) -> tuple[str, ...]:
     """The split of n units: half to train, then half and half, as scikit-learn draws it (`docs/method/beluga.md` 1.2).
 
     >>> [i for i, split in enumerate(half_half(13)) if split == "test"]
@@ -322,7 +326,7 @@ def half_half(n: int, seed: int = 123) -> list[str]:
     splits = ["train"] * n
     for rank, position in enumerate(held[again]):
         splits[position] = "test" if rank < math.ceil(len(held) / 2) else "validation"
-    return splits
+    return tuple(splits)
 
 
 def _functionality(case: Case) -> str:

@@ -6,6 +6,7 @@ A row per example. Who asks the model adds `label`, or a column per label with i
 
 import json
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,8 @@ def export_suite(suite: Suite, out: Path, *, verbatim: bool = False) -> int:
 
 def _lines(suite: Suite, suffix: str) -> Iterator[str]:
     if suffix == ".csv":
-        return csv_lines(rows_of(suite), verbatim=True)
+        names = list(next(rows_of(suite)))
+        return csv_lines(chain([names], (list(row.values()) for row in rows_of(suite))), verbatim=True)
     return (json.dumps(row, ensure_ascii=False) + "\n" for row in rows_of(suite))
 
 

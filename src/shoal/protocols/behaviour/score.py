@@ -13,13 +13,11 @@ import numpy as np
 from ...errors import DataError
 from ...measures import FEW_CASES
 from ...records import Answers, Case, Finding, Label, Measure, Outcome
-from ...stats.intervals import cluster_wilson, macro_wilson, percentile_interval, wilson
+from ...stats.intervals import cluster_wilson, macro_wilson, wilson
 from ...stats.resampling import (
     ClusterTable,
     cluster_table,
-    degrees_of_freedom,
     macro_mean,
-    macro_mean_replicates,
     rate,
 )
 from ..base import Built, Scored
@@ -55,12 +53,12 @@ def score(settings: Settings, built: Built, answers: Mapping[str, Answers]) -> S
     given = part_of(given, 0, examples) if iid else given
     judged = list(judge_examples(settings, asked, given))
     outcomes = case_outcomes(asked, judged, given)
-    measures = measure(settings, asked, outcomes, about_answers(settings, asked, given), beside_iid=bool(iid))
+    measures = measure(asked, outcomes, about_answers(settings, asked, given), beside_iid=bool(iid))
     measures += [*example_rates(asked, judged, outcomes), *([iid_score(iid)] if iid else [])]
     shown = with_neutral_band(given, asked, settings.resolved("band"))
-    said = said_of(given, shown) + (said_of(of_iid, of_iid) if iid else [])
+    spoken = said_of(given, shown) + (said_of(of_iid, of_iid) if iid else [])
     findings = [*dead(outcomes + iid), *degenerate(asked, shown)]
-    return Scored(outcomes + iid, measures, {SAID: by_case(built.cases, said)}, findings)
+    return Scored(outcomes + iid, measures, {SAID: by_case(built.cases, spoken)}, findings)
 
 
 def about_answers(settings: Settings, cases: Sequence[Case], answers: Answers) -> dict[str, Any]:
@@ -85,9 +83,7 @@ def note_of(facts: Mapping[str, Any]) -> str:
 WORDS: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "undefined": lambda facts: str(facts["undefined"]),
     "few cases": lambda facts: f"few cases ({facts['few cases']})",
-    "templates": lambda facts: (
-        f"{facts['templates']} templates: the interval takes their {facts['cases']} cases as independent"
-    ),
+    "templates": lambda facts: f"{facts['cases']} cases of {facts['templates']} templates",
     "left out": lambda facts: f"left out, no applicable case: {', '.join(facts['left out'])}",
     "no confidences": lambda facts: "the predictions have no confidences: tests of confidence do not apply",
     "cut": lambda facts: (
@@ -114,20 +110,20 @@ def said_of(answers: Answers, shown: Answers) -> list[str]:
     Where the label is read otherwise than the model means it, what it is read as comes first.
     """
     if answers.texts:
-        said = [text or NOTHING for text in answers.texts]
+        spoken = [text or NOTHING for text in answers.texts]
     else:
         chances = confidence_of(answers).tolist()
         names = [answers.labels[code] for code in answers.predictions.tolist()]
-        said = [with_chance(name, chance) for name, chance in zip(names, chances, strict=True)]
+        spoken = [with_chance(name, chance) for name, chance in zip(names, chances, strict=True)]
         if shown is not answers:
             taken = [shown.labels[code] for code in shown.predictions.tolist()]
-            said = [
+            spoken = [
                 text if label == name else f"{label} ({text})"
-                for text, label, name in zip(said, taken, names, strict=True)
+                for text, label, name in zip(spoken, taken, names, strict=True)
             ]
     for row in answers.errors:
-        said[row] = NO_ANSWER
-    return said
+        spoken[row] = NO_ANSWER
+    return spoken
 
 
 def confidence_of(answers: Answers) -> Floats:
@@ -280,10 +276,10 @@ def case_outcomes(cases: Sequence[Case], judged: Sequence[Judged], answers: Answ
 
 def by_functionality(cases: Sequence[Case]) -> dict[str, Integers]:
     """The positions of each functionality's cases, in the order they came."""
-    found: dict[str, list[int]] = {}
+    members: dict[str, list[int]] = {}
     for position, case in enumerate(cases):
-        found.setdefault(case.groups["functionality"], []).append(position)
-    return {name: np.array(positions) for name, positions in found.items()}
+        members.setdefault(case.groups["functionality"], []).append(position)
+    return {name: np.array(positions) for name, positions in members.items()}
 
 
 def expect_of(case: Case) -> Expect:
@@ -338,8 +334,12 @@ def _block(
         confidences=None if answers.confidences is None else answers.confidences[rows],
         expected=np.zeros(0, np.int64) if reading else _expected(cases, members, sizes, answers.labels),
         texts=[answers.texts[row] for row in rows] if reading else (),
-        expected_texts=[str(label) for at in members for label in cases[at].labels or ()] if reading else (),
-        substitutions=[swap for at in members for swap in _substitutions(cases[at])] if reading else (),
+        expected_texts=[str(label) for position in members for label in cases[position].labels or ()]
+        if reading
+        else (),
+        substitutions=[swap for position in members for swap in _substitutions(cases[position])]
+        if reading
+        else (),
     )
 
 
@@ -426,7 +426,6 @@ def lacks_neutral(answers: Answers, cases: Sequence[Case]) -> bool:
 
 
 def measure(
-    settings: Settings,
     cases: Sequence[Case],
     outcomes: Sequence[Outcome],
     about: Mapping[str, Any] | None = None,
@@ -443,8 +442,8 @@ def measure(
     for group in ("capability", "test type"):
         for value in dict.fromkeys(tally.groups[group] for tally in tallies.values()):
             members = [tally for tally in tallies.values() if tally.groups[group] == value]
-            rows.append(with_facts(_mean("pass rate", members, {group: value}, settings), without))
-    whole = _mean("suite score", list(tallies.values()), {}, settings)
+            rows.append(with_facts(_mean("pass rate", members, {group: value}), without))
+    whole = _mean("suite score", list(tallies.values()), {})
     return [*rows, with_facts(whole, {"headline": True, **without, **(about or {})})]
 
 
@@ -487,15 +486,15 @@ class _Tally:
 
     def __init__(self, cases: Sequence[Case], outcomes: Sequence[Outcome], members: Integers) -> None:
         self.groups: Mapping[str, str] = cases[members[0]].groups
-        own = [outcomes[position] for position in members]
-        passed = np.array([np.nan if outcome.passed is None else float(outcome.passed) for outcome in own])
+        asked = [outcomes[position] for position in members]
+        passed = np.array([np.nan if outcome.passed is None else float(outcome.passed) for outcome in asked])
         self.n = int((~np.isnan(passed)).sum())
         self.passes = int(np.nansum(passed))
-        self.errors = sum(bool(outcome.error) for outcome in own)
-        self.na = len(own) - self.n - self.errors
+        self.errors = sum(bool(outcome.error) for outcome in asked)
+        self.na = len(asked) - self.n - self.errors
         clusters = [cases[position].cluster for position in members]
         self.table: ClusterTable = cluster_table(passed, _cluster_codes(clusters))
-        self.clusters = len(set(clusters)) if all(clusters) else len(own)
+        self.clusters = len(set(clusters)) if all(clusters) else len(asked)
 
     def measure(self) -> Measure:
         row = Measure(
@@ -503,8 +502,7 @@ class _Tally:
             self.passes / self.n if self.n else None,
             self.n,
             dict(self.groups),
-            wilson(self.passes, self.n) if self.n else None,
-            "wilson" if self.n else "",
+            *_mean_interval([self]),
             self.na,
             self.errors,
         )
@@ -527,8 +525,8 @@ def _cluster_codes(clusters: list[str]) -> Integers | None:
     )
 
 
-def _mean(name: str, tallies: Sequence[_Tally], groups: Mapping[str, str], settings: Settings) -> Measure:
-    """Unweighted mean over the functionalities with a pass rate, resampled case by case inside each."""
+def _mean(name: str, tallies: Sequence[_Tally], groups: Mapping[str, str]) -> Measure:
+    """Unweighted mean over the functionalities with a pass rate."""
     known = [tally for tally in tallies if tally.n]
     left_out = [tally.groups["functionality"] for tally in tallies if not tally.n]
     na, errors = sum(tally.na for tally in tallies), sum(tally.errors for tally in tallies)
@@ -536,23 +534,18 @@ def _mean(name: str, tallies: Sequence[_Tally], groups: Mapping[str, str], setti
     if not known:
         why = {"mean over": "functionality", "undefined": NO_CASE_APPLIES if na else NO_CASE_ANSWERED}
         return with_facts(Measure(name, None, 0, groups, None, "", na, errors), why)
-    interval, method = _mean_interval(known, settings)
+    interval, method = _mean_interval(known)
     value, n = macro_mean([tally.table for tally in known]), sum(tally.n for tally in known)
     return with_facts(Measure(name, value, n, groups, interval, method, na, errors), facts)
 
 
-def _mean_interval(known: Sequence[_Tally], settings: Settings) -> tuple[tuple[float, float] | None, str]:
-    """Cases (or their clusters) drawn again inside each functionality; the functionalities stay.
+def _mean_interval(known: Sequence[_Tally]) -> tuple[tuple[float, float] | None, str]:
+    """Wilson's, on as many independent cases as tell as much of the mean as these clusters of cases do.
 
-    A functionality that passes, or fails, every case gives the same rate however its cases are drawn; where there is
-    one, Wilson's intervals are put together instead. Each mean starts from the same seed, so that neither order nor
-    names can change it.
+    The functionalities stay, their cases are new. Nothing is drawn.
     """
-    tables = [tally.table for tally in known]
-    if len(known) == 1:
-        return wilson(known[0].passes, known[0].n), "wilson"
-    if any(tally.passes in (0, tally.n) for tally in known):
-        return macro_wilson(tables), "combined wilson"
-    replicates = macro_mean_replicates(tables, settings.resamples, np.random.default_rng(settings.seed))
-    low, high = percentile_interval(replicates, degrees=degrees_of_freedom(tables))
-    return (None, "") if np.isnan(low) else ((low, high), "cluster bootstrap")
+    interval = macro_wilson([tally.table for tally in known])
+    if np.isnan(interval[0]):
+        return None, ""
+    alone = "wilson" if known[0].clusters >= known[0].n else "cluster wilson"
+    return interval, alone if len(known) == 1 else "macro wilson"

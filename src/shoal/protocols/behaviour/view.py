@@ -32,7 +32,9 @@ ABOUT_ANSWERS = ("label map", "band", "never")
 """Facts of the suite score that stand above the table; the others stand below it."""
 TONES: Mapping[str, Tone] = {DEAD: "bad", DEGENERATE: "bad"}
 Count = Literal["n", "na", "errors"]
-METHODS = "intervals: Wilson for a functionality; for means, cases drawn again inside each functionality"
+METHODS = (
+    "intervals: Wilson, on as many independent cases as tell as much: cases of one template count together"
+)
 
 
 def view(
@@ -62,7 +64,18 @@ def _about(settings: Settings | None, result: Result) -> str:
     given = result.job["settings"] if settings is None else {"suite": settings.suite, "split": settings.split}
     split = f", {given['split']} split" if given.get("split") else ""
     profile = given.get("profile", "") if settings is None else settings.profile
-    return f"suite {given['suite']}{split}, {cases}, profile {profile}{_unusual(settings)}"
+    return f"suite {given['suite']}{split}, {cases}{_repeated(result)}, profile {profile}{_unusual(settings)}"
+
+
+def _repeated(result: Result) -> str:
+    """What became of cases that are in the suite more than once: a pass rate counts each that was kept."""
+    facts = result.job.get("about", {}).items()
+    words = [
+        f"{count:,} {name if count > 1 else name.replace('cases', 'case')}"
+        for name, count in facts
+        if name.startswith("repeated cases")
+    ]
+    return f" ({', '.join(words)})" if words else ""
 
 
 def _about_plan(settings: Settings) -> str:
@@ -214,11 +227,6 @@ def _footnotes(measures: Measures, rates: Sequence[Measure]) -> list[str]:
         notes += ["; ".join(words)] if words else []
     few = [row.groups["functionality"] for row in rates if "few cases" in row.facts]
     notes += [f"few cases, read with care: {', '.join(few)}"] if few else []
-    if shared := sum("templates" in row.facts for row in rates):
-        notes.append(
-            f"{shared} functionalities have cases from shared templates; their own intervals do not know that, "
-            "those of means do"
-        )
     return notes
 
 
@@ -248,7 +256,7 @@ def _side_by_side(
     title = [Words("behaviour of ", "quiet"), Words(f"{len(names)} {what}", "strong")]
     about = _about(settings, results[0]) if results else ""
     answers = [f"{name}: {words}" for name, rows in by_name.items() for words in _about_answers(rows)]
-    notes = ["intervals: cases drawn again inside each functionality", *answers]
+    notes = ["intervals: Wilson, cases of one template count together", *answers]
     notes.append("differences between models are not tested here: shoal compare MODEL MODEL")
     return [
         Section(title, Words(about, "quiet"), [_models(by_name)], notes, warnings),

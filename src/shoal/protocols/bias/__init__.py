@@ -10,7 +10,8 @@ equally good downstream, yet diagnostics tell different stories of them. Four di
 
 An outcome is 1 where the stereotype is preferred (a test of association: where it is significant). One job is about
 one checkpoint; `compare` is about several of one recipe: spread, disagreement, agreement of signs, and what may be
-concluded. Read `build` for the cases, `pretrain` for checkpoints made here.
+concluded. Read `build` for the table of diagnostics, each one module and one line, `checkpoints` for what several
+checkpoints say, `view` for what is shown, `pretrain` for checkpoints made here.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,12 +19,11 @@ from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from ...errors import PlanError
-from ...records import Answer, Example, Finding, Measure, Result
-from ...views import Section
+from ...records import Answer, Example, Measure, Result
 from ..base import Built, Compared, Scored
-from .build import build, find_diagnostic
+from .build import build, check_tests, find_diagnostic, has_vectors
 from .settings import Settings
+from .view import view
 
 if TYPE_CHECKING:
     from ...training.stage import Recipe
@@ -33,20 +33,19 @@ __all__ = ["Settings", "ask", "build", "compare", "parts", "recipe", "score", "t
 
 def parts(settings: Settings) -> list[Settings]:
     """A job per diagnostic, and per representation for those that look at vectors."""
-    if settings.tests and not {"seat", "clusters"} & set(settings.diagnostic):
-        raise PlanError(f"tests are for seat and clusters, not for {', '.join(settings.diagnostic)}")
-    found = [
+    check_tests(settings)
+    first = settings.representation[0]
+    jobs = [
         replace(settings, diagnostic=(name,), representation=(representation,))
         for name, representation in product(settings.diagnostic, settings.representation)
-        if name in ("seat", "clusters") or representation == settings.representation[0]
+        if has_vectors(name) or representation == first
     ]
-    return [one if one.diagnostic[0] in ("seat", "clusters") else replace(one, tests=()) for one in found]
+    return [job if has_vectors(job.diagnostic[0]) else replace(job, tests=()) for job in jobs]
 
 
 def title(settings: Settings) -> str:
     """The diagnostic, and the representation where it matters."""
-    words: list[str] = list(settings.diagnostic)
-    words += settings.representation if words[0] in ("seat", "clusters") else ()
+    words = [*settings.diagnostic, *(settings.representation if has_vectors(settings.diagnostic[0]) else ())]
     return "-".join(words)
 
 
@@ -71,21 +70,20 @@ def score(settings: Settings, built: Built, answers: Mapping[str, Sequence[Seque
     outcomes, measures = module.score(settings, built.cases, last)
     for mark, rows in earlier:
         then = module.score(settings, built.cases, rows)[1]
-        measures += [replace(row, groups={**row.groups, "epoch": mark}) for row in then]
+        measures += [_at_epoch(row, mark) for row in then]
     return Scored(outcomes, measures)
+
+
+def _at_epoch(row: Measure, mark: str) -> Measure:
+    """A measure of an earlier moment; only the end of the training is compared."""
+    facts = {
+        name: fact for name, fact in row.facts.items() if name not in ("mean over", "compare", "headline")
+    }
+    return replace(row, groups={**row.groups, "epoch": mark}, facts=facts)
 
 
 def compare(settings: Settings, results: Sequence[Result]) -> Compared:
     """What several checkpoints of one recipe say together."""
     from .checkpoints import compare_checkpoints
 
-    return Compared(compare_checkpoints(settings, results))
-
-
-def view(
-    settings: Settings, results: Sequence[Result], measures: Sequence[Measure], findings: Sequence[Finding]
-) -> list[Section]:
-    """The scores of one checkpoint; spread and agreement of several."""
-    from .view import sections
-
-    return sections(settings, results, measures, findings)
+    return compare_checkpoints(settings, results)

@@ -1,26 +1,37 @@
-"""Settings to cases: which file, which part of it; and the cases on disk."""
+"""The diagnostics, and settings to cases: which file, which part of it.
+
+A diagnostic is one module and one line of the table: whatever is particular to it is in its module.
+"""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
 
-from ...errors import DataError, PlanError
-from ...records import Answer, Case, Example, Measure, Outcome
+from ...errors import DataError, PlanError, nearest
+from ...records import Answer, Case, Example, Measure, Measures, Outcome
 from ...training.stage import Progress, silent
+from ...views import Block, Table
 from ..base import Asks, Built
+from .notes import Phrases
 from .settings import Settings
 
-DIAGNOSTICS: dict[str, str] = {
-    "crows": "CrowS-Pairs: which of two sentences that differ in a group is likelier",
-    "stereoset": "StereoSet: stereotype, anti-stereotype or unrelated, in a sentence and after one",
-    "seat": "SEAT and WEAT: association of two sets of targets with two of attributes",
-    "clusters": "whether the vectors of two concepts fall into two clusters",
+if TYPE_CHECKING:
+    from .family import Family, Line
+
+DIAGNOSTICS: dict[str, tuple[str, str]] = {
+    "crows": (".crows", "CrowS-Pairs: which of two sentences that differ in a group is likelier"),
+    "stereoset": (
+        ".stereoset",
+        "StereoSet: stereotype, anti-stereotype or unrelated, in a sentence and after one",
+    ),
+    "seat": (".seat", "SEAT and WEAT: association of two sets of targets with two of attributes"),
+    "clusters": (".clusters", "whether the vectors of two concepts fall into two clusters"),
 }
-"""Name to what it asks; each is the module of that name in this folder."""
+"""Name to its module and what it asks."""
 EXAMPLE = "example"
 
 
@@ -28,8 +39,17 @@ class DiagnosticModule(Protocol):
     """What the module of a diagnostic offers."""
 
     FOLDER: str
+    """Where its data stand in a folder of data sets."""
     FILES: Sequence[str]
+    """Their names there; empty for a folder of association tests."""
     ASKS: Asks
+    """What it asks a model for. Those that ask for vectors have representations and named tests."""
+    CASES: str
+    """What its cases are called."""
+    BELOW: Phrases
+    """Facts of its measures that the table of one checkpoint does not show, in words."""
+    CONCEPTS: Mapping[str, str]
+    """A concept to what it is called as a category here: what other diagnostics say of it is held against this one."""
 
     def make_cases(self, path: Path | None, tests: Sequence[str]) -> list[Case]:
         """The cases of a file or folder; of our own example where there is none."""
@@ -40,17 +60,58 @@ class DiagnosticModule(Protocol):
         ...
 
     def score(
-        self, settings: Settings, cases: Sequence[Case], said: Sequence[Sequence[Answer]]
+        self, settings: Settings, cases: Sequence[Case], answered: Sequence[Sequence[Answer]]
     ) -> tuple[list[Outcome], list[Measure]]:
         """Outcomes and measures from the answers to each case."""
         ...
 
+    def across(self, settings: Settings, families: "Sequence[Family]") -> list[Measure]:
+        """What checkpoints of one recipe say together; a family for each representation."""
+        ...
+
+    def conclude(self, measures: Measures, runs: int) -> Iterator[str]:
+        """What may be said of the checkpoints of a family, sentence by sentence."""
+        ...
+
+    def table(self, measures: Measures) -> Table:
+        """The scores of one checkpoint."""
+        ...
+
+    def blocks(self, measures: Measures) -> list[Block]:
+        """What several checkpoints of a family look like."""
+        ...
+
+    def files(self, families: "Sequence[Family]", measures: Measures) -> "dict[str, list[Line]]":
+        """Lines of the files for computing, by the file's name; diagnostics of a kind share their files."""
+        ...
+
+
+def module_of(name: str) -> DiagnosticModule:
+    """The module of a diagnostic."""
+    if name not in DIAGNOSTICS:
+        raise PlanError(
+            f"diagnostic {name!r} is not known",
+            why=f"known: {', '.join(DIAGNOSTICS)}",
+            fix=nearest(name, DIAGNOSTICS),
+        )
+    return cast(DiagnosticModule, import_module(DIAGNOSTICS[name][0], __package__))
+
+
+def has_vectors(name: str) -> bool:
+    """Whether a diagnostic looks at vectors: it has representations and named tests then."""
+    return module_of(name).ASKS == "vectors"
+
+
+def check_tests(settings: Settings) -> None:
+    """Refuse names of tests where no diagnostic has any."""
+    if settings.tests and not any(map(has_vectors, settings.diagnostic)):
+        known = [name for name in DIAGNOSTICS if has_vectors(name)]
+        raise PlanError(f"tests are for {' and '.join(known)}, not for {', '.join(settings.diagnostic)}")
+
 
 def find_diagnostic(settings: Settings) -> DiagnosticModule:
     """The module of the one diagnostic that a job is about."""
-    found: Any = import_module(f".{diagnostic_of(settings)}", __package__)
-    module: DiagnosticModule = found
-    return module
+    return module_of(diagnostic_of(settings))
 
 
 def diagnostic_of(settings: Settings) -> str:
@@ -76,8 +137,7 @@ def build(settings: Settings, progress: Progress = silent) -> Built:
 def find_data(settings: Settings) -> Path | None:
     """The file or folder of the diagnostic; None for our own example."""
     module, name = find_diagnostic(settings), diagnostic_of(settings)
-    if settings.tests and name not in ("seat", "clusters"):
-        raise PlanError(f"tests are for seat and clusters, not for {name}")
+    check_tests(settings)
     if not settings.data:
         raise PlanError(
             f"bias needs data for {name}",
@@ -96,9 +156,9 @@ def find_data(settings: Settings) -> Path | None:
         return path
     folders = [path / module.FOLDER, path]
     for folder in folders:
-        found = next((folder / file for file in module.FILES if (folder / file).is_file()), None)
-        if found is not None:
-            return found
+        present = [folder / file for file in module.FILES if (folder / file).is_file()]
+        if present:
+            return present[0]
         if not module.FILES and folder.is_dir() and any(folder.glob("*.jsonl")):
             return folder
     raise DataError(

@@ -5,23 +5,53 @@ chance level is above one half and stands beside it.
 """
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...data.seat import WordSet
 from ...errors import some
-from ...records import Answer, Case, Measure, Outcome
+from ...measures import SHARE, shown
+from ...records import Answer, Case, Measure, Measures, Outcome
 from ...stats import clusters as stats
-from .seat import ASKS, FILES, FOLDER, ask, find_tests, representation_of, split
+from ...views import Block, Column, Dots, Number, Row, Table
+from .family import Family, Line, first, measure, several, spread_measures
+from .notes import UNDEFINED, WHY, Phrases, noted
 from .settings import Settings
-from .shares import joined
+from .vectors import ASKS, FILES, FOLDER, ask, find_tests, representation_of, split
+
+Floats = NDArray[np.float64]
 
 SEEDS = 5
 """Clusterings from different starts, over which the numbers are means."""
 
-__all__ = ["ASKS", "FILES", "FOLDER", "ask", "make_cases", "score"]
+CASES = "pairs of concepts"
+CONCEPTS: dict[str, str] = {}
+SCALE = (0.4, 1.0)
+"""The ends of a strip of accuracies, which are never below one half."""
+NAMES = ("cluster accuracy", "chance accuracy", "adjusted rand index", "silhouette", "p value")
+BELOW: Phrases = {
+    "no vector": lambda facts: f"no vector for {some(facts['no vector'])}: left out",
+    **UNDEFINED,
+}
+BESIDE: Phrases = {
+    "chance": lambda facts: (
+        f"chance {facts['chance']:.3f}, and 95 % of random labels below {facts['chance, highest']:.3f}; "
+        f"mean of {SEEDS} clusterings"
+    ),
+}
+HOW = {
+    "chance accuracy": "labels put on the same clusters at random",
+    "p value": "over all orders of the labels",
+}
+
+__all__ = [
+    "ASKS", "BELOW", "CASES", "CONCEPTS", "FILES", "FOLDER",
+    "across", "ask", "blocks", "conclude", "files", "make_cases", "score", "table",
+]  # fmt: skip
 
 
 def make_cases(path: Path | None, tests: Sequence[str] = ()) -> list[Case]:
@@ -43,72 +73,149 @@ def _case(test: str, what: str, one: WordSet, two: WordSet) -> Case:
 
 
 def score(
-    settings: Settings, cases: Sequence[Case], said: Sequence[Sequence[Answer]]
+    settings: Settings, cases: Sequence[Case], answered: Sequence[Sequence[Answer]]
 ) -> tuple[list[Outcome], list[Measure]]:
     """Accuracy, its chance level, adjusted Rand index and silhouette for every pair of concepts."""
     outcomes, measures = [], []
-    for case, rows in zip(cases, said, strict=True):
-        found = _separability(settings, case, rows)
-        measures += found
-        accuracy, chance = found[0].value, found[1].value
+    for case, rows in zip(cases, answered, strict=True):
+        numbers = _separability(settings, case, rows)
+        measures += numbers
+        accuracy, chance, p = numbers[0].value, numbers[1].value, numbers[-1].value
         known = accuracy is not None and chance is not None
-        error = "" if known or not found[0].errors else f"{found[0].errors} texts without a vector"
-        outcomes.append(
-            Outcome(
-                case.id,
-                found[-1].value < 0.05 if known and found[-1].value is not None else None,
-                accuracy - chance if accuracy is not None and chance is not None else None,
-                error,
-            )
-        )
-    return outcomes, measures
+        error = "" if known or not numbers[0].errors else f"{numbers[0].errors} texts without a vector"
+        above = accuracy - chance if accuracy is not None and chance is not None else None
+        outcomes.append(Outcome(case.id, p < 0.05 if known and p is not None else None, above, error))
+    return outcomes, noted(measures, {**BESIDE, "how": lambda facts: str(facts["how"]), **BELOW})
 
 
 def _separability(settings: Settings, case: Case, rows: Sequence[Answer]) -> list[Measure]:
     groups = {**case.groups, "representation": representation_of(settings, rows)}
     sets, missing, errors = split(case, rows)
     sizes = [len(vectors) for vectors, _ in sets]
-    note = f"no vector for {some(missing)}: left out" if missing else ""
-    names = ("cluster accuracy", "chance accuracy", "adjusted rand index", "silhouette", "p value")
-    if min(sizes) == 0 or sum(sizes) < 3:
-        words = joined(note, "too few vectors are left")
-        return [
-            Measure(name, None, sum(sizes), groups, na=len(missing), errors=errors, note=words)
-            for name in names
-        ]
-    points = np.concatenate([vectors for vectors, _ in sets])
-    if np.ptp(points, axis=0).max() == 0:
-        words = joined(note, "all vectors are the same")
-        return [
-            Measure(name, None, sum(sizes), groups, na=len(missing), errors=errors, note=words)
-            for name in names
-        ]
-    labels = np.repeat([0, 1], sizes)
+    facts: dict[str, Any] = {"no vector": missing} if missing else {}
+    counts: dict[str, Any] = {"na": len(missing), "errors": errors}
+    too_few = min(sizes) == 0 or sum(sizes) < 3
+    points = np.empty((0, 0)) if too_few else np.concatenate([vectors for vectors, _ in sets])
+    if too_few or np.ptp(points, axis=0).max() == 0:
+        why = {WHY: "too few vectors are left" if too_few else "all vectors are the same"}
+        return [Measure(name, None, sum(sizes), groups, **counts, facts=facts | why) for name in NAMES]
+    means, high = _clusterings(case.id, points, np.repeat([0, 1], sizes))
+    about: dict[str, dict[str, Any]] = {name: {"how": how} for name, how in HOW.items()}
+    about["cluster accuracy"] = {"compare": "runs", "chance": means[1], "chance, highest": high, **facts}
+    return [
+        Measure(name, value, sum(sizes), groups, **counts, facts=about.get(name, {}))
+        for name, value in zip(NAMES, means, strict=True)
+    ]
+
+
+def _clusterings(name: str, points: Floats, labels: NDArray[np.int64]) -> tuple[list[float], float]:
+    """The numbers of `NAMES` over several starts, and below which accuracy 95 % of random labels stay."""
     table, high = [], []
     for number in range(SEEDS):
-        rng = np.random.default_rng([number, zlib.crc32(case.id.encode())])
-        codes = stats.two_means(points, rng)
+        codes = stats.two_means(points, np.random.default_rng([number, zlib.crc32(name.encode())]))
         chance = stats.chance_accuracy(labels, codes)
         high.append(chance.high)
-        table.append(
-            (
-                stats.cluster_accuracy(labels, codes),
-                chance.mean,
-                stats.adjusted_rand(labels, codes),
-                stats.silhouette(points, codes),
-                chance.p,
-            )
-        )
-    means = np.nanmean(np.array(table), axis=0)
-    beside = f"chance {means[1]:.3f}, and 95 % of random labels below {np.mean(high):.3f}; mean of {SEEDS} clusterings"
-    notes = (
-        joined(beside, note),
-        "labels put on the same clusters at random",
-        "",
-        "",
-        "over all orders of the labels",
-    )
-    return [
-        Measure(name, float(value), sum(sizes), groups, na=len(missing), errors=errors, note=words)
-        for name, value, words in zip(names, means, notes, strict=True)
+        accuracy, rand = stats.cluster_accuracy(labels, codes), stats.adjusted_rand(labels, codes)
+        table.append((accuracy, chance.mean, rand, stats.silhouette(points, codes), chance.p))
+    return np.nanmean(np.array(table), axis=0).tolist(), float(np.mean(high))
+
+
+# Several checkpoints
+
+
+def across(settings: Settings, families: Sequence[Family]) -> list[Measure]:
+    """Figure 2: accuracy of clusters per pair of concepts beside its chance level, and over epochs where asked."""
+    return [row for family in families for row in _spread(family)]
+
+
+def _spread(family: Family) -> Iterator[Measure]:
+    for slice_, n in family.slices("cluster accuracy"):
+        accuracies = family.values("cluster accuracy", slice_)
+        chances = [value for value in family.values("chance accuracy", slice_) if value is not None]
+        groups = {**family.groups, **slice_}
+        for name, accuracy in zip(family.names, accuracies, strict=True):
+            yield Measure("cluster accuracy", accuracy, n, {**groups, "checkpoint": name})
+        yield from spread_measures("cluster accuracy", accuracies, n, groups)
+        if chances:
+            yield measure("chance accuracy", float(np.mean(chances)), n, groups, "labels put on at random")
+
+
+def conclude(measures: Measures, runs: int) -> Iterator[str]:
+    """How far the accuracy spreads at the most."""
+    pairs = {row.groups["category"] for row in measures.where("chance accuracy")}
+    spreads = [
+        row
+        for row in measures.where("sd over checkpoints")
+        if row.value is not None and "epoch" not in row.groups
     ]
+    if not spreads:
+        yield "No pair of concepts is defined in several checkpoints."
+        return
+    widest = max(spreads, key=lambda row: row.value or 0.0)
+    yield (
+        f"Over {several(runs)} the accuracy of {several(len(pairs), 'pair')} of concepts spreads by up to "
+        f"{shown(widest.value, SHARE)} points ({widest.groups['category']})."
+    )
+
+
+# To show
+
+
+def table(measures: Measures) -> Table:
+    """A row per pair of concepts."""
+    columns = [Column("concepts", "left"), Column("accuracy"), Column("chance"), Column("n")]
+    columns += [Column("", "left", spare=True, scale=SCALE), Column("rand"), Column("silhouette")]
+    rows = []
+    for row in measures.where("cluster accuracy"):
+        about = {key: row.groups[key] for key in ("test", "category")}
+        chance, rand, width = (first(measures, name, **about) for name in NAMES[1:4])
+        rows.append(
+            Row([
+                _name(row), Number(row), Number(chance, "quiet"), Number(row, part="n"),
+                Dots([row], SCALE, _middle(chance)), Number(rand), Number(width),
+            ])
+        )  # fmt: skip
+    return Table(columns, rows)
+
+
+def _name(row: Measure) -> str:
+    epoch = f", epoch {row.groups['epoch']}" if "epoch" in row.groups else ""
+    return f"{row.groups['category']} ({row.groups['test']}{epoch})"
+
+
+def _middle(chance: Measure | None) -> float:
+    return 0.5 if chance is None or chance.value is None else chance.value
+
+
+def blocks(measures: Measures) -> list[Block]:
+    """Figure 2 of the paper: accuracy of clusters beside its chance level; by epoch where there are several."""
+    columns = [Column("concepts", "left"), *map(Column, ("mean", "SD", "chance", "n"))]
+    columns.append(Column("", "left", spare=True, scale=SCALE))
+    rows = []
+    for row in measures.where("mean over checkpoints", of="cluster accuracy"):
+        about = {key: row.groups.get(key) for key in ("test", "category", "epoch")}
+        same = Measures(other for other in measures if about == {key: other.groups.get(key) for key in about})
+        sd, chance = first(same, "sd over checkpoints"), first(same, "chance accuracy")
+        dots = [dot for dot in same.where("cluster accuracy") if "checkpoint" in dot.groups]
+        numbers = [Number(row), Number(sd), Number(chance, "quiet"), Number(row, part="n")]
+        rows.append(Row([_name(row), *numbers, Dots(dots, SCALE, _middle(chance))]))
+    return [Table(columns, rows)]
+
+
+# For computing
+
+
+def files(families: Sequence[Family], measures: Measures) -> dict[str, list[Line]]:
+    """Accuracy beside chance by pair of concepts, representation and checkpoint."""
+    return {"clusters": [line for family in families for line in _each_checkpoint(family)]}
+
+
+def _each_checkpoint(family: Family) -> Iterator[Line]:
+    for slice_, _ in family.slices("cluster accuracy"):
+        rows = [family.rows(name, slice_) for name in NAMES[:2]]
+        for name, accuracy, chance in zip(family.names, *rows, strict=True):
+            yield {
+                "test": slice_["test"], "category": slice_["category"], "size": family.recipe, "run": name,
+                "representation": family.representation, "epoch": slice_.get("epoch", ""),
+                "accuracy": Number(accuracy), "chance": Number(chance),
+            }  # fmt: skip

@@ -1,6 +1,4 @@
-"""Is it the same model downstream, and do two diagnostics of one concept agree?
-
-`docs/method/bias.md` 5.7, `docs/method/beyond.md` 7.18.
+"""Is it the same model downstream? (`docs/method/bias.md` 5.7, `docs/method/beyond.md` 7.18)
 
 "Not significantly different" is no proof of being the same. Equivalence is claimed only where the 90 % interval lies
 inside the margin: two one-sided tests at 5 %.
@@ -17,15 +15,8 @@ from ...files import read_table
 from ...records import Measure
 from ...stats import reliability as r
 from ...stats.intervals import mean_t_interval
-from .family import Family, measure, several, sound, spread_measures
-
-CONCEPTS = {
-    "religion": ("religion", "religion"),
-    "race": ("race-color", "race"),
-    "gender": ("gender", "gender"),
-    "occupation": ("socioeconomic", "profession"),
-}
-"""A concept, and what CrowS-Pairs and StereoSet call it."""
+from ...views import Column, Number, Row, Table, Words
+from .family import OVER_RUNS, Line, by_groups, columns_of, measure, sound, spread_measures
 
 
 def read_downstream(path: Path) -> dict[str, dict[str, list[float]]]:
@@ -36,7 +27,7 @@ def read_downstream(path: Path) -> dict[str, dict[str, list[float]]]:
         raise DataError(
             f"{path}, line 1: no column {sorted(missing)[0]!r}", why=f"found: {', '.join(columns)}"
         )
-    found: dict[str, dict[str, list[float]]] = {}
+    scores: dict[str, dict[str, list[float]]] = {}
     for line, row in rows:
         try:
             score = float(row["score"])
@@ -47,8 +38,8 @@ def read_downstream(path: Path) -> dict[str, dict[str, list[float]]]:
                 f"{path}, line {line}: score {row['score']!r}",
                 why="a fraction between 0 and 1 is expected: 0.912",
             )
-        found.setdefault(row["task"], {}).setdefault(row["checkpoint"], []).append(score)
-    return found
+        scores.setdefault(row["task"], {}).setdefault(row["checkpoint"], []).append(score)
+    return scores
 
 
 def equivalence(path: Path, recipes: dict[str, list[str]], margin: float) -> list[Measure]:
@@ -62,18 +53,19 @@ def equivalence(path: Path, recipes: dict[str, list[str]], margin: float) -> lis
             why=f"it has {', '.join(sorted(known))}",
             fix="the model's spec, or the seed of one that is pre-trained here",
         )
-    found: list[Measure] = []
+    measures: list[Measure] = []
     for task, scores in tasks.items():
         means = {_full(name): float(np.mean(values)) for name, values in scores.items()}
         by_recipe = {
             recipe: [means[name] for name in names if name in means] for recipe, names in recipes.items()
         }
         for recipe, values in by_recipe.items():
-            found += _within(task, recipe, values, margin) if values else []
-        for one, two in combinations(by_recipe, 2):
-            if min(len(by_recipe[one]), len(by_recipe[two])) > 1:
-                found.append(_between(task, (one, two), (by_recipe[one], by_recipe[two]), margin))
-    return found
+            measures += _within(task, recipe, values, margin) if values else []
+        for pair in combinations(by_recipe, 2):
+            first, second = (by_recipe[recipe] for recipe in pair)
+            if min(len(first), len(second)) > 1:
+                measures.append(_between(task, pair, (first, second), margin))
+    return measures
 
 
 def _full(name: str) -> str:
@@ -102,6 +94,7 @@ def _within(task: str, recipe: str, values: Sequence[float], margin: float) -> I
         sound(test.interval),
         "90 % t interval",
         note=words,
+        facts={"equivalent": test.equivalent, "margin": margin, "words": words},
     )
 
 
@@ -115,41 +108,40 @@ def _between(
     )
     n = len(values[0]) + len(values[1])
     return Measure(
-        "equivalence p value", test.p, n, groups, sound(test.interval), "90 % t interval", note=words
-    )
+        "equivalence p value", test.p, n, groups, sound(test.interval), "90 % t interval", note=words,
+        facts={"equivalent": test.equivalent, "margin": margin, "difference": test.difference, "words": words},
+    )  # fmt: skip
 
 
-def across_diagnostics(crows: Family, stereoset: Family) -> Iterator[Measure]:
-    """The same concept by CrowS-Pairs and by StereoSet: how far apart, and whether they move together."""
-    task = (
-        "all"
-        if any(slice_.get("task") == "all" for slice_, _ in stereoset.slices("stereotype score"))
-        else None
-    )
-    names = [name for name in crows.names if name in stereoset.results]
-    for concept, (ours, theirs) in CONCEPTS.items():
-        tasks = [task] if task else sorted({s["task"] for s, _ in stereoset.slices("stereotype score")})
-        one = dict(zip(crows.names, crows.values("stereotype score", {"category": ours}), strict=True))
-        two = dict(
-            zip(
-                stereoset.names,
-                stereoset.values("stereotype score", {"task": str(tasks[0]), "category": theirs}),
-                strict=True,
-            )
+# To show
+
+
+def table(measures: Sequence[Measure]) -> Table:
+    """What may be said of each task."""
+    columns = [Column("downstream", "left"), Column("", "left"), Column("p"), Column("", "left")]
+    rows = [
+        Row(
+            [
+                row.groups["task"],
+                Words(row.groups["recipe"], "quiet"),
+                Number(row),
+                Words(row.facts["words"], "quiet"),
+            ]
         )
-        both = [(one[name], two[name]) for name in names]
-        pairs = np.array([(a, b) for a, b in both if a is not None and b is not None], dtype=np.float64)
-        if not len(pairs):
-            continue
-        groups = {"recipe": crows.recipe, "diagnostic": "crows and stereoset", "category": concept}
-        apart = pairs[:, 0] - pairs[:, 1]
-        means = f"crows {pairs[:, 0].mean():.3f}, stereoset {pairs[:, 1].mean():.3f}; {several(len(pairs))}"
-        interval = sound(mean_t_interval(apart)) if len(apart) > 1 else None
-        yield Measure(
-            "difference between diagnostics", float(apart.mean()), len(pairs), groups, interval,
-            "t over checkpoints" if interval else "", note=means,
-        )  # fmt: skip
-        if len(pairs) > 2:
-            together = r.disattenuated_correlation(pairs[:, 0], pairs[:, 1], 1.0, 1.0)
-            note = f"over {several(len(pairs))}: do the two rise and fall together"
-            yield measure("correlation between diagnostics", together, len(pairs), groups, note)
+        for row in measures
+    ]
+    return Table(columns, rows)
+
+
+def file(measures: Sequence[Measure]) -> list[Line]:
+    """Fine-tuned scores, and whether they are equivalent."""
+    names = ("downstream score", None)
+    rows = [row for row in measures if "diagnostic" not in row.groups and row.groups.get("of") in names]
+    together = by_groups([row for row in rows if "task" in row.groups], leave_out=("of",))
+    return [
+        {
+            "task": groups["task"], "size": groups["recipe"], **columns_of(named, OVER_RUNS),
+            "equivalence_p": Number(named.get("equivalence p value")),
+        }
+        for groups, named in together
+    ]  # fmt: skip

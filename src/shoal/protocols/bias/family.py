@@ -1,19 +1,26 @@
 """Checkpoints of one recipe: which results belong together, and the small pieces that comparing them needs."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...records import Measure, Result
+from ...records import Measure, Measures, Result
 from ...stats.intervals import Interval, mean_t_interval, sd_interval
+from ...views import Cell, Number
+from .build import has_vectors
+from .notes import Facts
 
 Floats = NDArray[np.float64]
 Groups = Mapping[str, str]
+Line = dict[str, Cell]
+"""A line of a file for computing: columns by their names."""
 
-LIKELIHOOD = ("crows", "stereoset")
+FLAGS = "flags"
+"""The fact of an SD over checkpoints: what to look at twice."""
 WANTED = 5
 """Checkpoints that a claim about a recipe needs at the least (`docs/method/beyond.md` 7.3)."""
 
@@ -32,40 +39,37 @@ class Family:
     @property
     def groups(self) -> dict[str, str]:
         """What every measure of the family says of itself."""
-        own = {"recipe": self.recipe, "diagnostic": self.diagnostic}
-        return own | ({"representation": self.representation} if self.representation else {})
+        groups = {"recipe": self.recipe, "diagnostic": self.diagnostic}
+        return groups | ({"representation": self.representation} if self.representation else {})
 
     @property
     def names(self) -> list[str]:
         """The checkpoints."""
         return list(self.results)
 
+    def rows(self, name: str, groups: Groups) -> list[Measure | None]:
+        """A measure of every checkpoint; None where it is not there."""
+        return [
+            next((row for row in result.measures.where(name) if _slice(row) == dict(groups)), None)
+            for result in self.results.values()
+        ]
+
     def values(self, name: str, groups: Groups) -> list[float | None]:
         """A measure's value in every checkpoint; None where it is not there or undefined."""
-        found = []
-        for result in self.results.values():
-            rows = [row for row in result.measures if row.name == name and _same(row.groups, groups)]
-            found.append(rows[0].value if rows else None)
-        return found
+        return [row.value if row else None for row in self.rows(name, groups)]
 
     def slices(self, name: str) -> list[tuple[dict[str, str], int]]:
         """The groups of a measure, in the order of the first checkpoint that has them, with their n."""
-        found: dict[tuple[tuple[str, str], ...], int] = {}
+        counts: dict[tuple[tuple[str, str], ...], int] = {}
         for result in self.results.values():
-            for row in result.measures:
-                if row.name == name:
-                    own = {
-                        key: value
-                        for key, value in row.groups.items()
-                        if key not in ("diagnostic", "representation")
-                    }
-                    found.setdefault(tuple(own.items()), row.n)
-        return [(dict(key), n) for key, n in found.items()]
+            for row in result.measures.where(name):
+                counts.setdefault(tuple(_slice(row).items()), row.n)
+        return [(dict(key), n) for key, n in counts.items()]
 
 
-def _same(groups: Groups, wanted: Groups) -> bool:
-    own = {key: value for key, value in groups.items() if key not in ("diagnostic", "representation")}
-    return own == dict(wanted)
+def _slice(row: Measure) -> dict[str, str]:
+    """What a measure is about, inside its family."""
+    return {key: value for key, value in row.groups.items() if key not in ("diagnostic", "representation")}
 
 
 def families(results: Sequence[Result]) -> list[Family]:
@@ -74,16 +78,16 @@ def families(results: Sequence[Result]) -> list[Family]:
     Checkpoints of one recipe are the models of one of the plan's groups, or the seeds of one model that is pre-trained
     here. Two models that the plan merely lists are two recipes.
     """
-    found: dict[tuple[str, str, str], Family] = {}
+    sorted_: dict[tuple[str, str, str], Family] = {}
     for result in results:
         settings = result.job["settings"]
         diagnostic, model = settings["diagnostic"][0], str(result.job["model"])
-        representation = _representation(result) if diagnostic not in LIKELIHOOD else ""
+        representation = _representation(result) if has_vectors(diagnostic) else ""
         recipe = result.job.get("group") or model
         name = f"seed {settings['seed']}" if settings.get("pretrain") else model
         key = (recipe, diagnostic, representation)
-        found.setdefault(key, Family(*key)).results[name] = result
-    return list(found.values())
+        sorted_.setdefault(key, Family(*key)).results[name] = result
+    return list(sorted_.values())
 
 
 def _representation(result: Result) -> str:
@@ -92,43 +96,46 @@ def _representation(result: Result) -> str:
     return next(named, result.job["settings"]["representation"][0])
 
 
-def several(n: int, one: str = "checkpoint", more: str = "") -> str:
+def several(n: int, singular: str = "checkpoint", plural: str = "") -> str:
     """So many of something.
 
     >>> several(1), several(5), several(2, "category", "categories")
     ('1 checkpoint', '5 checkpoints', '2 categories')
     """
-    return f"{n:,} {one if n == 1 else more or one + 's'}"
+    return f"{n:,} {singular if n == 1 else plural or singular + 's'}"
+
+
+# Measures over checkpoints
 
 
 def spread_measures(
-    of: str, values: Sequence[float | None], n: int, groups: Groups, flags: str = ""
+    of: str, values: Sequence[float | None], n: int, groups: Groups, flags: Sequence[str] = ()
 ) -> list[Measure]:
     """Mean, SD, lowest and highest over checkpoints; the SD with its own interval and its flags."""
     known = np.array([value for value in values if value is not None], dtype=np.float64)
     missing = len(values) - len(known)
-    own = {**groups, "of": of}
-    note = f"{several(len(known))}" + (f"; undefined in {missing}" if missing else "")
+    about = {**groups, "of": of}
+    facts = {"of": of, "checkpoints": len(known)}
+    note = several(len(known)) + (f"; undefined in {missing}" if missing else "")
     if len(known) < 2:
         value = float(known[0]) if len(known) else None
-        return [
-            Measure("mean over checkpoints", value, n, own, na=missing, note=f"{note}: this checkpoint only")
-        ]
+        only = f"{note}: this checkpoint only"
+        return [Measure("mean over checkpoints", value, n, about, na=missing, note=only, facts=facts)]
     sd = float(known.std(ddof=1))
     middle = sound(mean_t_interval(known))
     if middle and of != "effect size":  # a share
         middle = max(0.0, middle[0]), min(1.0, middle[1])
     return [
         Measure(
-            "mean over checkpoints", float(known.mean()), n, own, middle, "t over checkpoints",
-            missing, note=note,
+            "mean over checkpoints", float(known.mean()), n, about, middle, "t over checkpoints",
+            missing, note=note, facts=facts,
         ),
         Measure(
-            "sd over checkpoints", sd, n, own, sound(sd_interval(sd, len(known))), "chi-square", missing,
-            note="; ".join(filter(None, [note, flags])),
+            "sd over checkpoints", sd, n, about, sound(sd_interval(sd, len(known))), "chi-square", missing,
+            note="; ".join(filter(None, [note, ", ".join(flags)])), facts={**facts, FLAGS: list(flags)},
         ),
-        Measure("lowest checkpoint", float(known.min()), n, own, na=missing),
-        Measure("highest checkpoint", float(known.max()), n, own, na=missing),
+        Measure("lowest checkpoint", float(known.min()), n, about, na=missing, facts=facts),
+        Measure("highest checkpoint", float(known.max()), n, about, na=missing, facts=facts),
     ]  # fmt: skip
 
 
@@ -137,6 +144,50 @@ def sound(interval: Interval) -> Interval | None:
     return None if math.isnan(interval[0]) or math.isnan(interval[1]) else interval
 
 
-def measure(name: str, value: float, n: int, groups: Groups, note: str = "", na: int = 0) -> Measure:
+def measure(
+    name: str,
+    value: float,
+    n: int,
+    groups: Groups,
+    note: str = "",
+    na: int = 0,
+    facts: Facts | None = None,
+) -> Measure:
     """A measure that is undefined where its value is not a number."""
-    return Measure(name, None if math.isnan(value) else float(value), n, groups, na=na, note=note)
+    known: dict[str, Any] = dict(facts or {})
+    return Measure(
+        name, None if math.isnan(value) else float(value), n, groups, na=na, note=note, facts=known
+    )
+
+
+# Choosing measures
+
+
+def first(rows: Measures, name: str, **groups: str) -> Measure | None:
+    """The first measure of a name and groups; None where there is none."""
+    return next(iter(rows.where(name, **groups)), None)
+
+
+def by_groups(
+    rows: Sequence[Measure], leave_out: Sequence[str] = ()
+) -> Iterator[tuple[dict[str, str], dict[str, Measure]]]:
+    """Measures about the same thing together, by name."""
+    together: dict[tuple[tuple[str, str], ...], dict[str, Measure]] = {}
+    for row in rows:
+        key = tuple((name, value) for name, value in row.groups.items() if name not in leave_out)
+        together.setdefault(key, {})[row.name] = row
+    for key, named in together.items():
+        yield dict(key), named
+
+
+OVER_RUNS = {
+    "mean over checkpoints": "mean",
+    "sd over checkpoints": "sd",
+    "lowest checkpoint": "min",
+    "highest checkpoint": "max",
+}
+
+
+def columns_of(named: Mapping[str, Measure], titles: Mapping[str, str]) -> Line:
+    """Measures as columns, by the titles that their names have there."""
+    return {title: Number(named.get(name)) for name, title in titles.items()}

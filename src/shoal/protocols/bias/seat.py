@@ -4,49 +4,55 @@ Effect size and one-sided permutation p as in `stats/association.py`. What has n
 a file of word vectors, is left out and named; partitions then have the sizes that are left.
 """
 
-import re
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...data.seat import AssociationTest, read_tests
-from ...errors import ModelError, PlanError, some
-from ...models.ask import Embedder
-from ...models.fresh import Unmade
-from ...models.vectors import WordVectors
-from ...records import Answer, Case, Example, Measure, Outcome
+from ...errors import some
+from ...records import Answer, Case, Measure, Measures, Outcome
 from ...stats import association as stats
+from ...stats import reliability
 from ...stats.intervals import percentile_interval
 from ...stats.multiplicity import holm
-from ..base import Asks, Built
-from . import example
-from .asking import answers, that_fit
+from ...views import Block, Column, Dots, Number, Row, Table, Words
+from .family import OVER_RUNS, Family, Line, by_groups, columns_of, first, measure, several, spread_measures
+from .notes import UNDEFINED, WHY, Phrases, noted
 from .settings import Settings
-from .shares import joined
+from .vectors import ASKS, FILES, FOLDER, ask, find_tests, representation_of, split
 
 Floats = NDArray[np.float64]
 
-ASKS: Asks = "vectors"
-FOLDER, FILES = "seat", ()
+CASES = "tests"
+CONCEPTS: dict[str, str] = {}
 SETS = ("X", "Y", "A", "B")
+SCALE = (-2.0, 2.0)
+"""The ends of a strip of effect sizes, which are never beyond."""
+BELOW: Phrases = {
+    "no vector": lambda facts: f"no vector for {some(facts['no vector'])}: left out",
+    **UNDEFINED,
+}
+BESIDE: Phrases = {
+    "sizes": lambda facts: "{} against {}".format(*facts["sizes"]),
+    "tests": lambda facts: f"Holm over {facts['tests']} tests",
+}
 
 
-def find_tests(path: Path | None, names: Sequence[str]) -> list[AssociationTest]:
-    """The tests of a file or folder, or our own."""
-    if path is not None:
-        return read_tests(path, names)
-    own = {test.name: test for test in example.tests()}
-    unknown = [name for name in names if name not in own]
-    if unknown:
-        raise PlanError(
-            f"no association test {unknown[0]!r} in the example", why=f"there are: {', '.join(own)}"
-        )
-    return [own[name] for name in names or own]
+def _partitions(facts: Any) -> str:
+    return f"{facts['partitions']:,} partitions, {'all there are' if facts['exact'] else 'drawn at random'}"
+
+
+COUNTED: Phrases = {"partitions": _partitions}
+
+__all__ = [
+    "ASKS", "BELOW", "CASES", "CONCEPTS", "FILES", "FOLDER",
+    "across", "ask", "blocks", "conclude", "files", "make_cases", "score", "table",
+]  # fmt: skip
 
 
 def make_cases(path: Path | None, tests: Sequence[str] = ()) -> list[Case]:
@@ -54,62 +60,28 @@ def make_cases(path: Path | None, tests: Sequence[str] = ()) -> list[Case]:
     return [
         Case(
             test.name,
-            tuple(pair for one in test.sets for pair in zip(one.examples, one.words, strict=True)),
+            tuple(pair for set_ in test.sets for pair in zip(set_.examples, set_.words, strict=True)),
             None,
             {"diagnostic": "seat", "test": test.name},
             "",
             {
-                "sizes": [len(one.examples) for one in test.sets],
-                "categories": [one.category for one in test.sets],
+                "sizes": [len(set_.examples) for set_ in test.sets],
+                "categories": [set_.category for set_ in test.sets],
             },
         )
         for test in find_tests(path, tests)
     ]
 
 
-# Asking
-
-
-def ask(settings: Settings, model: Any, built: Built, examples: Sequence[Example]) -> list[Answer]:
-    """A vector for each text, to seven digits; null where there is none."""
-    if isinstance(model, Unmade):
-        raise model.refuse()
-    if not isinstance(model, Embedder):
-        raise ModelError(f"{model!r} gives no vectors", fix="hf:MODEL, or vectors:FILE with word vectors")
-    representation = settings.representation[0]
-    return answers("vector", lambda part: vectors(model, part, representation), examples)
-
-
-def vectors(model: Any, examples: Sequence[Example], representation: str) -> list[Any]:
-    """What is kept for each example: {"vector": [...]}, {"vector": null} or why it failed."""
-    if isinstance(model, WordVectors):
-        texts = [word if representation == "word_mean" and word else text for text, word in examples]
-        return [{**_kept(model.vector(text)), "representation": "word vector"} for text in texts]
-    if not hasattr(model, "tokenizer"):
-        return [_kept(row) for row in model.embed([(text,) for text, _ in examples], representation)]
-    from ...models.words import represent
-
-    def say(part: Sequence[Example]) -> list[Any]:
-        return [_kept(vector) for vector in represent(model, part, representation)]
-
-    return that_fit(model, examples, [(text,) for text, _ in examples], say)
-
-
-def _kept(vector: Any) -> dict[str, Any]:
-    if vector is None or not np.isfinite(vector).all():
-        return {"vector": None}
-    return {"vector": [float(f"{number:.7g}") for number in np.asarray(vector).tolist()]}
-
-
 # Scoring
 
 
 def score(
-    settings: Settings, cases: Sequence[Case], said: Sequence[Sequence[Answer]]
+    settings: Settings, cases: Sequence[Case], answered: Sequence[Sequence[Answer]]
 ) -> tuple[list[Outcome], list[Measure]]:
     """Effect size and p of every test, and p adjusted for all of them by Holm."""
     outcomes, measures, tested = [], [], []
-    for case, rows in zip(cases, said, strict=True):
+    for case, rows in zip(cases, answered, strict=True):
         effect, p = _test(settings, case, rows)
         tested.append(p)
         measures += [effect, p]
@@ -119,36 +91,36 @@ def score(
     defined = [p for p in tested if p.value is not None]
     if len(defined) > 1:
         adjusted = holm([p.value for p in defined if p.value is not None])
-        note = f"Holm over {len(defined)} tests"
         measures += [
-            replace(p, name="adjusted p value", value=float(value), note=note)
+            replace(p, name="adjusted p value", value=float(value), facts={"tests": len(defined)})
             for p, value in zip(defined, adjusted, strict=True)
         ]
-    return outcomes, measures
+    return outcomes, noted(measures, {**COUNTED, **BELOW, **BESIDE})
 
 
 def _test(settings: Settings, case: Case, rows: Sequence[Answer]) -> tuple[Measure, Measure]:
     groups = {"diagnostic": "seat", "test": case.id, "representation": representation_of(settings, rows)}
     sets, missing, errors = split(case, rows)
-    note = f"no vector for {some(missing)}: left out" if missing else ""
-    empty = [name for name, members in zip(SETS, sets, strict=True) if not len(members[0])]
+    facts: dict[str, Any] = {"no vector": missing} if missing else {}
     n = sum(len(members[0]) for members in sets[:2])
-    if empty:
-        words = joined(note, f"nothing is left of {', '.join(empty)}")
+
+    def both(effect: Measure, p: Measure) -> tuple[Measure, Measure]:
+        left_out = len(missing)
         return (
-            Measure("effect size", None, n, groups, na=len(missing), errors=errors, note=words),
-            Measure("p value", None, n, groups, na=len(missing), errors=errors, note=words),
+            replace(effect, na=left_out, errors=errors, facts={"compare": "runs", **facts, **effect.facts}),
+            replace(p, na=left_out, errors=errors, facts={**facts, **p.facts}),
+        )
+
+    why = _why_undefined(sets)
+    if why:
+        undefined = {WHY: why}
+        return both(
+            Measure("effect size", None, n, groups, facts=undefined),
+            Measure("p value", None, n, groups, facts=undefined),
         )
     (x, x_words), (y, y_words), (a, _), (b, _) = sets
     s_x, s_y = stats.association(x, a, b), stats.association(y, a, b)
     ddof = 1 if settings.sd == "n-1" else 0
-    d = stats.effect_size(s_x, s_y, ddof)
-    if np.isnan(d):
-        words = joined(note, "all targets are associated alike: the standard deviation is 0")
-        return (
-            Measure("effect size", None, n, groups, na=len(missing), errors=errors, note=words),
-            Measure("p value", None, n, groups, na=len(missing), errors=errors, note=words),
-        )
     rng = np.random.default_rng([settings.seed, zlib.crc32(case.id.encode())])
     p = stats.permutation_p(
         s_x, s_y, rng, settings.n_samples,
@@ -157,43 +129,217 @@ def _test(settings: Settings, case: Case, rows: Sequence[Answer]) -> tuple[Measu
     drawn = stats.effect_size_replicates(s_x, s_y, rng, settings.resamples, (x_words, y_words), ddof)
     enough = min(len(set(x_words)), len(set(y_words))) > 1 and np.isfinite(drawn).any()
     interval = percentile_interval(drawn) if enough else None
+    sizes = {"sizes": [len(s_x), len(s_y)]} if len(s_x) != len(s_y) else {}
+    effect = stats.effect_size(s_x, s_y, ddof)
     how = "words drawn again" if enough else ""
-    sizes = f"{len(s_x)} against {len(s_y)}" if len(s_x) != len(s_y) else ""
-    counted = f"{p.partitions:,} partitions, {'all there are' if p.exact else 'drawn at random'}"
-    return (
-        Measure("effect size", d, n, groups, interval, how, len(missing), errors, joined(note, sizes)),
-        Measure("p value", p.p, n, groups, na=len(missing), errors=errors, note=joined(counted, note)),
+    return both(
+        Measure("effect size", effect, n, groups, interval, how, facts=sizes),
+        Measure("p value", p.p, n, groups, facts={"partitions": p.partitions, "exact": p.exact}),
     )
 
 
-def partitions_of(p: Measure) -> tuple[int, bool] | None:
-    """How many partitions are behind a p value, and whether they are all there are; None where none was drawn."""
-    found = re.match(r"([\d,]+) partitions, (all there are|drawn at random)", p.note)
-    return (int(found[1].replace(",", "")), found[2] == "all there are") if found else None
+def _why_undefined(sets: Sequence[tuple[Floats, list[str]]]) -> str:
+    """Why there is no effect size; empty where there is one."""
+    empty = [name for name, members in zip(SETS, sets, strict=True) if not len(members[0])]
+    if empty:
+        return f"nothing is left of {', '.join(empty)}"
+    x, y, a, b = (vectors for vectors, _ in sets)
+    alike = np.isnan(stats.effect_size(stats.association(x, a, b), stats.association(y, a, b)))
+    return "all targets are associated alike: the standard deviation is 0" if alike else ""
 
 
-def representation_of(settings: Settings, rows: Sequence[Answer]) -> str:
-    """What the vectors are: as the settings say, unless the model has only one kind."""
-    own = next((row.data["representation"] for row in rows if row.data and "representation" in row.data), "")
-    return own or settings.representation[0]
+# Several checkpoints
 
 
-def split(case: Case, rows: Sequence[Answer]) -> tuple[list[tuple[Floats, list[str]]], list[str], int]:
-    """The vectors of each set with the words they are about; what has none, by name; and how many are errors."""
-    sets: list[tuple[Floats, list[str]]] = []
-    missing: list[str] = []
-    errors, start = 0, 0
-    for size in case.meta["sizes"]:
-        found, words = [], []
-        for at in range(start, start + size):
-            text, word = case.examples[at]
-            vector = None if rows[at].error else rows[at].data["vector"]
-            errors += bool(rows[at].error)
-            if vector is None:
-                missing.append(text if len(text) < 40 else text[:37] + "...")
+def sign_agreement(effects: Sequence[float]) -> float:
+    """|positive - negative| / all: 1 where all have one sign, 0 where the signs are even.
+
+    >>> sign_agreement([0.4, 0.7, -0.1, 0.5, 0.3])
+    0.6
+    """
+    signs = np.sign(np.asarray(effects, dtype=np.float64))
+    return float(abs(signs.sum()) / len(signs))
+
+
+def across(settings: Settings, families: Sequence[Family]) -> list[Measure]:
+    """Figure 3 of the paper for each representation, and how often two of them agree on a sign.
+
+    A test is in doubt where checkpoints of one recipe give it different signs, or call it significant and not.
+    """
+    measures = [row for family in families for row in _associations(family, settings.level)]
+    return [*measures, *_between_representations(families)]
+
+
+def _associations(family: Family, level: float) -> list[Measure]:
+    """Per test the effect sizes, their signs and how many are significant."""
+    measures: list[Measure] = []
+    table, verdicts = [], []
+    for slice_, n in family.slices("effect size"):
+        if "epoch" in slice_:
+            continue
+        effects, ps = family.values("effect size", slice_), family.values("p value", slice_)
+        groups = {**family.groups, **slice_}
+        for name, effect, p in zip(family.names, effects, ps, strict=True):
+            note = "" if p is None else f"p = {p:.5g}"
+            about = {**groups, "checkpoint": name}
+            measures.append(Measure("effect size", effect, n, about, note=note, facts={"p": p}))
+        measures += spread_measures("effect size", effects, n, groups)
+        known = [effect for effect in effects if effect is not None]
+        if len(known) < 2:
+            continue
+        significant = [p is not None and p < level for p in ps]
+        measures += _verdict(known, significant, level, groups)
+        if len(known) == len(effects):
+            table.append(known)
+            verdicts.append(significant)
+    return measures + list(_all_tests(table, verdicts, family.groups))
+
+
+def _verdict(
+    effects: Sequence[float], significant: Sequence[bool], level: float, groups: dict[str, str]
+) -> Iterator[Measure]:
+    runs, count = len(effects), sum(significant)
+    yield measure("sign agreement", sign_agreement(effects), runs, groups)
+    facts = {"significant": count, "checkpoints": runs, "level": level}
+    note = f"{count} of {several(runs)} have p < {level:g}"
+    yield measure("significant share", count / runs, runs, groups, note, facts=facts)
+    p, least = reliability.sign_flip_over_runs(effects, np.random.default_rng(0))
+    words = f"sign flips over {several(runs)}, which can give no less than {least:.4g}"
+    yield measure("p value over checkpoints", p, runs, groups, words, facts={"least": least})
+
+
+def _all_tests(
+    table: list[list[float]], verdicts: list[list[bool]], groups: dict[str, str]
+) -> Iterator[Measure]:
+    if not table:
+        return
+    tests, runs = len(table), len(table[0])
+    same_sign = sum(sign_agreement(row) == 1 for row in table)
+    same_verdict = sum(len(set(row)) == 1 for row in verdicts)
+    yield Measure(
+        "tests with one sign", same_sign / tests, tests, groups, note=f"{same_sign} of {tests}",
+        facts={"count": same_sign},
+    )  # fmt: skip
+    yield Measure(
+        "tests with one verdict", same_verdict / tests, tests, groups, note="significant in all, or in none",
+        facts={"count": same_verdict},
+    )  # fmt: skip
+    if tests > 1 and runs > 1:
+        words = "of effect sizes: would another checkpoint give this test the same"
+        yield measure("ICC(2,1)", reliability.icc(table).agreement, tests, groups, words)
+        yield measure("Krippendorff alpha", reliability.krippendorff_alpha(table, "interval"), tests, groups)
+
+
+def _between_representations(families: Sequence[Family]) -> Iterator[Measure]:
+    """How often two representations of the same checkpoints agree on the sign of a test."""
+    for one_way, other_way in combinations(families, 2):
+        same = []
+        for slice_, _ in one_way.slices("effect size"):
+            if "epoch" in slice_:
                 continue
-            found.append(vector)
-            words.append(word or text)
-        sets.append((np.array(found, dtype=np.float64), words))
-        start += size
-    return sets, missing, errors
+            others = dict(zip(other_way.names, other_way.values("effect size", slice_), strict=True))
+            for name, effect in zip(one_way.names, one_way.values("effect size", slice_), strict=True):
+                other = others.get(name)
+                if effect is not None and other is not None:
+                    same.append(np.sign(effect) == np.sign(other))
+        if same:
+            groups = {"recipe": one_way.recipe, "diagnostic": one_way.diagnostic}
+            groups["representation"] = f"{one_way.representation} and {other_way.representation}"
+            note = "tests and checkpoints in which both have the same sign"
+            yield measure("agreement of representations", float(np.mean(same)), len(same), groups, note)
+
+
+def conclude(measures: Measures, runs: int) -> Iterator[str]:
+    """In how many tests the checkpoints agree."""
+    signs, verdicts = first(measures, "tests with one sign"), first(measures, "tests with one verdict")
+    if signs is None or verdicts is None:
+        yield "No test is defined in all checkpoints."
+        return
+    same_sign, same_verdict = signs.facts["count"], verdicts.facts["count"]
+    yield f"{same_sign} of {several(signs.n, 'test')} have the same sign in all {runs} checkpoints;"
+    yield f"{same_verdict} are significant in all of them or in none."
+    if same_sign < signs.n or same_verdict < verdicts.n:
+        yield "Of the rest, what one checkpoint says does not carry over to the next."
+
+
+# To show
+
+
+def table(measures: Measures) -> Table:
+    """A row per test."""
+    columns = [Column("test", "left"), Column("effect"), Column("95 % interval"), Column("n")]
+    columns += [Column("", "left", spare=True, scale=SCALE), Column("p"), Column("Holm")]
+    rows = []
+    for row in measures.where("effect size"):
+        p, adjusted = (
+            first(measures, name, test=row.groups["test"]) for name in ("p value", "adjusted p value")
+        )
+        numbers = [Number(row), Number(row, part="interval"), Number(row, part="n")]
+        rows.append(Row([row.groups["test"], *numbers, Dots([row], SCALE, 0.0), _p(p), _p(adjusted)]))
+    return Table(columns, rows)
+
+
+def _p(row: Measure | None) -> Number:
+    small = row is not None and row.value is not None and row.value < 0.01
+    return Number(row, "strong" if small else "")
+
+
+def blocks(measures: Measures) -> list[Block]:
+    """Figure 3 of the paper: every checkpoint's effect size, agreement of signs, how many are significant."""
+    columns = [Column("test", "left"), *map(Column, ("mean", "SD", "signs agree", "significant"))]
+    columns.append(Column("", "left", spare=True, scale=SCALE))
+    rows, doubts = [], 0
+    for row in measures.where("mean over checkpoints", of="effect size"):
+        test = row.groups["test"]
+        sd, signs, significant = (
+            first(measures, name, test=test)
+            for name in ("sd over checkpoints", "sign agreement", "significant share")
+        )
+        dots = [dot for dot in measures.where("effect size", test=test) if "checkpoint" in dot.groups]
+        doubt = significant is not None and significant.value not in (0.0, 1.0)
+        doubt = doubt or (signs is not None and signs.value != 1.0)
+        doubts += doubt
+        label = Words(f"{test} ▲", "doubt") if doubt else Words(test)
+        count = "" if significant is None else "{significant} of {checkpoints}".format(**significant.facts)
+        rows.append(Row([label, Number(row), Number(sd), Number(signs), count, Dots(dots, SCALE, 0.0)]))
+    legend = ["▲ checkpoints give it different signs, or call it significant and not"]
+    return [Table(columns, rows, legend=legend if doubts else [])]
+
+
+# For computing
+
+
+def files(families: Sequence[Family], measures: Measures) -> dict[str, list[Line]]:
+    """Effect sizes and p by test, representation and checkpoint; their spread, signs and significance."""
+    return {
+        "seat": [line for family in families for line in _each_checkpoint(family)],
+        "seat_summary": list(_summary(measures)),
+    }
+
+
+def _each_checkpoint(family: Family) -> Iterator[Line]:
+    for name, result in family.results.items():
+        for effect in result.measures.where("effect size"):
+            p = next(row for row in result.measures.where("p value") if row.groups == effect.groups)
+            yield {
+                "test": effect.groups["test"], "size": family.recipe, "run": name,
+                "representation": family.representation, "epoch": effect.groups.get("epoch", ""),
+                "d": Number(effect), "p": Number(p), "exact": str(p.facts.get("exact", "")),
+                "n_perm": str(p.facts.get("partitions", "")),
+            }  # fmt: skip
+
+
+SIGNS = {
+    "sign agreement": "sign_agreement",
+    "significant share": "significant_share",
+    "p value over checkpoints": "p_over_runs",
+}
+
+
+def _summary(measures: Measures) -> Iterator[Line]:
+    rows = [row for row in measures if "test" in row.groups and "checkpoint" not in row.groups]
+    for groups, named in by_groups(rows, leave_out=("of",)):
+        yield {
+            "test": groups["test"], "size": groups["recipe"], "representation": groups["representation"],
+            **columns_of(named, OVER_RUNS), **columns_of(named, SIGNS),
+        }  # fmt: skip

@@ -6,7 +6,6 @@ from typing import Any, ClassVar, Literal
 
 from ..base import Profiled, changes, file_content
 
-Diagnostic = Literal["crows", "stereoset", "seat", "clusters"]
 Representation = Literal["cls", "mean", "word_mean", "first_piece_no_specials"]
 Profile = Literal["recommended", "paper", "reference"]
 
@@ -52,9 +51,8 @@ class Settings(Profiled):
 
     PROFILES: ClassVar[Mapping[str, Mapping[str, Any]]] = PROFILES
 
-    diagnostic: tuple[Diagnostic, ...] = changes("cases", ("crows",))
-    """crows: pairs of sentences; stereoset: contexts with three continuations; seat: association of word or sentence
-    sets; clusters: whether the same sets fall into two clusters."""
+    diagnostic: tuple[str, ...] = changes("cases", ("crows",))
+    """Which of the table `DIAGNOSTICS`: crows, stereoset, seat, clusters."""
     data: str = changes("cases", "", resolve=_data)
     """The diagnostic's file (for seat and clusters also a folder of tests), a folder that holds it, or `example`."""
     tests: tuple[str, ...] = changes("cases", ())

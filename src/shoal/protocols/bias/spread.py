@@ -4,25 +4,32 @@ An item is a pair or a cluster, its outcome 1 where the stereotype is preferred 
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from ...records import Case, Measure
 from ...stats import reliability as r
 from .family import Family, Floats, measure, several, spread_measures
+from .notes import Facts
 
 LARGE_SD = 0.025
 """The paper's informal bar."""
 NEAR, FAR = 0.02, 0.05
 """Straddling: one checkpoint within 2 points of one half, another 5 points or more above it."""
+WIDE, STRADDLES = "SD above 2.5 points", "straddles one half"
+OTHERS = ("language modelling score", "icat")
+"""Scores whose spread stands beside that of the stereotype score, where a diagnostic has them."""
 SLACK = 1e-9
+AGAINST, COINS = "checkpoints against the majority", "by coin tosses"
+"""The group of the items of Figure 1, and the fact of how many there would be by chance."""
 TARGET = 0.9
 """The reliability of the mean over checkpoints that `checkpoints needed` asks for."""
 
 
 def spread(family: Family) -> list[Measure]:
     """Table 1, Figure 1 and agreement of one likelihood diagnostic."""
-    found: list[Measure] = []
+    measures: list[Measure] = []
     cases, outcomes, values = matrices(family)
     for slice_, n in family.slices("stereotype score"):
         if "epoch" in slice_:
@@ -30,33 +37,32 @@ def spread(family: Family) -> list[Measure]:
         scores = family.values("stereotype score", slice_)
         groups = {**family.groups, **slice_}
         known = [score for score in scores if score is not None]
-        found += _each(family, slice_, groups)
-        found += spread_measures("stereotype score", scores, n, groups, flags(known))
+        measures += _each(family, slice_, groups)
+        measures += spread_measures("stereotype score", scores, n, groups, flags(known))
         if len(known) > 1:
-            found += _floor(outcomes[_members(cases, slice_)], known, n, groups)
-    for name in ("language modelling score", "icat"):
+            measures += _floor(outcomes[_members(cases, slice_)], known, n, groups)
+    for name in OTHERS:
         for slice_, n in family.slices(name):
             if "epoch" not in slice_:
-                found += spread_measures(name, family.values(name, slice_), n, {**family.groups, **slice_})
+                measures += spread_measures(name, family.values(name, slice_), n, {**family.groups, **slice_})
     if len(family.results) > 1 and len(cases):
         whole = {**family.groups, "category": "all"}
-        found += [*_disagreement(outcomes, whole), *_agreement(outcomes, values, whole)]
-        found += _category_reliability(family, whole)
-    return found
+        measures += [*_disagreement(outcomes, whole), *_agreement(outcomes, values, whole)]
+        measures += _category_reliability(family, whole)
+    return measures
 
 
-def flags(scores: Sequence[float]) -> str:
+def flags(scores: Sequence[float]) -> list[str]:
     """What to look at twice in a row of Table 1; empty if nothing.
 
     >>> flags([0.51, 0.56, 0.58]), flags([0.6, 0.61])
-    ('SD above 2.5 points, straddles one half', '')
+    (['SD above 2.5 points', 'straddles one half'], [])
     """
     if len(scores) < 2:
-        return ""
+        return []
     large = float(np.std(scores, ddof=1)) > LARGE_SD + SLACK
     straddles = abs(min(scores) - 0.5) <= NEAR + SLACK and max(scores) >= 0.5 + FAR - SLACK
-    words = ["SD above 2.5 points"] * large + ["straddles one half"] * straddles
-    return ", ".join(words)
+    return [WIDE] * large + [STRADDLES] * straddles
 
 
 def matrices(family: Family) -> tuple[list[Case], Floats, Floats]:
@@ -69,61 +75,60 @@ def matrices(family: Family) -> tuple[list[Case], Floats, Floats]:
     for column, result in enumerate(results):
         by_id = {outcome.case_id: outcome for outcome in result.outcomes}
         for row, case in enumerate(cases):
-            found = by_id.get(case.id)
-            if found is not None and found.passed is not None:
-                outcomes[row, column] = found.passed
-            if found is not None and found.value is not None:
-                values[row, column] = found.value
+            outcome = by_id.get(case.id)
+            if outcome is not None and outcome.passed is not None:
+                outcomes[row, column] = outcome.passed
+            if outcome is not None and outcome.value is not None:
+                values[row, column] = outcome.value
     return cases, outcomes, values
 
 
 def _members(cases: Sequence[Case], slice_: dict[str, str]) -> list[int]:
     return [
-        at
-        for at, case in enumerate(cases)
+        position
+        for position, case in enumerate(cases)
         if all(value in ("all", case.groups.get(key)) for key, value in slice_.items())
     ]
 
 
 def _each(family: Family, slice_: dict[str, str], groups: dict[str, str]) -> Iterator[Measure]:
     """Every checkpoint's own score."""
-    for name, result in family.results.items():
-        for row in result.measures.where("stereotype score"):
-            own = {key: value for key, value in row.groups.items() if key != "diagnostic"}
-            if own == slice_:
-                yield Measure(
-                    row.name, row.value, row.n, {**groups, "checkpoint": name}, row.interval, row.interval_method,
-                    row.na, row.errors, row.note,
-                )  # fmt: skip
+    for name, row in zip(family.names, family.rows("stereotype score", slice_), strict=True):
+        if row is not None:
+            yield replace(row, groups={**groups, "checkpoint": name})
 
 
 def _floor(outcomes: Floats, scores: Sequence[float], n: int, groups: dict[str, str]) -> Iterator[Measure]:
     """How far scores would spread if items flipped on their own."""
-    own = {**groups, "of": "stereotype score"}
+    about = {**groups, "of": "stereotype score"}
     if not len(outcomes) or not (~np.isnan(outcomes)).any(axis=0).all():
         return
     floor = r.run_spread(outcomes).floor_sd
     sd = float(np.std(scores, ddof=1))
-    yield measure("floor sd", floor, n, own, "if items flipped independently of each other")
+    yield measure("floor sd", floor, n, about, "if items flipped independently of each other")
     ratio = sd / floor if floor > 0 else float("nan")
     words = "near 1: items flip on their own; well above: checkpoints shift together"
-    yield measure("over-dispersion ratio", ratio, n, own, words if floor > 0 else "no item ever flips")
+    yield measure("over-dispersion ratio", ratio, n, about, words if floor > 0 else "no item ever flips")
 
 
 def _disagreement(outcomes: Floats, groups: dict[str, str]) -> Iterator[Measure]:
     """Figure 1: how many checkpoints go against the majority, item by item."""
     items, runs = outcomes.shape
     counts, undecided = r.disagreement_histogram(outcomes)
-    chance = r.coin_flip_histogram(runs)
-    for against, count in enumerate(counts.tolist()):
-        own = {**groups, "checkpoints against the majority": str(against)}
-        note = f"{chance[against]:.1%} if every outcome were a coin toss"
-        yield Measure("share of items", count / items, items, own, note=note)
+    chances = r.coin_flip_histogram(runs).tolist()
+    for against, (count, chance) in enumerate(zip(counts.tolist(), chances, strict=True)):
+        about = {**groups, AGAINST: str(against)}
+        facts = {COINS: chance}
+        yield Measure("share of items", count / items, items, about, note=by_coins(facts), facts=facts)
     if undecided:
-        own = {**groups, "checkpoints against the majority": "undecided"}
-        yield Measure(
-            "share of items", undecided / items, items, own, note="a tie in at least one checkpoint"
-        )
+        about = {**groups, AGAINST: "undecided"}
+        note = "a tie in at least one checkpoint"
+        yield Measure("share of items", undecided / items, items, about, note=note)
+
+
+def by_coins(facts: Facts) -> str:
+    """What chance alone would give."""
+    return f"{facts[COINS]:.1%} if every outcome were a coin toss"
 
 
 def _agreement(outcomes: Floats, values: Floats, groups: dict[str, str]) -> Iterator[Measure]:
@@ -141,13 +146,13 @@ def _agreement(outcomes: Floats, values: Floats, groups: dict[str, str]) -> Iter
     table = graded if len(graded) > 1 else decided
     if len(table) < 2:
         return
-    found = r.icc(table)
+    coefficients = r.icc(table)
     words = f"of {what}: would another checkpoint give this item the same value"
-    yield measure("ICC(2,1)", found.agreement, len(table), groups, words)
-    yield measure(
-        "ICC(2,k)", found.mean_agreement, len(table), groups, f"the same for the mean of {several(runs)}"
-    )
-    needed = r.runs_needed(found.agreement, TARGET) if 0 < found.agreement < 1 else None
+    facts = {"of values": what}
+    yield measure("ICC(2,1)", coefficients.agreement, len(table), groups, words, facts=facts)
+    of_mean = f"the same for the mean of {several(runs)}"
+    yield measure("ICC(2,k)", coefficients.mean_agreement, len(table), groups, of_mean)
+    needed = r.runs_needed(coefficients.agreement, TARGET) if 0 < coefficients.agreement < 1 else None
     yield measure(
         "checkpoints needed",
         float("nan") if needed is None else needed,
@@ -171,7 +176,5 @@ def _category_reliability(family: Family, groups: dict[str, str]) -> Iterator[Me
             rows.append(family.values("stereotype score", slice_))
     table = [[float(value) for value in row if value is not None] for row in rows]
     if len(table) > 1 and all(len(row) == len(family.results) for row in table):
-        found = r.icc(table).mean_consistency
-        yield measure(
-            "category reliability", found, len(table), groups, "do checkpoints order the categories alike"
-        )
+        words = "do checkpoints order the categories alike"
+        yield measure("category reliability", r.icc(table).mean_consistency, len(table), groups, words)

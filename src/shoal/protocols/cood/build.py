@@ -157,10 +157,10 @@ def _revealed(shape: Shape, texts: Mapping[str, Sequence[Text]], number: int) ->
     """
     if number > len(texts["neu"]):
         raise PlanError(f"reveal = {number}", why=f"at most per_label = {len(texts['neu'])} is possible")
-    for at in range(number):
-        yield _item(shape, texts["neu"][at], "neu/neu")
-        other = ROLES[at % 2]
-        yield _item(shape, texts[other][at // 2], f"{other}/neu")
+    for position in range(number):
+        yield _item(shape, texts["neu"][position], "neu/neu")
+        other = ROLES[position % 2]
+        yield _item(shape, texts[other][position // 2], f"{other}/neu")
 
 
 def digest_items(items: Sequence[Item]) -> str:

@@ -22,7 +22,7 @@ CONSISTENT, INCONSISTENT = LABELS = ("consistent", "inconsistent")
 
 def cells_of(kind: Kind) -> list[str]:
     """The cells of one kind."""
-    return [cell for cell, own in CELLS.items() if own == kind]
+    return [cell for cell, cell_kind in CELLS.items() if cell_kind == kind]
 
 
 def target(cell: str) -> str:

@@ -1,7 +1,8 @@
 """Across the jobs of a plan: seeds together, and then K, controls, words, templates, revealed items side by side.
 
-Test texts are the same for every seed: both are drawn again together (`docs/method/beyond.md` 7.3), and
-seeds can be asked whether they agree, text by text, where the training data do not say what is right (7.14).
+Test texts are the same for every seed and setup: what is said of a recipe is for new texts and new seeds
+(`docs/method/beyond.md` 7.3), setups are compared text by text, and seeds can be asked whether they agree where the
+training data do not say what is right (7.14).
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,12 +12,15 @@ from typing import Any
 
 import numpy as np
 
+from ...claims import ENOUGH_SEEDS
 from ...records import Case, Finding, Measure, Measures, Outcome, Result
-from ...stats.intervals import mean_t_interval, percentile_interval
+from ...stats.intervals import mean_t_interval
+from ...stats.multiplicity import holm
 from ...stats.reliability import pairwise_agreement
 from ..base import Compared
 from .cells import CELLS, KINDS, cells_of
-from .grid import COLUMNS, GAP, KIND_WEIGHTS, Grid, components, drawn, grid_of, replicates, right_of, weighted
+from .differences import difference
+from .grid import BEYOND, COLUMNS, GAP, KIND_WEIGHTS, Grid, Weights, components, grid_of, right_of
 from .score import measures_of
 from .settings import Settings
 from .verdict import verdict
@@ -25,12 +29,19 @@ SETUP = ("model", "data", "K", "control", "template", "names", "unseen", "reveal
 """What makes jobs differ beside the seed, as groups of measures."""
 ALWAYS = ("K", "control")
 """What every measure says about its jobs; the rest only where jobs differ in it."""
-ENOUGH_SEEDS = 5
-"""Fewer support no claim about the recipe (`docs/method/beyond.md` 7.3)."""
+COMPARED = ("model", "K", "control", "template", "names", "reveal")
+"""What setups are compared by; other data, or another unseen word, are other texts or other cells."""
+QUANTITIES: tuple[tuple[str, str, Weights], ...] = (
+    *(("accuracy", kind, KIND_WEIGHTS[kind]) for kind in KINDS),
+    ("gap", "", GAP),
+    ("beyond the shortcut", "", BEYOND),
+)
+"""What of two setups is compared: name, kind, weights."""
 
 CURVES: tuple[tuple[str, Mapping[str, str]], ...] = (
     *(("accuracy", {"kind": kind}) for kind in KINDS),
     ("gap", {}),
+    ("beyond the shortcut", {}),
     ("validation accuracy", {"kind": "ID"}),
 )
 """What is followed over epochs: name and groups."""
@@ -40,7 +51,7 @@ Setup = Mapping[str, str]
 
 
 def compare(settings: Settings, results: Sequence[Result]) -> Compared:
-    """Every setup over its seeds, its curve over epochs, and models against each other."""
+    """Every setup over its seeds, its curve over epochs, and setups against each other."""
     if len(results) < 2:
         return Compared()
     by_setup: dict[tuple[tuple[str, str], ...], list[Result]] = {}
@@ -55,7 +66,7 @@ def compare(settings: Settings, results: Sequence[Result]) -> Compared:
         over = over_seeds(settings, of_setup, groups)
         findings.append(verdict(Measures(over), groups))
         rows += [*over, *over_epochs(of_setup, groups)]
-    rows += between_models(settings, list(zip(setups, by_setup.values(), strict=True)), differ)
+    rows += between_setups(list(zip(setups, by_setup.values(), strict=True)), differ)
     return Compared(rows, findings)
 
 
@@ -144,10 +155,10 @@ def _agreement(grid: Grid, cells: Sequence[str], groups: Setup) -> Measure:
 def seed_shares(grid: Grid, groups: Setup) -> list[Measure]:
     """How much of the variance of a mean is due to seeds: buy seeds, or texts? (`docs/method/beyond.md` 7.3)."""
     rows = []
-    for name, weights in (*KIND_WEIGHTS.items(), ("gap", GAP)):
+    for name, weights in (*KIND_WEIGHTS.items(), ("gap", GAP), ("beyond the shortcut", BEYOND)):
         variances = components(grid, weights)
         share = float("nan") if variances is None else variances.shares_of_mean[0]
-        subject = {**groups, "of": "gap"} if name == "gap" else {**groups, "kind": str(name)}
+        subject = {**groups, "kind" if name in KINDS else "of": str(name)}
         value = None if np.isnan(share) else float(share)
         rows.append(Measure("variance due to seeds", value, grid.seeds, subject))
     return rows
@@ -185,69 +196,111 @@ def _mean(rows: Sequence[Measure], groups: Setup) -> Measure:
     halves = [(row.interval[1] - row.interval[0]) / 2 for row in rows if row.interval]
     texts = float(np.mean(halves)) if halves else 0.0
     reach = float(np.hypot(seeds, texts))
-    lowest = -1.0 if rows[0].name == "gap" else 0.0
+    lowest = 0.0 if "accuracy" in rows[0].name else -1.0
     between, how = rows[0].interval, rows[0].interval_method
     if len(rows) > 1:
         between, how = (
             (max(lowest, middle - reach), min(1.0, middle + reach)),
-            "seeds t and texts bootstrap, added",
+            "seeds t, text bootstrap",
         )
     return Measure(rows[0].name, middle, rows[0].n, groups, between, how, note=_seeds(len(rows)),
                    facts={"number of seeds": len(rows)})  # fmt: skip
 
 
-# Models
+# Setups against each other
 
 
-def between_models(
-    settings: Settings, setups: Sequence[tuple[Setup, Sequence[Result]]], differ: Sequence[str]
-) -> list[Measure]:
-    """Each model less each one before it, all else equal, on the same texts and the same seeds."""
+def between_setups(setups: Sequence[tuple[Setup, Sequence[Result]]], differ: Sequence[str]) -> list[Measure]:
+    """Each setup less each one before it that differs from it in one thing only, on the same texts."""
     rows: list[Measure] = []
-    for (before, first), (after, second) in combinations(setups, 2):
-        if before["model"] != after["model"] and {**before, "model": ""} == {**after, "model": ""}:
-            groups = {name: value for name, value in before.items() if name in (*ALWAYS, *differ)}
-            groups |= {"model": after["model"], "against": before["model"]}
-            rows += _difference(settings, second, first, groups)
-    return rows
+    for (before, old), (after, new) in combinations(setups, 2):
+        changed = [name for name in SETUP if before[name] != after[name]]
+        if len(changed) == 1 and changed[0] in COMPARED:
+            groups = {name: value for name, value in after.items() if name in (*ALWAYS, *differ)}
+            groups |= {"differs in": changed[0], "against": before[changed[0]]}
+            rows += _differences(_by_seed(new), _by_seed(old), groups)
+    return _adjusted(rows)
 
 
-def _difference(
-    settings: Settings, results: Sequence[Result], against: Sequence[Result], groups: Setup
-) -> list[Measure]:
-    seeds = _by_seed(results).keys() & _by_seed(against).keys()
-    if not seeds:
-        return []
-    pairs = [[_by_seed(side)[seed] for seed in sorted(seeds)] for side in (results, against)]
-    ids = [{case.id for result in side for case, _ in _test(result)} for side in pairs]
-    common = ids[0] & ids[1]
-    cases = [case for case, _ in _test(pairs[0][0]) if case.id in common]
+def _differences(new: Mapping[int, Result], old: Mapping[int, Result], groups: Setup) -> list[Measure]:
+    cases = _common_cases([*new.values(), *old.values()])
     if not cases:
         return []
-    grids = [grid_of(cases, [right_of(result.outcomes) for result in side]) for side in pairs]
-    values = np.concatenate([grid.values for grid in grids], axis=1)
-    draws = replicates(values, grids[0], settings.resamples, np.random.default_rng(settings.seed))
+    grids = [grid_of(cases, [right_of(run.outcomes) for run in side.values()]) for side in (new, old)]
+    paired = new.keys() == old.keys()
+    facts = {"seeds": list(new), "seeds against": list(old)}
     rows = []
-    for name, weights in (*((f"{kind}", KIND_WEIGHTS[kind]) for kind in KINDS), ("gap", GAP)):
-        ours, theirs = (drawn(draws, weights, start) for start in (0, len(COLUMNS)))
-        value = weighted(grids[0].rates(), weights) - weighted(grids[1].rates(), weights)
-        low, high = percentile_interval(ours - theirs)
-        unknown = np.isnan(value) or np.isnan(low)
+    for name, kind, weights in QUANTITIES:
+        estimate = difference(grids[0], grids[1], weights, paired=paired)
+        subject = {**groups, "kind": kind} if kind else {**groups, "of": name}
+        about: dict[str, Any] = {"of": name, **facts}
+        if estimate is None:
+            rows.append(Measure("difference", None, 0, subject, note="no answer in common", facts=about))
+            continue
+        about |= {"these runs": list(estimate.these_runs), "p": estimate.p}
+        how = _method(paired, len(new), len(old)) if estimate.interval else ""
+        note = difference_note(len(new), len(old))
         rows.append(
             Measure(
-                "difference", None if unknown else float(value), len(cases),
-                {**groups, **({"of": "gap"} if name == "gap" else {"kind": name})},
-                None if unknown else (low, high), "" if unknown else "seeds and texts bootstrap, paired",
-                note=_seeds(len(seeds)),
-                facts={"of": "gap" if name == "gap" else "accuracy", "number of seeds": len(seeds)},
+                "difference", estimate.value, estimate.n, subject, estimate.interval, how, note=note, facts=about
             )
         )  # fmt: skip
     return rows
+
+
+def _common_cases(results: Sequence[Result]) -> list[Case]:
+    """The test cases that all were asked, whatever words and templates they were shown with."""
+    ids = [{case.id for case, _ in _test(result)} for result in results]
+    common = set.intersection(*ids)
+    return [case for case, _ in _test(results[0]) if case.id in common]
+
+
+def _method(paired: bool, new: int, old: int) -> str:
+    if new == old == 1:
+        return "texts t"
+    return "seeds t, texts t" if paired else "seeds welch t, texts t"
+
+
+def difference_note(new: int, old: int) -> str:
+    """How far a difference of so many runs and so many others reaches.
+
+    >>> difference_note(1, 1), difference_note(3, 2), difference_note(1, 5)
+    ('one seed', '3 seeds against 2', 'one run against several: nothing is said of the recipes')
+    """
+    if min(new, old) == 1 < max(new, old):
+        return "one run against several: nothing is said of the recipes"
+    return _seeds(new) if new == old else f"{_seeds(new)} against {old}"
+
+
+def _adjusted(rows: Sequence[Measure]) -> list[Measure]:
+    """The differences with their p values, adjusted by Holm's method over the pairs of setups for each quantity."""
+    adjusted: dict[int, float] = {}
+    for name in {_subject(row) for row in rows}:
+        family = [n for n, row in enumerate(rows) if _subject(row) == name and row.facts.get("p") is not None]
+        if family:
+            values = holm(np.array([rows[n].facts["p"] for n in family]))
+            adjusted |= dict(zip(family, values.tolist(), strict=True))
+    with_p: list[Measure] = []
+    for number, row in enumerate(rows):
+        with_p.append(replace(row, facts={key: value for key, value in row.facts.items() if key != "p"}))
+        if number in adjusted:
+            facts = {"pairs": sum(_subject(other) == _subject(row) for other in rows)}
+            note = f"Holm over {facts['pairs']} pairs of setups"
+            with_p.append(Measure("p value", row.facts["p"], row.n, row.groups))
+            with_p.append(
+                Measure("adjusted p value", adjusted[number], row.n, row.groups, note=note, facts=facts)
+            )
+    return with_p
+
+
+def _subject(row: Measure) -> str:
+    return row.groups.get("kind") or row.groups["of"]
 
 
 def _seeds(number: int) -> str:
     return "one seed" if number == 1 else f"{number} seeds"
 
 
-def _by_seed(results: Sequence[Result]) -> dict[Any, Result]:
-    return {result.job["settings"]["seed"]: result for result in results}
+def _by_seed(results: Sequence[Result]) -> dict[int, Result]:
+    by_seed = {int(result.job["settings"]["seed"]): result for result in results}
+    return dict(sorted(by_seed.items()))

@@ -6,6 +6,7 @@ Every other epoch is reported too, with its number among the groups.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,14 +19,17 @@ from .cells import CELLS, INCONSISTENT, KINDS, cells_of, target
 from .grid import (
     BEYOND,
     GAP,
+    HALF,
     KIND_WEIGHTS,
     SENSITIVITY,
-    Floats,
+    SIGNED_SENSITIVITY,
     Grid,
+    Known,
     Weights,
     drawn,
     grid_of,
-    interval,
+    known,
+    over_seeds,
     replicates,
     right_of,
     weighted,
@@ -121,15 +125,16 @@ def measures_of(
 
     Of one seed or of several: the grid knows.
     """
-    draws = replicates(grid.values, grid, settings.resamples, np.random.default_rng(settings.seed))
-    make = _Rows(grid, draws, groups, errors, facts or {}, note)
+    make = _Rows(grid, settings, groups, errors, facts or {}, note)
     rows = [make.row("accuracy", {cell: 1.0}, cell=cell, kind=CELLS[cell]) for cell in CELLS]
     rows += [make.row("accuracy", KIND_WEIGHTS[kind], kind=kind) for kind in KINDS]
-    rows += [make.row("gap", GAP), make.ratio(), make.row("beyond the shortcut", BEYOND, -1.0)]
+    rows += [make.row("gap", GAP), make.ratio(), make.beyond()]
     rows.append(make.row("shortcut reliance", CASE_WEIGHTS["shortcut reliance", ""], 1.0))
     for side, weights in SENSITIVITY.items():
         whose = {} if side == "all" else {"y": side}
         rows.append(make.row("template sensitivity", weights, 0.0, **whose))
+    for role, weights in SIGNED_SENSITIVITY.items():
+        rows.append(make.row("signed template sensitivity", weights, -1.0, y=role))
     rows += [make.said_inconsistent(cell) for cell in cells_of("OOD")]
     return rows
 
@@ -140,46 +145,74 @@ class _Rows:
     def __init__(
         self,
         grid: Grid,
-        draws: Floats,
+        settings: Settings,
         groups: Mapping[str, str],
         errors: Mapping[str, int],
         facts: Mapping[str, Any],
         note: str,
     ) -> None:
-        self.grid, self.draws, self.groups, self.errors = grid, draws, groups, errors
-        self.facts, self.note = facts, note
-        self.rates, self.counts = grid.rates(), grid.counts()
+        self.grid, self.groups, self.errors, self.facts, self.note = grid, groups, errors, facts, note
+        self.draws = replicates(grid, settings.resamples, np.random.default_rng(settings.seed))
+        self.rates, self.counts = grid.rates, grid.counts
 
     def row(self, name: str, weights: Weights, constant: float = 0.0, /, **groups: str) -> Measure:
         """A quantity that is a weighted sum of columns and a constant."""
-        value = weighted(self.rates, weights) + constant
-        between, method = interval(self.grid, self.draws, weights)
         n, errors = (sum(count.get(column, 0) for column in weights) for count in (self.counts, self.errors))
-        unknown = np.isnan(value)
-        return Measure(
-            name,
-            None if unknown else float(value),
-            n,
-            {**self.groups, **groups},
-            between and (between[0] + constant, between[1] + constant),
-            method,
-            errors=errors,
-            note="no answer in one of its cells" if unknown else self.note,
-            facts=self.facts,
+        value = weighted(self.rates, weights) + constant
+        undefined = np.isnan(value)
+        return self._measure(
+            Measure(
+                name,
+                None if undefined else float(value),
+                n,
+                {**self.groups, **groups},
+                errors=errors,
+                note="no answer in one of its cells" if undefined else self.note,
+            ),
+            known(self.grid, self.draws, weights),
+            constant,
+        )
+
+    def _measure(self, row: Measure, how_well: Known, constant: float = 0.0) -> Measure:
+        """A measure with its interval, and with what is known of these very runs where seeds say little."""
+        facts = dict(self.facts)
+        if how_well.these_runs is not None:
+            facts["these runs"] = [end + constant for end in how_well.these_runs]
+        if how_well.not_estimable:
+            facts["not estimable"] = True
+        between = how_well.interval and (how_well.interval[0] + constant, how_well.interval[1] + constant)
+        return replace(row, interval=between, interval_method=how_well.method, facts=facts)
+
+    def beyond(self) -> Measure:
+        """COOD less what the shortcut alone gets there; with how far that is from half of what it could be."""
+        row = self.row("beyond the shortcut", BEYOND, -1.0)
+        half = known(self.grid, self.draws, HALF).interval
+        return (
+            row
+            if half is None
+            else replace(row, facts={**row.facts, "over half": [half[0] - 1, half[1] - 1]})
         )
 
     def ratio(self) -> Measure:
         """COOD over ID: what is kept of the accuracy on seen combinations."""
-        name, groups = "accuracy ratio", dict(self.groups)
+        row = Measure(
+            "accuracy ratio", None, 0, dict(self.groups), note="ID is 0 or unknown", facts=self.facts
+        )
         above, below = (weighted(self.rates, KIND_WEIGHTS[kind]) for kind in ("COOD", "ID"))
         if not below > 0 or np.isnan(above):
-            return Measure(name, None, 0, groups, note="ID is 0 or unknown", facts=self.facts)
+            return row
+        ratio = above / below
         n = sum(self.counts[cell] for cell in (*cells_of("COOD"), *cells_of("ID")))
         draws = drawn(self.draws, KIND_WEIGHTS["COOD"]) / drawn(self.draws, KIND_WEIGHTS["ID"])
-        between = percentile_interval(draws) if np.ptp(draws) > 1e-12 else None
-        method = "text bootstrap" if self.grid.seeds == 1 else "seeds and texts bootstrap"
-        method = method if between else ""
-        return Measure(name, above / below, n, groups, between, method, note=self.note, facts=self.facts)
+        row = replace(row, value=ratio, n=n, note=self.note)
+        unseen, seen = (self.grid.by_seed(KIND_WEIGHTS[kind]) for kind in ("COOD", "ID"))
+        if np.ptp(draws) < 1e-12 or np.isnan(unseen + seen).any():
+            return row
+        by_seed = ratio + (unseen - ratio * seen) / below  # linearised
+        method = "text bootstrap"
+        return self._measure(
+            row, over_seeds(ratio, partial(percentile_interval, draws), by_seed, method, (0.0, np.inf))
+        )
 
     def said_inconsistent(self, cell: str) -> Measure:
         """How often the answer is "inconsistent" in a cell whose right answer the training data do not determine."""
@@ -210,8 +243,7 @@ def _validation(
     if not chosen:
         return Measure("validation accuracy", None, 0, {**groups, "kind": "ID"}, note="no validation texts")
     grid = grid_of(chosen, [right_of(outcomes)])
-    draws = replicates(grid.values, grid, settings.resamples, np.random.default_rng(settings.seed))
-    return _Rows(grid, draws, groups, errors, {}, "").row(
+    return _Rows(grid, settings, groups, errors, {}, "").row(
         "validation accuracy", KIND_WEIGHTS["ID"], kind="ID"
     )
 

@@ -103,9 +103,9 @@ def _rows(
     """Each row with its line as a name, and how many rows are of no class; `stamp` tells another file of this name."""
     if data == OURS:
         return [(str(number), row) for number, row in enumerate(make_rows(OURS, "train"), start=1)], 0
-    found = read_labelled(Path(data), columns, label, json.loads(classes))
-    named = [(str(line), row) for line, row in zip(found.lines, found.rows, strict=True)]
-    return named, sum(found.left_out.values())
+    labelled = read_labelled(Path(data), columns, label, json.loads(classes))
+    named = [(str(line), row) for line, row in zip(labelled.lines, labelled.rows, strict=True)]
+    return named, sum(labelled.left_out.values())
 
 
 def _rows_of(settings: Settings, data: str) -> tuple[list[tuple[str, Row]], int]:
@@ -188,7 +188,7 @@ def pool_of(settings: Settings, data: str) -> Pool:
             dropped["the same text again"] += len(same) - 1
             kept.append(same[0])
     lengths = count_tokens([row.texts for _, row in kept], settings.tokenizer)
-    short = [one for one, length in zip(kept, lengths, strict=True) if length <= settings.max_tokens]
+    short = [text for text, length in zip(kept, lengths, strict=True) if length <= settings.max_tokens]
     unit = "word pieces" if settings.tokenizer else "words and punctuation marks"
     dropped[f"longer than {settings.max_tokens} {unit}"] = len(kept) - len(short)
     first: dict[str, str] = {}
@@ -207,12 +207,13 @@ def count_tokens(texts: Sequence[Example], tokenizer: str) -> list[int]:
     [3, 9]
     """
     if not tokenizer:
-        return [sum(len(WORD.findall(text)) for text in one) for one in texts]
+        return [sum(len(WORD.findall(text)) for text in example) for example in texts]
     model = load_model(tokenizer)
     if not isinstance(model, HasTokens):
         raise PlanError(f"tokenizer = {tokenizer!r} has no word pieces", fix="hf:FOLDER of a model")
-    added = {width: model.lengths([("",) * width])[0] for width in {len(one) for one in texts}}
-    return [length - added[len(one)] for one, length in zip(texts, model.lengths(texts), strict=True)]
+    added = {width: model.lengths([("",) * width])[0] for width in {len(example) for example in texts}}
+    lengths = model.lengths(texts)
+    return [length - added[len(example)] for example, length in zip(texts, lengths, strict=True)]
 
 
 # What each is for
@@ -279,29 +280,29 @@ def training_texts(settings: Settings) -> dict[str, list[Text]]:
     """K texts of each class, drawn by the seed."""
     (number,) = settings.per_label
     left = parts_of(settings).training
-    found = {}
+    texts = {}
     for role in ROLES:
-        own = sorted(
+        ordered = sorted(
             (text for text in left if text.y == role),
             key=lambda text: _hash(f"training {settings.seed}", content(text.texts)),
         )
-        found[role] = own[:number]
-    if any(len(own) < number for own in found.values()):
-        raise _too_few(settings, {role: len(own) for role, own in found.items()}, number, "train on")
-    return found
+        texts[role] = ordered[:number]
+    if any(len(chosen) < number for chosen in texts.values()):
+        raise _too_few(settings, {role: len(chosen) for role, chosen in texts.items()}, number, "train on")
+    return texts
 
 
-def _too_few(settings: Settings, found: Mapping[str, int], number: int, what: str) -> DataError:
-    role = min(found, key=lambda role: found[role])
+def _too_few(settings: Settings, counts: Mapping[str, int], number: int, what: str) -> DataError:
+    role = min(counts, key=lambda role: counts[role])
     label = roles_of(settings)[role]
     data = (settings.test_data if what != "train on" else "") or settings.data
     dropped = "; ".join(f"{count:,} {why}" for why, count in pool_of(settings, data).dropped.items())
     name = {"test": "test_per_label", "validate": "validation_per_label"}.get(what, "per_label")
     return DataError(
-        f'"{data}": {found[role]:,} texts of class {label!r} ({role}) left to {what}; {name} asks for {number:,}',
+        f'"{data}": {counts[role]:,} texts of class {label!r} ({role}) left to {what}; {name} asks for {number:,}',
         why="test and validation texts come first, then K = per_label to train on"
         + (f"; dropped: {dropped}" if dropped else ""),
-        fix=f"{name} = {found[role]}, or fewer test_per_label",
+        fix=f"{name} = {counts[role]}, or fewer test_per_label",
     )
 
 

@@ -22,10 +22,13 @@ MOSTLY = 0.9
 
 
 def verdict(measures: Measures, groups: Mapping[str, str]) -> Finding:
-    """The finding of the measures that have these groups and no epoch."""
+    """The finding of the measures that have these groups and no epoch.
+
+    By how much more of COOD is right than the shortcut alone gets: half of what could be is where the words change.
+    """
     seen, unseen = (named(measures, "accuracy", groups, kind=kind) for kind in ("ID", "COOD"))
-    gap = named(measures, "gap", groups)
-    if seen.value is None or unseen.value is None or seen.interval is None or unseen.interval is None:
+    gap, beyond = (named(measures, name, groups) for name in ("gap", "beyond the shortcut"))
+    if seen.value is None or unseen.value is None or "over half" not in beyond.facts:
         return _finding("no answer", ": nothing can be said of combining.", groups)
     if not learnt(measures, groups):
         worst = min(
@@ -35,16 +38,28 @@ def verdict(measures: Measures, groups: Mapping[str, str]) -> Finding:
             f": {_value(seen)} % right, {worst.groups['cell']} {_value(worst)} %; a constant answer gets 50. "
         )
         return _finding("not learnt", f"{rest}COOD cannot be read yet.", groups, seen, worst)
-    told = f": {_value(unseen)} % of unseen combinations are right ({shown_interval(unseen)})"
-    less = (gap.value or 0) > 0
-    told += f", {_value(gap)} points less than of seen ones" if less else ", no less than of seen ones"
-    if unseen.interval[1] < 0.5:
-        rest = "; the others it answers as the label of the text alone would have it"
-        return _finding("shortcut", f"{told}{rest}.", groups, unseen, gap)
-    if unseen.interval[0] > 0.5:
-        mostly = ", mostly" if unseen.value < MOSTLY else ""
-        return _finding("combines", f"{mostly}{told}.", groups, unseen, gap)
-    return _finding("between", f"{told}.", groups, unseen, gap)
+    low, high = beyond.facts["over half"]
+    told = f": {_value(unseen)} % of unseen combinations are right ({shown_interval(unseen)}), {_less(gap)}"
+    told += f"; {_more(beyond)}."
+    mostly = ", mostly" if low > 0 and unseen.value < MOSTLY else ""
+    kind = "shortcut" if high < 0 else "combines" if low > 0 else "between"
+    return _finding(kind, mostly + told, groups, unseen, gap, beyond)
+
+
+def _less(gap: Measure) -> str:
+    return (
+        f"{_value(gap)} points less than of seen ones"
+        if (gap.value or 0) > 0
+        else "no less than of seen ones"
+    )
+
+
+def _more(beyond: Measure) -> str:
+    """How much more is right than the shortcut alone would get, if it is more at all."""
+    between = f"({shown_interval(beyond, between=' to ')})"
+    if beyond.interval is not None and beyond.interval[0] > 0:
+        return f"{_value(beyond)} points more than the shortcut alone would get {between}"
+    return f"beyond what the shortcut alone would get {shown(beyond.value, quantity(beyond))} {between}"
 
 
 def learnt(measures: Measures, groups: Mapping[str, str]) -> bool:

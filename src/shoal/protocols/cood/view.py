@@ -4,8 +4,11 @@ OOD cells are shown and never scored: the training data do not say what is right
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
+from ...claims import ALPHA
 from ...errors import some
+from ...measures import shown_interval
 from ...records import Finding, Measure, Measures, Result
 from ...views import Block, Cell, Column, Curves, Line, Number, Row, Section, Table, Text, Tone, Words
 from .cells import CELLS, KINDS, ROLES, Kind, cells_of, target
@@ -21,8 +24,21 @@ MEANING = {
     "COOD": "unseen, but both halves were seen apart",
     "OOD": "the third word was never seen: not a score",
 }
+BEYOND = "COOD less what the shortcut alone would get there"
+SIGNS = {
+    "gap": "ID less COOD, in points",
+    "beyond the shortcut": BEYOND,
+    "shortcut reliance": "COOD answered as the text's label has it, whatever the reason",
+}
+"""Measure to what it tells of a shortcut."""
+SENSITIVITIES = (
+    ("template sensitivity", "fst, sec", "fst, sec texts: the word turns the answer; 100 if both are read"),
+    ("", "neu", "neu texts: the same; 0 if both are read"),
+)
 SHOWN_SETUPS = 6
 """How many setups of a comparison get a sentence, and their epochs shown."""
+SHOWN_PAIRS = 12
+"""How many pairs of setups are shown unless everything is asked for."""
 
 Groups = Mapping[str, str]
 
@@ -113,15 +129,9 @@ def _quantities(measures: Measures, setup: Groups) -> Table:
     for kind in KINDS:
         tones: tuple[Tone, ...] = (TONES[kind],) if kind == "OOD" else ("strong", TONES[kind])
         rows.append(_quantity(kind, named(measures, "accuracy", setup, kind=kind), MEANING[kind], tones))
-    both, neutral = (named(measures, "template sensitivity", setup, y=y) for y in ("fst, sec", "neu"))
-    reliance = named(measures, "shortcut reliance", setup)
-    turned = "fst, sec texts: the word turns the answer; 100 if both are read"
-    rows += [
-        _quantity("gap", named(measures, "gap", setup), "ID less COOD, in points"),
-        _quantity("shortcut reliance", reliance, "COOD answered by the text's label"),
-        _quantity("template sensitivity", both, turned),
-        _quantity("", neutral, "neu texts: the same; 0 if both are read"),
-    ]  # fmt: skip
+    rows += [_quantity(name, named(measures, name, setup), meaning) for name, meaning in SIGNS.items()]
+    for name, y, meaning in SENSITIVITIES:
+        rows.append(_quantity(name, named(measures, "template sensitivity", setup, y=y), meaning))
     for cell in cells_of("OOD"):
         row = named(measures, "said inconsistent", setup, cell=cell, kind="OOD")
         meaning = f"is {target(cell)}, unknowable from training"
@@ -154,6 +164,7 @@ def _epochs(
 
     lines = [line(kind, "accuracy", TONES[kind], kind=kind) for kind in KINDS]
     lines.append(line("gap", "gap"))
+    lines.append(line("beyond", "beyond the shortcut"))
     lines.append(line("validation ID", "validation accuracy", "quiet", kind="ID"))
     return [Curves("epoch", lines, marked=chosen, title=title)]
 
@@ -182,16 +193,33 @@ def _together(measures: Sequence[Measure], findings: Sequence[Finding]) -> Secti
         if dict(finding.groups) in probes
     ]
     blocks.append(_setups(setups))
-    differences = [row for row in measures if row.name == "difference"]
-    blocks += [_differences(differences)] if differences else []
+    blocks += _differences(measures)
     for setup in probes:
         blocks += _epochs(setups[tuple(setup.items())], setup, title=_in_words(setup))
-    seeds = dict.fromkeys(
-        tuple(row.facts["seeds"]) for row in measures if row.name == "gap" and "seeds" in row.facts
-    )
-    brackets = f"COOD in brackets: ID below {100 * LEARNT:.0f} %, or one of its cells below 50: too little was learnt"
-    notes = [*map(claim, seeds), "intervals of COOD and gap: seeds and texts drawn again together", brackets]
-    return Section(blocks=blocks, notes=notes)
+    return Section(blocks=blocks, notes=_how_far(measures))
+
+
+def _how_far(measures: Sequence[Measure]) -> list[str]:
+    """How far the numbers reach, and how their intervals were made."""
+    gaps = [row for row in measures if row.name == "gap" and "seeds" in row.facts]
+    lines = [claim(list(seeds)) for seeds in dict.fromkeys(tuple(row.facts["seeds"]) for row in gaps)]
+    several = any(len(row.facts["seeds"]) > 1 for row in gaps)
+    lines.append("intervals: new texts" + (", and new seeds by Student's t" if several else ""))
+    lines += [f"beyond: {BEYOND}"]
+    unseen = [row for row in Measures(measures).where("accuracy", kind="COOD") if "cell" not in row.groups]
+    lines += [_of_these_runs(row) for row in unseen if row.facts.get("not estimable")]
+    return [
+        *lines,
+        f"COOD in brackets: ID below {100 * LEARNT:.0f} %, or a cell of it below 50: too little was learnt",
+    ]
+
+
+def _of_these_runs(row: Measure) -> str:
+    """What can be said of COOD where seeds say nothing."""
+    setup = {name: row.groups[name] for name in SETUP if name in row.groups}
+    between = shown_interval(replace(row, interval=tuple(row.facts["these runs"])))
+    why = f"{len(row.facts['seeds'])} seeds, and nothing is excluded"
+    return f"not estimable: {why}; COOD of these very runs on new texts is {between} ({_in_words(setup)})"
 
 
 def _in_words(setup: Groups) -> str:
@@ -201,7 +229,7 @@ def _in_words(setup: Groups) -> str:
 def _by_setup(measures: Iterable[Measure]) -> dict[tuple[tuple[str, str], ...], Measures]:
     setups: dict[tuple[tuple[str, str], ...], list[Measure]] = {}
     for row in measures:
-        if row.name != "difference":
+        if "differs in" not in row.groups:
             setup = tuple((name, row.groups[name]) for name in SETUP if name in row.groups)
             setups.setdefault(setup, []).append(row)
     return {setup: Measures(rows) for setup, rows in setups.items()}
@@ -210,37 +238,66 @@ def _by_setup(measures: Iterable[Measure]) -> dict[tuple[tuple[str, str], ...], 
 def _setups(setups: Mapping[tuple[tuple[str, str], ...], Measures]) -> Table:
     """A line per setup; COOD in brackets where the trained combinations were hardly learnt."""
     columns = [Column(name, "left") for name, _ in next(iter(setups))]
-    columns += [Column(name) for name in ("ID", "COOD", "", "gap", "", "OOD", "agree on OOD")]
+    columns += [Column(name) for name in ("ID", "COOD", "", "beyond", "", "gap", "OOD", "agree\non OOD")]
     rows = []
     for names, measures in setups.items():
         setup = dict(names)
         seen, unseen, third = (named(measures, "accuracy", setup, kind=kind) for kind in KINDS)
-        gap, agree = named(measures, "gap", setup), named(measures, "agreement", setup, kind="OOD")
+        gap, beyond = (named(measures, name, setup) for name in ("gap", "beyond the shortcut"))
         readable = learnt(measures, setup)
         rate: Cell = Number(unseen, ("strong", TONES["COOD"]))
         if not readable:
             rate = [Words("(", "quiet"), Number(unseen, "quiet"), Words(")", "quiet")]
+        tone: Tone = "" if readable else "quiet"
+        agree = named(measures, "agreement", setup, kind="OOD")
         rows.append(
             Row([
-                *setup.values(), Number(seen, TONES["ID"]), rate, Number(unseen, part="interval"),
-                Number(gap, "" if readable else "quiet"), Number(gap, part="interval"), Number(third, TONES["OOD"]),
-                Number(agree, TONES["OOD"]),
+                *setup.values(), Number(seen, TONES["ID"]), rate, _interval(unseen), Number(beyond, tone),
+                _interval(beyond), Number(gap, tone), Number(third, TONES["OOD"]), Number(agree, TONES["OOD"]),
             ])
         )  # fmt: skip
     return Table(columns, rows)
 
 
-def _differences(differences: Sequence[Measure]) -> Table:
-    columns = [*(Column(name, "left") for name in ("model", "against", "of")), Column("difference")]
-    rows = []
-    for row in differences:
-        kind = row.groups.get("kind", "")
-        subject: Cell = "gap"
-        for known in KINDS:
-            subject = Words(kind, TONES[known]) if kind == known else subject
-        number = Number(row, "strong", part="value and interval")
-        rows.append(Row([row.groups["model"], row.groups["against"], subject, number]))
-    return Table(columns, rows)
+def _interval(row: Measure) -> Cell:
+    return Words("not estimable", "quiet") if row.facts.get("not estimable") else Number(row, part="interval")
+
+
+def _differences(measures: Sequence[Measure], shown: int = SHOWN_PAIRS) -> list[Table]:
+    """A line per pair of setups that differ in one thing; marked where that is more than chance."""
+    pairs: dict[tuple[tuple[str, str], ...], dict[str, Measure]] = {}
+    adjusted: dict[tuple[tuple[str, str], ...], dict[str, Measure]] = {}
+    for row in measures:
+        if "differs in" in row.groups:
+            pair = tuple((name, value) for name, value in row.groups.items() if name not in ("kind", "of"))
+            rows = pairs if row.name == "difference" else adjusted if row.name == "adjusted p value" else {}
+            rows.setdefault(pair, {})[row.groups.get("kind") or row.groups["of"]] = row
+    if not pairs:
+        return []
+    wanted = ("ID", "COOD", "beyond the shortcut")
+    columns = [Column(name, "left") for name in ("", "", "against")]
+    lines = []
+    for pair, by_name in list(pairs.items())[:shown]:
+        groups = dict(pair)
+        changed = groups["differs in"]
+        numbers = [_marked(by_name.get(name), adjusted.get(pair, {}).get(name)) for name in wanted]
+        others = ", ".join(f"{name} {groups[name]}" for name in SETUP if name in groups and name != changed)
+        lines.append(Row([changed, groups[changed], groups["against"], *numbers, Words(others, "quiet")]))
+    legend = [f"▲ ▼ more, less: adjusted p at most {ALPHA:g}".replace("0.", ".")]
+    several = any(
+        row.interval is None and row.value is not None for rows in pairs.values() for row in rows.values()
+    )
+    legend += ["no interval: one run against several says nothing of the recipes"] if several else []
+    legend += [f"{len(pairs) - shown} more pairs: --json"] if len(pairs) > shown else []
+    columns += [*(Column(name) for name in wanted), Column("with", "left", spare=True)]
+    return [Table(columns, lines, name="differences", title="differences on the same texts", legend=legend)]
+
+
+def _marked(row: Measure | None, adjusted: Measure | None) -> Number:
+    """A difference with its interval; for one run against several the difference alone."""
+    significant = row is not None and adjusted is not None and (adjusted.value or 0.0) <= ALPHA
+    mark = ("▲" if (row.value or 0.0) > 0 else "▼") if row is not None and significant else ""
+    return Number(row, "strong" if significant else "", mark, "value and interval")
 
 
 # For computing

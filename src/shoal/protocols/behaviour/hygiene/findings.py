@@ -16,6 +16,9 @@ EXAMPLES = 5
 MUCH = 0.05
 """Share of a functionality from which copies are a warning, no longer a note."""
 
+MANY = 20
+"""Functionalities that share a content: beyond them no pair is named, for there are as many as their number squared."""
+
 FIXES = {
     "rule cannot judge": "mend the cases or expect another rule; shoal list rules shows all",
     "rule never passes": "mend its filter, tolerance or parts: as it is, every model fails",
@@ -29,8 +32,8 @@ FIXES = {
     "label conflict": "decide which label is right: no model can pass both",
     "test cases seen in training": "split by content (split_by=content, profile recommended): by id, as BELUGA does, "
     "a model that trained on the suite is tested on what it has seen",
-    "repeated cases": "keep each once, as profile recommended does (edits=repaired): copies weight a few cases heavily "
-    "and make intervals too narrow",
+    "repeated cases": "keep each once (duplicates=drop does): copies weight a few cases heavily and make intervals too "
+    "narrow",
     "nearly repeated cases": "keep one of each, unless case and spacing are what is tested",
     "cases in two functionalities": "keep them in one, or the two pass rates rise and fall together",
     "labels never asked for": "add cases of that label, or take it out of label_names: a model that never gives it "
@@ -132,7 +135,7 @@ def _listed(row: dict[str, Any]) -> dict[str, Any]:
     return {key: list(value) if isinstance(value, tuple) else value for key, value in row.items()}
 
 
-def tell(n: int, total: int, one: str, several: str, noun: str = "cases") -> str:
+def tell(n: int, total: int, singular: str, plural: str, noun: str = "cases") -> str:
     """A count as a share of what there is, with its verb.
 
     >>> tell(30, 120, "is lost", "are lost"), tell(1, 8000, "is lost", ""), tell(7, 7, "", "are lost")
@@ -140,7 +143,7 @@ def tell(n: int, total: int, one: str, several: str, noun: str = "cases") -> str
     """
     share = f"{100 * n / total:.1f} %" if n / total >= 0.0005 else "under 0.1 %"
     count = f"all {total:,} {noun}" if n == total > 1 else f"{n:,} of {total:,} {noun} ({share})"
-    return f"{count} {one if n == 1 else several}"
+    return f"{count} {singular if n == 1 else plural}"
 
 
 def ids(cases: Iterable[Case]) -> tuple[str, ...]:

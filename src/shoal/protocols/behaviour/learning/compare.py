@@ -68,8 +68,8 @@ def compare_trainings(
     measures: list[Measure] = []
     for model in models:
         table = _Table(Trainings(settings, [job for job in jobs if job.model == model], planned))
-        own = {"model": model} if len(models) > 1 else {}
-        measures += [replace(row, groups={**own, **row.groups}) for row in table.measures()]
+        which = {"model": model} if len(models) > 1 else {}
+        measures += [replace(row, groups={**which, **row.groups}) for row in table.measures()]
     return measures
 
 
@@ -165,11 +165,11 @@ class _Table:
         clusters = self.trainings.clusters
         ours, theirs = common_seeds(scenario, base)
         both = pair(
-            [base.suite[own][:, theirs] for own in places],
-            [scenario.suite[own][:, ours] for own in places],
+            [base.suite[place][:, theirs] for place in places],
+            [scenario.suite[place][:, ours] for place in places],
             base.iid[:, theirs],
             scenario.iid[:, ours],
-            None if clusters is None else [clusters[own] for own in places],
+            None if clusters is None else [clusters[place] for place in places],
         )
         return draw(both, self.settings.resamples, np.random.default_rng(self.settings.seed))
 
@@ -188,10 +188,10 @@ class _Table:
     # Rates
 
     def _slice(self, scenario: Scenario, functionality: str) -> "_Slice":
-        own = self.trainings.functionalities[functionality]
-        clusters = None if self.trainings.clusters is None else self.trainings.clusters[own]
+        place = self.trainings.functionalities[functionality]
+        clusters = None if self.trainings.clusters is None else self.trainings.clusters[place]
         about = self.trainings.groups(functionality)
-        return _Slice(scenario.suite[own], scenario.failed[own], clusters, about)
+        return _Slice(scenario.suite[place], scenario.failed[place], clusters, about)
 
     def _rates(self, name: str, scenario: Scenario, cases: "_Slice") -> Iterator[Measure]:
         """One rate: its mean over seeds, and that of each."""
@@ -282,5 +282,5 @@ class _Slice:
 
 
 def _in_some_run(flags: Flags) -> Flags:
-    found: Flags = np.logical_or.reduce(flags, axis=1)
-    return found
+    some: Flags = np.logical_or.reduce(flags, axis=1)
+    return some

@@ -28,19 +28,19 @@ def parts(settings: Settings) -> list[Settings]:
             fix='iid = "sentiment", or iid = "train.tsv" with iid_test = "test.tsv"',
         )
     cases = suite_cases(settings, training_split(settings))
-    found: dict[str, Settings] = {}
+    jobs: dict[str, Settings] = {}
     for config in train.on:
         if config == "iid":
-            one = replace(
+            part = replace(
                 settings, train=replace(train, on=("iid",), method=("vanilla",)), hold_out=("none",)
             )
-            found[_key(one)] = one
+            jobs[_key(part)] = part
             continue
         for method in train.method:
             single = replace(settings, train=replace(train, on=(config,), method=(method,)))
-            for one in _scenarios(single, cases):
-                found[_key(one)] = one
-    return list(found.values())
+            for part in _scenarios(single, cases):
+                jobs[_key(part)] = part
+    return list(jobs.values())
 
 
 def _key(settings: Settings) -> str:
@@ -104,4 +104,4 @@ def folds(cases: Sequence[Case], scenario: str, sample: int = 0, seed: int = 0) 
     if sample > len(names):
         raise PlanError(f"hold_out_sample = {sample}; the suite has {len(names)} functionalities")
     chosen = np.random.default_rng(seed).choice(len(names), sample, replace=False)
-    return [names[at] for at in sorted(chosen)]
+    return [names[position] for position in sorted(chosen)]

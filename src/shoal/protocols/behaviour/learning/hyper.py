@@ -68,7 +68,7 @@ def tuned(task: str, method: str, config: str) -> Tuned:
     """
     table = TUNED.get(task, TUNED["sentiment"])
     known = method if method in {name for name, _ in table} else "vanilla"
-    return next(found for (name, configs), found in table.items() if name == known and config in configs)
+    return next(numbers for (name, configs), numbers in table.items() if name == known and config in configs)
 
 
 def iid_how(settings: Settings, model: str) -> How:
@@ -100,16 +100,16 @@ def suite_how(settings: Settings, model: str, task: str, config: str, method: st
 def method_options(settings: Settings, task: str, config: str, method: str) -> Mapping[str, Any]:
     """A method's own numbers that depend on the task; what the plan says comes before them."""
     given = (settings.train.options if settings.train else {}).get(method, {})
-    own = dict(QUIRKS.get(method, {})) if settings.profile == "reference" else {}
+    options = dict(QUIRKS.get(method, {})) if settings.profile == "reference" else {}
     if settings.profile == "paper" and method in ("group-dro", "fish"):
-        own["kappa"] = 0.0
+        options["kappa"] = 0.0
     if method == "lp-ft":
         _, batch, rate = tuned(task, "lp", config)
-        own |= {"probe_learning_rate": rate, "probe_batch": batch}
+        options |= {"probe_learning_rate": rate, "probe_batch": batch}
     if method == "fish":
         # As the paper has it for its own rates: 0.005, 0.00333 or 0.002. A tiny model's higher rate must not shrink it.
-        own["epsilon"] = FISH_NUMERATOR / (tuned(task, "fish", config)[2] * FISH_INNER_STEPS)
-    return own | dict(given)
+        options["epsilon"] = FISH_NUMERATOR / (tuned(task, "fish", config)[2] * FISH_INNER_STEPS)
+    return options | dict(given)
 
 
 def losses(settings: Settings, task: str) -> dict[str, str]:
@@ -122,8 +122,8 @@ def losses(settings: Settings, task: str) -> dict[str, str]:
 
 def _by_length(settings: Settings) -> bool:
     assert settings.train is not None
-    own = settings.train.group_by_length
-    return settings.profile == "recommended" if own is None else own
+    chosen = settings.train.group_by_length
+    return settings.profile == "recommended" if chosen is None else chosen
 
 
 def _factor(model: str) -> int:

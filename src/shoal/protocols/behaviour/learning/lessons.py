@@ -60,14 +60,14 @@ def suite_lessons(settings: Settings, labels: tuple[str, ...]) -> SuiteLessons:
 def _suite_lessons(settings: Settings, labels: tuple[str, ...], _stamps: object) -> SuiteLessons:
     scored = suite_cases(settings, settings.split)
     suite_labels = load_suite(settings.suite).labels or labels
-    found: dict[str, list[Item]] = {}
+    lessons: dict[str, list[Item]] = {}
     kinds: dict[str, Any] = {}
     for case in mend_cases(scored, {SYNONYMS: REPAIRS[SYNONYMS]}):
         name = case.groups["functionality"]
-        found.setdefault(name, []).extend(items_of(case, suite_labels, labels))
+        lessons.setdefault(name, []).extend(items_of(case, suite_labels, labels))
         kinds[name] = case.groups["test type"]
     environments = tuple(
-        Environment(name, kinds[name], tuple(items)) for name, items in found.items() if items
+        Environment(name, kinds[name], tuple(items)) for name, items in lessons.items() if items
     )
     groups = {case.groups["functionality"]: case.groups for case in scored}
     return SuiteLessons(environments, groups, digest_of(repr((environments, labels)).encode()))
@@ -126,12 +126,12 @@ def target_of(label: Label, suite: Sequence[str], labels: Sequence[str]) -> Targ
     word = str(label)
     banded = len(suite) == 3 and len(labels) == 2
     if word.startswith("not_") and word not in suite:
-        at = label_index(word.removeprefix("not_"), suite)
+        code = label_index(word.removeprefix("not_"), suite)
         if banded:
-            return {0: NOT_NEGATIVE, 1: (0.5, 0.5), 2: NOT_NEGATIVE[::-1]}[at]
-        others = [float(name != suite[at]) for name in labels]
+            return {0: NOT_NEGATIVE, 1: (0.5, 0.5), 2: NOT_NEGATIVE[::-1]}[code]
+        others = [float(name != suite[code]) for name in labels]
         return tuple(share / sum(others) for share in others)
-    at = label_index(word, suite)
+    code = label_index(word, suite)
     if banded:
-        return ((1.0, 0.0), (0.5, 0.5), (0.0, 1.0))[at]
-    return tuple(float(name == suite[at]) for name in labels)
+        return ((1.0, 0.0), (0.5, 0.5), (0.0, 1.0))[code]
+    return tuple(float(name == suite[code]) for name in labels)

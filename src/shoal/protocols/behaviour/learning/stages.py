@@ -62,7 +62,11 @@ def _suite_stage(settings: Settings, model: str, data: IidData) -> list[Stage]:
     assert settings.train is not None
     (config,), (method,) = settings.train.on, settings.train.method
     lessons = suite_lessons(settings, data.labels)
-    kept = [one for one in lessons.environments if not _is_held_out(settings, lessons.groups[one.name])]
+    kept = [
+        environment
+        for environment in lessons.environments
+        if not _is_held_out(settings, lessons.groups[environment.name])
+    ]
     mixed = [iid_environment(data)] if "+" in config else []
     if not kept and not mixed:
         return []
@@ -123,5 +127,7 @@ def _stage(
 def _examples(environments: Sequence[Environment]) -> list[Example]:
     """Every text that any fold trains on, in order."""
     return list(
-        dict.fromkeys(example for one in environments for item in one.items for example in item.examples)
+        dict.fromkeys(
+            example for environment in environments for item in environment.items for example in item.examples
+        )
     )

@@ -189,7 +189,7 @@ def best_gain(rows: Sequence[TableRow], column: str) -> tuple[TableRow, float] |
         for row in rows
         if not row.is_baseline and (gain := row.gain(column, baseline)) is not None
     ]
-    return max(gains, key=lambda one: one[1], default=None)
+    return max(gains, key=lambda gain: gain[1], default=None)
 
 
 def mean_gain(rows: Sequence[TableRow], column: str, config: str) -> float | None:
@@ -208,7 +208,7 @@ def average_g(tables: Iterable[Sequence[TableRow]]) -> dict[Row, float]:
             values.setdefault(row.name, []).extend(row.cells[c].value for c in row.cells if c != IID_COLUMN)
     full = max(map(len, values.values()), default=0)
     return {
-        name: fmean(value for value in own if value is not None)
-        for name, own in values.items()
-        if len(own) == full and None not in own
+        name: fmean(value for value in scores if value is not None)
+        for name, scores in values.items()
+        if len(scores) == full and None not in scores
     }

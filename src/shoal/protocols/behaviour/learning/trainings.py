@@ -50,7 +50,7 @@ class Training:
 
 def read_trainings(results: Sequence[Result]) -> list[Training]:
     """The jobs that trained, in an order of their own."""
-    found: dict[tuple[Any, ...], Training] = {}
+    trainings: dict[tuple[Any, ...], Training] = {}
     for result in results:
         settings = result.job["settings"]
         if not settings.get("train"):
@@ -59,11 +59,11 @@ def read_trainings(results: Sequence[Result]) -> list[Training]:
         row = _only(train["on"]), _only(train["method"])
         hold_out = _only(settings.get("hold_out") or STANDARD)
         model, fold = str(result.job["model"]), str(settings.get("fold") or "")
-        one = Training(model, row, hold_out, fold, int(settings["seed"]), result)
-        key = (one.model, _rank(row), one.hold_out, one.fold, one.seed)
-        _refuse_another(found.get(key), one)
-        found[key] = one
-    return [found[key] for key in sorted(found)]
+        training = Training(model, row, hold_out, fold, int(settings["seed"]), result)
+        key = (training.model, _rank(row), training.hold_out, training.fold, training.seed)
+        _refuse_another(trainings.get(key), training)
+        trainings[key] = training
+    return [trainings[key] for key in sorted(trainings)]
 
 
 def _only(value: str | Sequence[str]) -> str:
@@ -79,13 +79,13 @@ def _rank(row: Row) -> tuple[int, int, Row]:
     return places[0], places[1], row
 
 
-def _refuse_another(earlier: Training | None, one: Training) -> None:
-    if earlier is None or earlier.result.job.get("id") == one.result.job.get("id"):
+def _refuse_another(earlier: Training | None, another: Training) -> None:
+    if earlier is None or earlier.result.job.get("id") == another.result.job.get("id"):
         return
-    a, b = earlier.result.job["settings"], one.result.job["settings"]
+    a, b = earlier.result.job["settings"], another.result.job["settings"]
     differ = [name for name in a if a[name] != b.get(name)]
     raise DataError(
-        f"two jobs stand for {' '.join(one.row)}, hold out {one.hold_out} {one.fold}".rstrip(),
+        f"two jobs stand for {' '.join(another.row)}, hold out {another.hold_out} {another.fold}".rstrip(),
         why=f"they differ in {some(differ)}" if differ else "their settings are the same",
         fix="compare them as two plans",
     )
@@ -146,10 +146,10 @@ class Trainings:
     @cached_property
     def functionalities(self) -> dict[str, Positions]:
         """The places of each functionality's cases among those of the suite, in the suite's order."""
-        found: dict[str, list[int]] = {}
-        for at, position in enumerate(self.suite.tolist()):
-            found.setdefault(self.cases[position].groups["functionality"], []).append(at)
-        return {name: np.array(own) for name, own in found.items()}
+        places: dict[str, list[int]] = {}
+        for place, position in enumerate(self.suite.tolist()):
+            places.setdefault(self.cases[position].groups["functionality"], []).append(place)
+        return {name: np.array(members) for name, members in places.items()}
 
     def groups(self, functionality: str) -> dict[str, str]:
         """Functionality, capability and test type."""
@@ -158,11 +158,13 @@ class Trainings:
     @cached_property
     def clusters(self) -> Positions | None:
         """Of the suite's cases, as numbers; None where every case stands alone."""
-        names = [self.cases[at].cluster for at in self.suite.tolist()]
+        names = [self.cases[position].cluster for position in self.suite.tolist()]
         if not any(names):
             return None
         codes: dict[str | int, int] = {}
-        return np.array([codes.setdefault(name or at, len(codes)) for at, name in enumerate(names)])
+        return np.array(
+            [codes.setdefault(name or position, len(codes)) for position, name in enumerate(names)]
+        )
 
     @property
     def rows(self) -> list[Row]:
@@ -230,8 +232,8 @@ class Trainings:
     def _folds(self, row: Row, hold_out: str, seed: int) -> dict[str, int]:
         """Fold to the job that left it out."""
         known = {""} if hold_out in (STANDARD, "seen") else self._values(hold_out)
-        found = self.index.get((row, hold_out, seed), {})
-        return {fold: number for fold, number in found.items() if fold in known}
+        trained = self.index.get((row, hold_out, seed), {})
+        return {fold: number for fold, number in trained.items() if fold in known}
 
     def _values(self, hold_out: str) -> set[str]:
         return {self.groups(name)[hold_out] for name in self.functionalities}
@@ -248,13 +250,13 @@ class Trainings:
         """The outcomes of each withheld unit by the model that did not see it, and the i.i.d. outcomes for G."""
         hits, failed = np.full(len(self.suite), np.nan), np.zeros(len(self.suite), dtype=bool)
         names: set[str] = set()
-        for name, own in self.functionalities.items():
+        for name, places in self.functionalities.items():
             fold = self.groups(name).get(hold_out, "") if "" not in folds else ""
             if fold not in folds and not self._never_trained_on(fold, hold_out):
                 continue
             number = folds.get(fold, self._full_model(row, seed))
             if number is not None:
-                hits[own], failed[own] = self._outcomes(number, self.suite[own])
+                hits[places], failed[places] = self._outcomes(number, self.suite[places])
                 names.add(name)
         by_folds = hold_out in (STANDARD, "seen") or self.iid_of_held_out
         full = self._full_model(row, seed)
@@ -284,15 +286,15 @@ class Trainings:
         order = self.orders[number]
         outcomes = self.jobs[number].result.outcomes
         places = positions if order is None else order[positions]
-        own = [outcomes[at] for at in places.tolist()]
-        hits = np.array([np.nan if one.passed is None else float(one.passed) for one in own])
-        return hits, np.array([bool(one.error) for one in own], dtype=bool)
+        asked = [outcomes[place] for place in places.tolist()]
+        hits = np.array([np.nan if outcome.passed is None else float(outcome.passed) for outcome in asked])
+        return hits, np.array([bool(outcome.error) for outcome in asked], dtype=bool)
 
     def _order(self, result: Result) -> Positions | None:
         """Where this result has each of our cases; None where it has them in our order."""
         if result.cases is self.cases or (ids := [case.id for case in result.cases]) == self.ids:
             return None
-        place = {name: at for at, name in enumerate(ids)}
+        place = {name: position for position, name in enumerate(ids)}
         if place.keys() != set(self.ids):
             raise DataError(
                 f"job {result.job.get('id', '')} was not asked the same cases as the others",
@@ -314,8 +316,8 @@ class _Joined:
 
 def undefined(trainings: Trainings, scenarios: Sequence[Scenario]) -> Iterator[str]:
     """The functionalities without a pass rate in some row: no case applies (`docs/method/beluga.md` 1.5, Φ)."""
-    for name, own in trainings.functionalities.items():
+    for name, places in trainings.functionalities.items():
         for scenario in scenarios:
-            if name in scenario.functionalities and np.isnan(scenario.suite[own]).all(axis=0).any():
+            if name in scenario.functionalities and np.isnan(scenario.suite[places]).all(axis=0).any():
                 yield name
                 break

@@ -1,0 +1,127 @@
+"""What to show of bias diagnostics: one checkpoint's scores, or what several say together.
+
+A strip shows a number on its scale: │ is where nothing is preferred, ● the value, ─ its interval; with several
+checkpoints each is a dot.
+"""
+
+from collections.abc import Sequence
+
+from ...measures import SHARE, shown
+from ...records import Finding, Measure, Measures, Result
+from ...views import Block, Cell, Column, Number, Row, Section, Table, Words
+from . import downstream
+from .build import module_of
+from .checkpoints import by_diagnostic, of_family
+from .family import Family, Line, families, several
+from .notes import phrases_of
+from .settings import Settings
+
+NOTES = 6
+"""How many notes stand below a table."""
+
+
+def view(
+    settings: Settings | None,
+    results: Sequence[Result],
+    measures: Sequence[Measure],
+    findings: Sequence[Finding],
+) -> list[Section]:
+    """Each checkpoint by itself; or, with measures, what several say together, and the files of both."""
+    if not measures:
+        return [_alone(result) for result in results]
+    every = families(results)
+    recipes = [_limits(finding) for finding in findings if "diagnostic" not in finding.groups]
+    return [
+        *recipes,
+        *(section for family in every for section in _together(family, measures, findings)),
+        *_between(measures),
+        Section(blocks=_files(every, measures), detail="file"),
+    ]
+
+
+# One checkpoint
+
+
+def _alone(result: Result) -> Section:
+    """One checkpoint under one diagnostic."""
+    settings = result.job["settings"]
+    diagnostic = settings["diagnostic"][0]
+    module = module_of(diagnostic)
+    about = f"{diagnostic}, {len(result.cases):,} {module.CASES}, profile {settings['profile']}"
+    now = Measures(row for row in result.measures if "epoch" not in row.groups)
+    return Section(
+        title=[Words("bias of ", "quiet"), Words(str(result.job["model"]), "strong")],
+        text=Words(about, "quiet"),
+        blocks=[module.table(now)],
+        notes=_notes(now, result, diagnostic),
+    )
+
+
+def _notes(measures: Measures, result: Result, diagnostic: str) -> list[str]:
+    phrases = module_of(diagnostic).BELOW
+    told = list(dict.fromkeys(words for row in measures for words in phrases_of(row.facts, phrases)))
+    lines = told[:NOTES] + ([f"… and {len(told) - NOTES} more notes: --json"] if len(told) > NOTES else [])
+    errors = sum(bool(outcome.error) for outcome in result.outcomes)
+    lines += [f"{errors:,} cases have no answer and count nowhere"] if errors else []
+    return [*lines, "one checkpoint: this says nothing about others of the same recipe"]
+
+
+# Several checkpoints
+
+
+def _limits(finding: Finding) -> Section:
+    """Of what anything may be said at all."""
+    return Section([Words(finding.groups["recipe"], "strong")], finding.text)
+
+
+def _together(family: Family, measures: Sequence[Measure], findings: Sequence[Finding]) -> list[Section]:
+    """The conclusion about a family and what it rests on; a checkpoint that is alone as it is."""
+    conclusions = [finding.text for finding in findings if dict(finding.groups) == family.groups]
+    if not conclusions:
+        return [_alone(result) for result in family.results.values()]
+    kind = f" by {family.representation}" if family.representation else ""
+    title: Cell = [Words(f"{family.diagnostic}{kind}", "strong"), Words(f" of {family.recipe}", "quiet")]
+    shown_blocks = module_of(family.diagnostic).blocks(of_family(family, measures))
+    return [Section(title, " ".join(conclusions), shown_blocks)]
+
+
+def _between(measures: Sequence[Measure]) -> list[Section]:
+    """Between diagnostics, between representations, and downstream."""
+    rows = Measures(measures)
+    blocks: list[Block] = []
+    tests = rows.where("equivalence p value")
+    blocks += [downstream.table(tests)] if tests else []
+    apart = [*rows.where("difference between diagnostics"), *rows.where("agreement of representations")]
+    if apart:
+        titles = ("between diagnostics", "", "", "")
+        columns = [Column(title, "right" if place == 2 else "left") for place, title in enumerate(titles)]
+        blocks.append(Table(columns, [_row_between(row) for row in apart]))
+    return [Section(blocks=blocks)] if blocks else []
+
+
+def _row_between(row: Measure) -> Row:
+    means = ", ".join(f"{name} {shown(mean, SHARE)}" for name, mean in row.facts.get("means", {}).items())
+    counted = several(row.n) if means else f"{row.n:,} tests and checkpoints"
+    words = "; ".join(filter(None, [means, counted]))
+    about = row.groups["category"] if means else row.groups["representation"]
+    return Row([row.name, about, Number(row), Words(words, "quiet")])
+
+
+# For computing
+
+
+def _files(every: Sequence[Family], measures: Sequence[Measure]) -> list[Block]:
+    """The files of all diagnostics; what two of them say of one kind of thing stands in one file."""
+    lines: dict[str, list[Line]] = {}
+    for diagnostic, members in by_diagnostic(every):
+        rows = Measures(row for family in members for row in of_family(family, measures))
+        for name, more in module_of(diagnostic).files(members, rows).items():
+            lines.setdefault(name, []).extend(more)
+    lines["downstream"] = downstream.file(measures)
+    return [_file(name, rows) for name, rows in lines.items() if rows]
+
+
+def _file(name: str, lines: Sequence[Line]) -> Table:
+    words = [title for title, cell in lines[0].items() if isinstance(cell, str)]
+    columns = [Column(title, "left" if title in words else "right") for title in lines[0]]
+    return Table(columns, [Row(list(line.values())) for line in lines], name)

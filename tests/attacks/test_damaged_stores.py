@@ -1,0 +1,139 @@
+"""Every file of a finished store cut, flipped, emptied or removed: the run mends it or says what to do."""
+
+import json
+import random
+import shutil
+from pathlib import Path
+
+import pytest
+
+from shoal import RunStore, ShoalError, read_plan
+from shoal.runs.executors import run_here
+from shoal.runs.plan import check_plan
+from shoal.runs.scoring import brief_result, result_of
+
+PLAN = """
+models = ["predictions:example", "python:damaged_models:by_length"]
+[behaviour]
+suite = "sentiment"
+limit = 50
+"""
+MODEL = """
+def by_length(texts):
+    return ["positive" if len(text) % 2 else "negative" for text in texts]
+"""
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("finished")
+    (folder / "damaged_models.py").write_text(MODEL)
+    (folder / "plan.toml").write_text(PLAN)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(folder))
+        jobs = check_plan(read_plan(folder / "plan.toml"))
+        assert {problem for _, problem in run_here(jobs, RunStore(folder / "runs"))} == {None}
+        yield folder, jobs, [result_of(job, RunStore(folder / "runs")).measures for job in jobs]
+
+
+def cut(content: bytes, rng: random.Random) -> bytes:
+    return content[: rng.randrange(len(content))]
+
+
+def flipped(content: bytes, rng: random.Random) -> bytes:
+    position = rng.randrange(len(content))
+    return content[:position] + bytes([content[position] ^ 0x41]) + content[position + 1 :]
+
+
+def emptied(content: bytes, rng: random.Random) -> bytes:
+    return b""
+
+
+DAMAGES = {"cut": cut, "flipped": flipped, "emptied": emptied}
+
+
+@pytest.mark.parametrize("damage", [*DAMAGES, "removed"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "cases/*.jsonl",
+        "jobs/*/measures.json",
+        "jobs/*/checks.json",
+        "jobs/*/answers.jsonl",
+        "jobs/*/job.json",
+    ],
+)
+def test_a_damaged_file_is_mended_or_named(finished, tmp_path, name, damage):
+    folder, jobs, measures = finished
+    rng = random.Random(f"{name} {damage}")
+    for attempt in range(3):
+        store = tmp_path / f"store{attempt}"
+        shutil.copytree(folder / "runs", store)
+        victim = rng.choice(sorted(store.glob(name)))
+        if damage == "removed":
+            victim.unlink()
+        else:
+            victim.write_bytes(DAMAGES[damage](victim.read_bytes(), rng))
+        ended = list(run_here(jobs, RunStore(store)))
+        for (job, problem), expected in zip(ended, measures, strict=True):
+            if problem is None:
+                assert brief_result(job, RunStore(store)).measures == expected
+            else:  # said in words that name the file and a way out
+                assert "try:" in problem and "answers.jsonl" in problem and "Traceback" not in problem
+
+
+def test_a_bad_line_inside_partial_answers_is_cut_there_and_asked_again(finished, tmp_path, monkeypatch):
+    folder, jobs, measures = finished
+    store = RunStore(tmp_path / "store")
+    shutil.copytree(folder / "runs", store.folder)
+    job = jobs[1]
+    final = store.job_folder(job.id) / "answers.jsonl"
+    lines = final.read_bytes().splitlines(keepends=True)
+    lines[3] = b'{"example_id": broken\n'
+    (store.job_folder(job.id) / "answers.partial.jsonl").write_bytes(b"".join(lines))
+    final.unlink()
+    assert [problem for _, problem in run_here([job], store)] == [None]
+    assert result_of(job, store).measures == measures[1]
+
+
+def test_a_job_that_is_damaged_spares_the_others(finished, tmp_path):
+    folder, jobs, _ = finished
+    store = RunStore(tmp_path / "store")
+    shutil.copytree(folder / "runs", store.folder)
+    for name in ("answers.jsonl", "measures.json"):
+        path = store.job_folder(jobs[0].id) / name
+        path.write_text(path.read_text()[:200])
+    (_, first), (_, second) = run_here(jobs, store)
+    assert first is not None and "try: rm" in first and second is None
+    with pytest.raises(ShoalError, match="damaged"):
+        store.read_answers(jobs[0].id)
+
+
+def test_a_resumed_job_whose_model_has_changed_begins_again(finished, tmp_path):
+    """As when a file that the model reads late has changed: its fingerprint cannot tell, its answers do."""
+    folder, jobs, measures = finished
+    store = RunStore(tmp_path / "store")
+    shutil.copytree(folder / "runs", store.folder)
+    job = jobs[1]
+    final = store.job_folder(job.id) / "answers.jsonl"
+    rows = [json.loads(line) for line in final.read_text().splitlines()]
+    for row in rows:
+        row["data"]["label"] = {"positive": "negative", "negative": "positive"}[row["data"]["label"]]
+    partial = store.job_folder(job.id) / "answers.partial.jsonl"
+    partial.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    final.unlink()
+    told = []
+    list(run_here([job], store, lambda step, done, total: told.append(step)))
+    assert "the model has changed: asking from the start" in told
+    assert result_of(job, store).measures == measures[1]
+
+
+def test_a_file_of_cases_that_lost_rows_is_built_again(finished, tmp_path):
+    folder, jobs, _ = finished
+    store = RunStore(tmp_path / "store")
+    shutil.copytree(folder / "runs", store.folder)
+    cases: Path = store.cases_file(jobs[0])
+    whole = cases.read_bytes()
+    cases.write_bytes(b"".join(whole.splitlines(keepends=True)[:20]))
+    assert {problem for _, problem in run_here(jobs, store)} == {None}
+    assert cases.read_bytes() == whole
