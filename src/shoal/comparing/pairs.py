@@ -7,9 +7,9 @@
                                                   measures, as `--json` shows them
 
 For any protocol. A measure with the fact `mean over` is a mean over cases, or over the groups of cases that the fact
-names, with its `weights` where they are not all alike; its cases are those whose groups agree with its own (and with
-the fact `only`), but for those that agree with the fact `without`. One with the fact `compare` = "runs" has no cases
-to pair, and only several runs a side tell how far it varies.
+names, with its `weights` where they are not all alike and a `constant` where one stands beside them; its cases are
+those whose groups agree with its own (and with the fact `only`), but for those that agree with the fact `without`. One
+with the fact `compare` = "runs" has no cases to pair, and only several runs a side tell how far it varies.
 
 Every difference is B minus A on the cases that apply to both. One result a side is one checkpoint, and the claim is
 about "this checkpoint on new cases of these groups"; several a side are seeds of one recipe, and the claim is about the
@@ -64,6 +64,7 @@ from ..stats.seeds import (
     error_of_mean,
     recipe_difference,
 )
+from ..stats.sums import sum_t
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -539,7 +540,7 @@ def _row(quantity: Quantity, sides: _Sides, choices: Choices) -> tuple[Row, _Est
         name=quantity.name,
         groups=quantity.measure.groups,
         n=int((~np.isnan(changes)).sum()),
-        rates=(None, None) if missing else _mean_rates(known, weights),
+        rates=(None, None) if missing else _mean_rates(known, weights, quantity.measure.facts.get("constant", 0.0)),
         difference=estimate.difference,
         interval=estimate.interval,
         interval_method=estimate.method,
@@ -556,12 +557,14 @@ def _row(quantity: Quantity, sides: _Sides, choices: Choices) -> tuple[Row, _Est
     return row, estimate
 
 
-def _mean_rates(known: Sequence[_Part], weights: Sequence[float]) -> tuple[float | None, float | None]:
+def _mean_rates(
+    known: Sequence[_Part], weights: Sequence[float], constant: float
+) -> tuple[float | None, float | None]:
     if not known:
         return None, None
     rates = np.array([part.rates for part in known])
     a, b = np.array(weights) @ rates if weights else rates.mean(axis=0)
-    return float(a), float(b)
+    return float(a) + constant, float(b) + constant
 
 
 def _applicability(sides: _Sides, members: NDArray[np.int64]) -> tuple[float | None, float | None]:
@@ -611,26 +614,30 @@ def _of_sum(known: Sequence[_Part], weights: Sequence[float], sides: _Sides, cho
 
     Over seeds, what each seed says varies too: the squares of the two add up.
     """
-    observed = math.fsum(w * difference(part.table) for w, part in zip(weights, known, strict=True)) + 0.0
-    added = _added(known, weights, sides.changes, sides.clusters)
-    count = len(added)
-    spread = float(added.std(ddof=1)) if count > 1 else math.nan
-    cases = Student(observed, math.sqrt(count) * spread, count - 1.0)
-    if not cases.error > 0 and not sides.several:
-        return _Estimate(observed, None, "", 1.0 if observed == 0 else None, "")
+    cases = _cases_of_sum(known, weights, sides)
+    observed = cases.middle
     if sides.several:
         seeds = _seed_error(known, weights, sides, choices)
         if seeds is None:
-            these = cases.interval() if cases.error > 0 else None
-            return _Estimate(observed, these, "these runs", facts=_seeds(sides, one_against_many=True))
+            return _Estimate(
+                observed, cases.interval(), "these runs", facts=_seeds(sides, one_against_many=True)
+            )
         interval = composed(observed, cases.interval, seeds)
         p = composed_p(observed, cases.interval, seeds)
         return _Estimate(
             observed, interval, SUM_INTERVAL + AND_SEEDS, p, OVER_SEEDS, cases, seeds, _seeds(sides)
         )
+    added = _added(known, weights, sides.changes, sides.clusters)
     p = sign_flip_test(added, np.random.default_rng(choices.seed), choices.shuffles)
     interval = in_agreement(cases.interval(), p)
-    return _Estimate(observed, interval, SUM_INTERVAL, p, f"sign flips of {count:,} clusters", cases)
+    return _Estimate(observed, interval, SUM_INTERVAL, p, f"sign flips of {len(added):,} clusters", cases)
+
+
+def _cases_of_sum(known: Sequence[_Part], weights: Sequence[float], sides: _Sides) -> Student:
+    """The difference, and what its t interval over clusters is made of."""
+    defined = [part.members[~np.isnan(sides.changes[part.members])] for part in known]
+    clusters = defined if sides.clusters is None else [sides.clusters[members] for members in defined]
+    return sum_t([sides.changes[members] for members in defined], clusters, weights)
 
 
 def _seeds(sides: _Sides, *, one_against_many: bool = False) -> dict[str, Any]:

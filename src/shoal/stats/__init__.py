@@ -2,6 +2,7 @@
 
     resampling     cluster bootstrap by multinomial counts; seeds and items together
     intervals      Wilson, t, chi-square, percentile and clustered intervals
+    sums           weighted sums of groups that share their clusters
     paired         exact sign test, sign flips over clusters
     generalization G of two recipes over several seeds: intervals and the exchange of cases
     multiplicity   Holm, Benjamini-Hochberg, max-T

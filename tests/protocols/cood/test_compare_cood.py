@@ -57,7 +57,7 @@ def test_seeds_of_one_setup_are_put_together(made):
     for kind in KINDS:
         row = one(rows, "accuracy", K="5", control="none", kind=kind)
         single = [next(m.value for m in result.measures if m.name == "accuracy" and dict(m.groups) ==
-                       {"K": "5", "control": "none", "kind": kind}) for result in results]  # fmt: skip
+                       {"kind": kind}) for result in results]  # fmt: skip
         assert row.value == pytest.approx(np.mean(single))
         assert row.interval[0] < RATES[kind] < row.interval[1]
         assert row.interval_method == "seeds t, text bootstrap" and row.facts["seeds"] == [0, 1, 2, 3, 4]
@@ -122,17 +122,12 @@ def test_the_curve_over_epochs_is_averaged_over_seeds(settings, scored):
         results.append(scored(part, answers, "m"))
     rows = compared(cood.Settings(resamples=50), results)
     curve = [one(rows, "accuracy", K="5", control="none", kind="COOD", epoch=epoch) for epoch in ("1", "2")]
-    first = [
-        one(result.measures, "accuracy", K="5", control="none", kind="COOD", epoch="1") for result in results
-    ]
+    first = [one(result.measures, "accuracy", kind="COOD", epoch="1") for result in results]
     assert curve[0].value == pytest.approx((first[0].value + first[1].value) / 2) and curve[1].value == 1
     assert first[0].value < 0.5 < 0.8 < first[1].value
     assert curve[0].interval == (0, 1), "two seeds that contradict each other say nothing"
     alike = one(rows, "accuracy", K="5", control="none", kind="ID", epoch="1")
-    own = [
-        one(result.measures, "accuracy", K="5", control="none", kind="ID", epoch="1").interval
-        for result in results
-    ]
+    own = [one(result.measures, "accuracy", kind="ID", epoch="1").interval for result in results]
     assert alike.interval[1] - alike.interval[0] == pytest.approx(
         np.mean([high - low for low, high in own]), abs=1e-9
     )

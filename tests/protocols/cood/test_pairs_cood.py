@@ -1,8 +1,13 @@
 """Two COOD results on the same texts, through the comparison that serves every protocol."""
 
+import json
+from importlib import import_module
+
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
+from shoal.cli import main
 from shoal.comparing.pairs import Choices, compare
 from shoal.protocols import cood
 from shoal.protocols.cood.cells import CELLS, KINDS, LABELS, cells_of, target
@@ -64,6 +69,7 @@ def test_every_cell_and_kind_differs_by_what_is_computed_by_hand(thrown):
     assert rows.keys() == before.keys()
     for key, row in rows.items():
         assert row.difference == pytest.approx(after[key] - before[key]), key
+        assert row.rates == pytest.approx((before[key], after[key])), key
         assert row.interval[0] < row.difference < row.interval[1]  # type: ignore[index, operator]
     assert comparison.headline == rows["accuracy", "COOD"]
     assert rows["accuracy", "COOD"].n == 60 and rows["accuracy", "fst/sec"].n == 30
@@ -86,3 +92,57 @@ def test_measures_of_epochs_are_not_compared(settings, scored):
     compared = [row for row in result.measures if "mean over" in row.facts]
     assert len(compared) == len(CELLS) + len(KINDS) + 3
     assert not [row for row in compared if "epoch" in row.groups]
+
+
+# The verbs
+
+
+RULES = """
+[[rule]]
+measure = "accuracy"
+kind = "COOD"
+at_least = 0.8
+
+[[rule]]
+measure = "beyond the shortcut"
+at_least = 0.5
+"""
+
+
+@pytest.fixture
+def predictions(settings, tmp_path):
+    """A file of what a planted reader says to every case; the settings for the command line."""
+    options = [word for pair in ("per_label=5", "test_per_label=30", "validation_per_label=4", "resamples=200")
+               for word in ("--set", pair)]  # fmt: skip
+
+    def write(rule: str) -> str:
+        path = tmp_path / f"{rule}.jsonl"
+        says_inconsistent = import_module("planted_readers").RULES[rule]
+        cases = cood.build(settings(test_per_label=30)).cases
+        rows = [
+            {"case_id": c.id, "pred": int(says_inconsistent(*c.groups["cell"].split("/")))} for c in cases
+        ]
+        path.write_text("\n".join(map(json.dumps, rows)))
+        return f"predictions:{path}"
+
+    return write, ["--protocol", "cood", "--set", f"data={settings().data}", *options]
+
+
+def test_a_gate_opens_for_a_model_that_combines_and_not_for_the_shortcut(predictions, tmp_path):
+    write, options = predictions
+    rules = tmp_path / "rules.toml"
+    rules.write_text(RULES)
+    codes = {}
+    for rule in ("perfect", "x_only"):
+        run = CliRunner().invoke(main, ["gate", write(rule), "--rules", str(rules), *options])
+        codes[rule] = run.exit_code
+        assert "COOD" in run.output or run.exit_code == 0, run.output
+    assert codes == {"perfect": 0, "x_only": 3}
+    assert "beyond the shortcut" in run.output
+
+
+def test_two_models_are_compared_from_the_command_line(predictions):
+    write, options = predictions
+    run = CliRunner().invoke(main, ["compare", write("x_only"), write("perfect"), *options])
+    assert run.exit_code == 0, run.output
+    assert "The accuracy of COOD is 100.0 points higher in B than in A" in run.output.replace("\n", " ")

@@ -36,9 +36,8 @@ BEYOND = {
 
 
 def one(measures, name, **groups):
-    """The measure with exactly these groups, beside K and control."""
-    wanted = {"K": "5", "control": "none", **groups}
-    (measure,) = [row for row in measures if row.name == name and dict(row.groups) == wanted]
+    """The measure with exactly these groups."""
+    (measure,) = [row for row in measures if row.name == name and dict(row.groups) == groups]
     return measure
 
 

@@ -124,7 +124,7 @@ def test_pairs_of_setups_stand_side_by_side_and_what_is_sure_is_marked(settings,
     ]
     results.append(audited(settings(per_label=(3,)), "python:planted_readers:perfect"))
     lines = printed(*map(as_one_model, results)).splitlines()
-    sure, alone = (next(line for line in lines if line.startswith("K ") and line.split()[1:3] == pair)
+    sure, alone = (next(line for line in lines if line.split()[:3] == ["K", *pair])
                    for pair in (["5", "2"], ["3", "2"]))  # fmt: skip
     assert "+100.0 ▲" in sure and "▲" not in alone
     assert "no interval: one run against several says nothing of the recipes" in lines

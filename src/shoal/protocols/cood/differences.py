@@ -1,9 +1,9 @@
 """Setups against each other on the same texts: models, K, words, templates, controls.
 
-Over texts, what each text (or all texts of one premise) adds to the difference varies: a t interval, after adding two
-texts of each class, one for each side, so that agreement on a few texts is no proof (Bonett & Price 2012). Over seeds,
-Student's t of the differences by seed where both setups have the same seeds, which then share their training texts and
-the start of their heads; else Welch's (`stats.seeds`). One run against several says nothing of a recipe.
+Over texts, what each text (or all texts of one premise) adds to the difference varies: a t interval (`stats.sums`).
+Over seeds, Student's t of the differences by seed where both setups have the same seeds, which then share their
+training texts and the start of their heads; else Welch's (`stats.seeds`). One run against several says nothing of a
+recipe.
 """
 
 from collections.abc import Sequence
@@ -12,9 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ...stats.intervals import Interval, t_quantile
+from ...stats.intervals import Interval
 from ...stats.seeds import SeedError, composed, composed_p, error_of_difference, error_of_mean
-from .grid import COLUMNS, SIDE, Floats, Grid, Weights, bounds
+from ...stats.sums import sum_t
+from .grid import COLUMNS, Floats, Grid, Weights, bounds
 
 Integers = NDArray[np.int64]
 
@@ -51,21 +52,24 @@ def difference(new: Grid, old: Grid, weights: Weights, *, paired: bool) -> Diffe
     if not counts.all():
         return None
     by_seed = [parts @ (np.nansum(side, axis=0) / counts[:, None]) for side in sides]
-    value = float(by_seed[0].mean() - by_seed[1].mean())
+    changes = sides[0].mean(axis=2) - sides[1].mean(axis=2)
+    asked = ~np.isnan(changes)
+    texts = sum_t(
+        [changes[rows, column] for column, rows in enumerate(asked.T)],
+        [new.owners[rows] for rows in asked.T],
+        parts.tolist(),
+    )
     pulls = [_pulls(side, counts, parts, new.owners) for side in sides]
-    error, degrees = _over_texts(pulls[0].mean(axis=1) - pulls[1].mean(axis=1), counts, weights)
-
-    def over_texts(level: float) -> Interval:
-        reach = t_quantile(level, degrees) * error
-        return value - reach, value + reach
-
+    value = texts.middle
     seeds = _over_seeds(by_seed, pulls, paired=paired)
     limits = _limits(weights)
-    these_runs = _within(over_texts(0.95), limits)
+    these_runs = _within(texts.interval(), limits)
     if seeds is None:
         return Difference(value, int(counts.sum()), None, these_runs, None)
-    interval = _within(composed(value, over_texts, seeds), limits)
-    return Difference(value, int(counts.sum()), interval, these_runs, composed_p(value, over_texts, seeds))
+    interval = _within(composed(value, texts.interval, seeds), limits)
+    return Difference(
+        value, int(counts.sum()), interval, these_runs, composed_p(value, texts.interval, seeds)
+    )
 
 
 def _pulls(values: Floats, counts: Integers, parts: Floats, owners: Integers) -> Floats:
@@ -76,16 +80,6 @@ def _pulls(values: Floats, counts: Integers, parts: Floats, owners: Integers) ->
     pulls = np.zeros((len(names), values.shape[2]))
     np.add.at(pulls, owner, np.einsum("tcr,c->tr", added[used], parts))
     return pulls
-
-
-def _over_texts(pulls: Floats, counts: Integers, weights: Weights) -> tuple[float, float]:
-    """The standard error of a difference over new texts, and its degrees of freedom."""
-    classes: dict[str, float] = {}
-    for (column, weight), count in zip(weights.items(), counts.tolist(), strict=True):
-        classes[SIDE[column]] = classes.get(SIDE[column], 0.0) + abs(weight) / (count + 2)
-    squares = float((pulls**2).sum()) + 2 * sum(size**2 for size in classes.values())
-    degrees = float(len(pulls) + len(classes))
-    return float(np.sqrt(squares * (len(pulls) + 2 * len(classes)) / degrees)), degrees
 
 
 def _over_seeds(by_seed: Sequence[Floats], pulls: Sequence[Floats], *, paired: bool) -> SeedError | None:

@@ -208,7 +208,7 @@ def known(grid: Grid, draws: Floats, weights: Weights) -> Known:
     by_seed = grid.by_seed(weights)
     if np.isnan(by_seed).any():
         return Known()
-    method = texts_method(grid, weights)
+    method = texts_method(grid, draws, weights)
 
     @cache
     def over_texts(level: float) -> Interval:
@@ -235,16 +235,16 @@ def bounds(weights: Weights) -> Interval:
     return float(np.minimum(parts, 0).sum()), float(np.maximum(parts, 0).sum())
 
 
-def texts_method(grid: Grid, weights: Weights) -> str:
+def texts_method(grid: Grid, draws: Floats, weights: Weights) -> str:
     """How an interval over texts is made.
 
-    A cell in which everything is right, or wrong, gives the same however its texts are drawn: where there is one,
-    Wilson's intervals are put together.
+    A cell in which everything is right, or wrong, gives the same however its texts are drawn: where there is one, or
+    where no draw differs from another, Wilson's intervals are put together.
     """
     if len(weights) == 1:
         return "wilson"
-    rates = grid.rates
-    return "combined wilson" if any(rates[column] in (0, 1) for column in weights) else "text bootstrap"
+    still = any(grid.rates[column] in (0, 1) for column in weights) or np.ptp(drawn(draws, weights)) < 1e-12
+    return "combined wilson" if still else "text bootstrap"
 
 
 def texts_interval(grid: Grid, draws: Floats, weights: Weights, method: str, level: float) -> Interval:

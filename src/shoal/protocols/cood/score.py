@@ -37,28 +37,28 @@ from .grid import (
 from .settings import Settings
 from .verdict import verdict
 
-CASE_WEIGHTS: dict[tuple[str, str], Weights] = {
-    **{("accuracy", kind): weights for kind, weights in KIND_WEIGHTS.items()},
-    ("gap", ""): GAP,
-    ("beyond the shortcut", ""): BEYOND,
-    ("shortcut reliance", ""): {cell: -weight for cell, weight in KIND_WEIGHTS["COOD"].items()},
+RELIANCE: Weights = {cell: -weight for cell, weight in KIND_WEIGHTS["COOD"].items()}
+BY_CELL: dict[tuple[str, str], tuple[Weights, float]] = {
+    **{("accuracy", kind): (weights, 0.0) for kind, weights in KIND_WEIGHTS.items()},
+    ("gap", ""): (GAP, 0.0),
+    ("beyond the shortcut", ""): (BEYOND, -1.0),
+    ("shortcut reliance", ""): (RELIANCE, 1.0),
 }
-"""Name and kind of a measure to its weights of cells; a constant beside them does not matter for a difference."""
+"""Name and kind of a measure to its weights of cells, and the constant beside them."""
 
 
 def score(settings: Settings, built: Built, answers: Mapping[str, Answers]) -> Scored:
     """The outcomes at the chosen epoch, its measures, and then the measures of every epoch."""
     outcomes = {epoch: judge(built.cases, given) for epoch, given in answers.items()}
-    groups = {"K": str(settings.per_label[0]), "control": settings.control[0]}
-    validation = {epoch: _validation(settings, built.cases, rows, groups) for epoch, rows in outcomes.items()}
+    validation = {epoch: _validation(settings, built.cases, rows) for epoch, rows in outcomes.items()}
     chosen = choose_epoch({epoch: row.value for epoch, row in validation.items()})
-    measures = [by_case(row) for row in measure(settings, built.cases, outcomes[chosen], groups)]
-    finding = verdict(Measures(measures), groups)
-    measures += _about(built, chosen, validation[chosen], groups)
+    measures = [by_case(row) for row in measure(settings, built.cases, outcomes[chosen])]
+    finding = verdict(Measures(measures), {})
+    measures += _about(built, chosen, validation[chosen])
     for epoch, rows in outcomes.items():
         if epoch:
-            by_epoch = {**groups, "epoch": epoch}
-            measures += [_with(validation[epoch], by_epoch), *measure(settings, built.cases, rows, by_epoch)]
+            after = [validation[epoch], *measure(settings, built.cases, rows)]
+            measures += [replace(row, groups={**row.groups, "epoch": epoch}) for row in after]
     return Scored(outcomes[chosen], measures, findings=[finding])
 
 
@@ -92,9 +92,10 @@ def by_case(row: Measure) -> Measure:
     """The measure with how it rests on cases, so that two results can be compared on them."""
     if row.name == "accuracy" and "cell" in row.groups:
         facts: dict[str, Any] = {"mean over": "cases", "only": {"split": "test"}}
-    elif (row.name, row.groups.get("kind", "")) in CASE_WEIGHTS:
-        weights = CASE_WEIGHTS[row.name, row.groups.get("kind", "")]
+    elif (row.name, row.groups.get("kind", "")) in BY_CELL:
+        weights, constant = BY_CELL[row.name, row.groups.get("kind", "")]
         facts = {"mean over": "cell", "weights": dict(weights), "only": {"split": "test"}}
+        facts |= {"constant": constant} if constant else {}
         facts |= {"headline": True} if row.groups.get("kind") == "COOD" else {}
     else:
         facts = {}
@@ -104,13 +105,11 @@ def by_case(row: Measure) -> Measure:
 # Measures of one epoch
 
 
-def measure(
-    settings: Settings, cases: Sequence[Case], outcomes: Sequence[Outcome], groups: Mapping[str, str]
-) -> list[Measure]:
+def measure(settings: Settings, cases: Sequence[Case], outcomes: Sequence[Outcome]) -> list[Measure]:
     """All that is said of one model at one moment."""
     test, errors = _split(cases, outcomes, "test")
     grid = grid_of(test, [right_of(outcomes)])
-    return measures_of(grid, settings, groups, errors)
+    return measures_of(grid, settings, {}, errors)
 
 
 def measures_of(
@@ -129,7 +128,7 @@ def measures_of(
     rows = [make.row("accuracy", {cell: 1.0}, cell=cell, kind=CELLS[cell]) for cell in CELLS]
     rows += [make.row("accuracy", KIND_WEIGHTS[kind], kind=kind) for kind in KINDS]
     rows += [make.row("gap", GAP), make.ratio(), make.beyond()]
-    rows.append(make.row("shortcut reliance", CASE_WEIGHTS["shortcut reliance", ""], 1.0))
+    rows.append(make.row("shortcut reliance", RELIANCE, 1.0))
     for side, weights in SENSITIVITY.items():
         whose = {} if side == "all" else {"y": side}
         rows.append(make.row("template sensitivity", weights, 0.0, **whose))
@@ -235,28 +234,22 @@ def _split(
 # Choosing, and what was chosen from
 
 
-def _validation(
-    settings: Settings, cases: Sequence[Case], outcomes: Sequence[Outcome], groups: Mapping[str, str]
-) -> Measure:
+def _validation(settings: Settings, cases: Sequence[Case], outcomes: Sequence[Outcome]) -> Measure:
     """Accuracy on validation texts in the trained combinations, each of the four weighing the same."""
     chosen, errors = _split(cases, outcomes, "validation")
     if not chosen:
-        return Measure("validation accuracy", None, 0, {**groups, "kind": "ID"}, note="no validation texts")
+        return Measure("validation accuracy", None, 0, {"kind": "ID"}, note="no validation texts")
     grid = grid_of(chosen, [right_of(outcomes)])
-    return _Rows(grid, settings, groups, errors, {}, "").row(
-        "validation accuracy", KIND_WEIGHTS["ID"], kind="ID"
-    )
+    return _Rows(grid, settings, {}, errors, {}, "").row("validation accuracy", KIND_WEIGHTS["ID"], kind="ID")
 
 
-def _about(built: Built, chosen: str, validation: Measure, groups: Mapping[str, str]) -> list[Measure]:
+def _about(built: Built, chosen: str, validation: Measure) -> list[Measure]:
     """Which epoch was chosen and how, and what the texts were chosen from."""
     rows = []
     if chosen:
         validated = validation.value is not None
         how = "best on validation texts in trained combinations" if validated else "the last"
-        rows.append(
-            Measure("chosen epoch", float(chosen), validation.n, groups, note=how, facts={"chosen as": how})
-        )
+        rows.append(Measure("chosen epoch", float(chosen), validation.n, note=how, facts={"chosen as": how}))
         rows.append(validation)
     about = built.about
     if about:
@@ -264,12 +257,8 @@ def _about(built: Built, chosen: str, validation: Measure, groups: Mapping[str, 
         between = wilson(dropped, everything)
         rows.append(
             Measure(
-                "texts left out", dropped / everything, everything, groups, between, "wilson",
+                "texts left out", dropped / everything, everything, {}, between, "wilson",
                 note=describe(about), facts={"left out": dict(about["dropped"])},
             )
         )  # fmt: skip
     return rows
-
-
-def _with(row: Measure, groups: Mapping[str, str]) -> Measure:
-    return replace(row, groups={**row.groups, **groups})

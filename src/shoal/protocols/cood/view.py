@@ -56,7 +56,7 @@ def sections(
 
 def _alone(result: Result) -> Section:
     """The whole of one job."""
-    setup = _job_groups(result)
+    setup: Groups = {}
     checks = [check for check in result.job.get("checks", ()) if check["ok"] is False]
     blocks: list[Block] = [Text(_sentence(finding)) for finding in result.findings]
     blocks += [_matrix(result, setup), _quantities(result.measures, setup)]
@@ -69,12 +69,6 @@ def _alone(result: Result) -> Section:
         notes=_notes(result.measures, setup),
         warnings=[f"{check['name']}: {check['detail']}" for check in checks],
     )
-
-
-def _job_groups(result: Result) -> Groups:
-    """The groups that every measure of a job has."""
-    setup = setup_of(result)
-    return {name: setup[name] for name in ("K", "control")}
 
 
 def _title(result: Result) -> Cell:
@@ -275,21 +269,23 @@ def _differences(measures: Sequence[Measure], shown: int = SHOWN_PAIRS) -> list[
     if not pairs:
         return []
     wanted = ("ID", "COOD", "beyond the shortcut")
-    columns = [Column(name, "left") for name in ("", "", "against")]
+    setups = [dict(pair) for pair in pairs]
+    vary = [name for name in SETUP if len({setup.get(name) for setup in setups}) > 1]
     lines = []
     for pair, by_name in list(pairs.items())[:shown]:
-        groups = dict(pair)
-        changed = groups["differs in"]
+        setup = dict(pair)
+        changed = setup["differs in"]
+        beside = ", ".join(f"{name} {setup[name]}" for name in vary if name != changed)
         numbers = [_marked(by_name.get(name), adjusted.get(pair, {}).get(name)) for name in wanted]
-        others = ", ".join(f"{name} {groups[name]}" for name in SETUP if name in groups and name != changed)
-        lines.append(Row([changed, groups[changed], groups["against"], *numbers, Words(others, "quiet")]))
+        lines.append(Row([Words(beside, "quiet"), changed, setup[changed], setup["against"], *numbers]))
     legend = [f"▲ ▼ more, less: adjusted p at most {ALPHA:g}".replace("0.", ".")]
     several = any(
         row.interval is None and row.value is not None for rows in pairs.values() for row in rows.values()
     )
     legend += ["no interval: one run against several says nothing of the recipes"] if several else []
     legend += [f"{len(pairs) - shown} more pairs: --json"] if len(pairs) > shown else []
-    columns += [*(Column(name) for name in wanted), Column("with", "left", spare=True)]
+    columns = [Column(name, "left") for name in ("with", "differ in", "", "against")]
+    columns += [Column(name) for name in wanted]
     return [Table(columns, lines, name="differences", title="differences on the same texts", legend=legend)]
 
 

@@ -1,0 +1,52 @@
+"""Weighted sums over groups that share their clusters: what is fixed is no variance, and agreement is no proof."""
+
+import numpy as np
+import pytest
+
+from shoal.stats.intervals import paired_difference_interval
+from shoal.stats.resampling import paired_table
+from shoal.stats.sums import sum_t
+
+
+def test_what_groups_differ_in_is_no_variance():
+    """One group changes everywhere, the other nowhere: the sum is as sure as each of them."""
+    clusters = [np.arange(40), np.arange(40, 80)]
+    alike = sum_t([np.ones(40), np.ones(40)], clusters, [0.5, 0.5])
+    apart = sum_t([np.ones(40), np.zeros(40)], clusters, [0.5, 0.5])
+    assert (alike.middle, apart.middle) == (1, 0.5) and alike.error == pytest.approx(apart.error)
+
+
+def test_the_variance_is_that_of_a_mean_of_independent_groups():
+    rng = np.random.default_rng(0)
+    first, second = (rng.integers(-1, 2, 4000).astype(float) for _ in range(2))
+    found = sum_t([first, second], [np.arange(4000), np.arange(4000, 8000)], [1.0, -0.5])
+    expected = np.sqrt(first.var() / 4000 + 0.25 * second.var() / 4000)
+    assert found.error == pytest.approx(expected, rel=0.01)
+    assert found.middle == pytest.approx(first.mean() - 0.5 * second.mean())
+
+
+def test_groups_of_the_same_clusters_add_up_before_they_vary():
+    values = np.tile([1.0, -1.0], 500)
+    clusters = np.arange(1000)
+    together, against = (sum_t([values, values], [clusters, clusters], [0.5, w]).error for w in (0.5, -0.5))
+    apart = sum_t([values, values], [clusters, clusters + 1000], [0.5, 0.5]).error
+    assert together == pytest.approx(np.sqrt(2) * apart, rel=0.01)
+    assert against < 0.1 * apart, "what a cluster adds to one it takes from the other"
+
+
+@pytest.mark.parametrize("n", [5, 20, 80])
+def test_no_difference_at_all_is_no_certainty(n):
+    low, high = sum_t([np.zeros(n)], [np.arange(n)], [1.0]).interval()
+    usual = paired_difference_interval(paired_table(np.ones(n), np.ones(n)))
+    assert high == -low == pytest.approx(usual[1], rel=0.25)
+
+
+def test_the_order_of_cases_and_the_names_of_clusters_change_nothing():
+    rng = np.random.default_rng(1)
+    values, clusters = rng.random(60) - 0.5, rng.integers(0, 20, 60)
+    order = rng.permutation(60)
+    found = sum_t([values, values[::2]], [clusters, clusters[::2]], [0.7, 0.1])
+    again = sum_t([values[order], values[::2]], [99 - clusters[order], 99 - clusters[::2]], [0.7, 0.1])
+    assert found == again
+    exchanged = sum_t([-values, -values[::2]], [clusters, clusters[::2]], [0.7, 0.1])
+    assert (exchanged.middle, exchanged.error) == (-found.middle, found.error)
