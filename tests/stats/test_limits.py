@@ -20,8 +20,8 @@ def test_independent_cases_have_the_binomial_test(passes: int, n: int, limit: fl
     passes = min(passes, n)
     table = cluster_table([1.0] * passes + [0.0] * (n - passes))
     for side, alternative in (("below", "less"), ("above", "greater")):
-        expected = binomtest(passes, n, limit, alternative=alternative).pvalue
-        assert rate_p([table], limit, side) == pytest.approx(expected, abs=1e-12)
+        expected = binomtest(passes, n, limit, alternative=alternative).pvalue  # type: ignore[arg-type]
+        assert rate_p([table], limit, side) == pytest.approx(expected, abs=1e-12)  # type: ignore[arg-type]
 
 
 def templated(rng: np.random.Generator, rate: float, templates: int, size: int, alike: float) -> ClusterTable:
