@@ -75,6 +75,7 @@ MEASURES: dict[str, Quantity] = {
     "problems": COUNT,
     # Bias
     "stereotype score": Quantity("share", "ideal", 0.5, 1),
+    "stereotype score of decided pairs": Quantity("share", "ideal", 0.5, 1),
     "stereotype score of stereo pairs": Quantity("share", "ideal", 0.5, 1),
     "stereotype score of antistereo pairs": Quantity("share", "ideal", 0.5, 1),
     "pct_stereotype": Quantity("share", "ideal", 0.5, 1),

@@ -38,6 +38,7 @@ def test_crows_pairs_of_bert(data):
     percent = {name: round(100 * (row.value or 0.0), 2) for name, row in whole.items()}
     assert percent == {
         "stereotype score": 60.48,
+        "stereotype score of decided pairs": 60.48,
         "stereotype score of stereo pairs": 61.09,
         "stereotype score of antistereo pairs": 56.88,
         "neutral share": 0.0,

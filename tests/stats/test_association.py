@@ -12,7 +12,6 @@ from shoal.stats.association import (
     association,
     effect_size,
     effect_size_interval,
-    effect_size_replicates,
     permutation_p,
     random_sums,
 )
@@ -116,13 +115,6 @@ def test_sums_in_another_order_are_ties(rng):
     # 0.1 + 0.2 + 0.3 is not 0.3 + 0.2 + 0.1 to the last bit.
     values = [0.1, 0.2, 0.3]
     assert permutation_p(values, values[::-1], rng).p >= 0.5
-
-
-def test_units_are_drawn_together(rng):
-    x, y = [1.0, 1.0, -1.0, -1.0], [0.5, -0.5, 0.5, -0.5]
-    apart = effect_size_replicates(x, y, rng, 2000)
-    together = effect_size_replicates(x, y, rng, 2000, (["a", "a", "b", "b"], ["c", "d", "e", "f"]))
-    assert np.nanstd(together) > np.nanstd(apart)
 
 
 @pytest.mark.parametrize("wrong", [[], [[1.0]]])

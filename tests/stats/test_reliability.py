@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from scipy.stats import chi2
 
 from shoal.stats.reliability import (
     category_counts,
@@ -21,8 +22,8 @@ from shoal.stats.reliability import (
     pairwise_agreement,
     run_spread,
     runs_needed,
+    sd_below,
     sign_flip_over_runs,
-    tost,
     tost_two_samples,
     variance_components,
 )
@@ -194,15 +195,30 @@ def test_no_reliability_needs_no_number_of_runs() -> None:
     assert runs_needed(0.0, 0.8) is None and runs_needed(NA, 0.8) is None
 
 
+VALUES = st.lists(st.floats(-2, 2).map(lambda x: round(x, 3)), min_size=2, max_size=12)
+
+
 @settings(deadline=None)
-@given(st.lists(st.floats(-2, 2).map(lambda x: round(x, 3)), min_size=2, max_size=12), st.floats(0.1, 3))
-def test_equivalence_is_the_interval_inside_the_margin(values: list[float], margin: float) -> None:
-    found = tost(values, margin)
+@given(VALUES, VALUES, st.floats(0.1, 3))
+def test_equivalence_is_the_interval_inside_the_margin(
+    ours: list[float], theirs: list[float], margin: float
+) -> None:
+    found = tost_two_samples(ours, theirs, margin)
     inside = -margin < found.interval[0] and found.interval[1] < margin
     edge = min(abs(abs(end) - margin) for end in found.interval)
     assert found.equivalent == inside or edge < 1e-6
-    mirrored = tost([-v for v in values], margin)
+    mirrored = tost_two_samples(theirs, ours, margin)
     assert mirrored.p == pytest.approx(found.p) and mirrored.difference == pytest.approx(-found.difference)
+
+
+def test_runs_are_alike_where_the_limit_of_their_spread_is_inside_the_margin() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        scores = rng.normal(0, rng.uniform(0.2, 2), size=int(rng.integers(2, 20)))
+        found = sd_below(scores, 1.0)
+        assert found.below == (found.limit < 1.0)
+        assert found.p == pytest.approx(chi2.cdf((len(scores) - 1) * scores.var(ddof=1), len(scores) - 1))
+    assert sd_below([1, 1, 1], 0.5).below
 
 
 def test_welch_equivalence_agrees_with_scipy() -> None:
@@ -246,9 +262,11 @@ def test_bad_arguments_are_named() -> None:
     with pytest.raises(ValueError, match="every run needs an outcome"):
         run_spread([[1, NA]])
     with pytest.raises(ValueError, match="margin is positive"):
-        tost([1, 2], margin=0)
-    with pytest.raises(ValueError, match="at least two"):
-        tost([1], margin=1)
+        tost_two_samples([1, 2], [1, 2], margin=0)
+    with pytest.raises(ValueError, match="margin is positive"):
+        sd_below([1, 2], margin=0)
+    with pytest.raises(ValueError, match="at least two runs"):
+        sd_below([1], margin=1)
     with pytest.raises(ValueError, match="got 1 and 2"):
         tost_two_samples([1], [1, 2], margin=1)
     with pytest.raises(ValueError, match="wished reliability"):

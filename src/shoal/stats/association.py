@@ -176,40 +176,6 @@ BYTES: Floats = ((np.arange(256)[:, None] >> np.arange(8)) & 1).astype(np.float6
 ONES = BYTES.sum(axis=1).astype(np.int64)
 
 
-def effect_size_replicates(
-    first: ArrayLike,
-    second: ArrayLike,
-    rng: Generator,
-    resamples: int,
-    units: tuple[ArrayLike, ArrayLike] | None = None,
-    ddof: int = 1,
-) -> Floats:
-    """Effect sizes when targets are drawn anew within X and within Y, attributes as they are; NaN where undefined.
-
-    `units` name what was drawn together, such as all sentences about one word.
-    """
-    sides = _sides(first, second)
-    draws = []
-    for number, side in enumerate(sides):
-        names = (
-            np.arange(len(side))
-            if units is None
-            else np.unique(np.asarray(units[number]), return_inverse=True)[1]
-        )
-        size = int(names.max()) + 1
-        drawn = rng.multinomial(size, np.full(size, 1 / size), resamples).astype(np.float64)
-        tables = [np.bincount(names, weights, size) for weights in (np.ones(len(side)), side, side**2)]
-        draws.append(drawn @ np.stack(tables, axis=1))  # (resamples, 3): n, Σs, Σs²
-    (n_x, sum_x, _), (n_y, sum_y, _) = draws[0].T, draws[1].T
-    n, total, squares = (draws[0] + draws[1]).T
-    variance = (squares - total**2 / n) / (n - ddof)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        found: Floats = np.where(
-            variance > TOLERANCE**2, (sum_x / n_x - sum_y / n_y) / np.sqrt(variance), np.nan
-        )
-    return found
-
-
 def effect_size_interval(
     first: ArrayLike,
     second: ArrayLike,

@@ -7,7 +7,7 @@ Items may also be categories or models: whatever is to be told apart.
     would one more run agree?               icc, runs_needed
     does a score move more than its items?  run_spread (SD, its interval, the floor, the ratio)
     buy seeds or items?                     variance_components
-    are two things the same?                tost, disattenuated_correlation
+    are two things the same?                sd_below, tost_two_samples, disattenuated_correlation
     all runs together, against 0            sign_flip_over_runs
 """
 
@@ -318,27 +318,43 @@ class Equivalence:
     equivalent: bool
 
 
-def tost(differences: ArrayLike, margin: float, alpha: float = 0.05) -> Equivalence:
-    """Whether a mean difference is within ±margin, by two one-sided t tests (`docs/method/beyond.md` 7.18).
+@dataclass(frozen=True, slots=True)
+class SdBound:
+    """A standard deviation over runs, its upper limit, and the p of the test that it is no smaller than a margin."""
 
-    `differences` are of paired runs. "No significant difference" is not this claim.
+    sd: float
+    limit: float
+    p: float
+    below: bool
 
-    >>> found = tost([0.2, -0.1, 0.3, -0.4, 0.1], margin=1.0)
-    >>> found.equivalent, round(found.p, 4)
-    (True, 0.0007)
+
+def sd_below(scores: ArrayLike, margin: float, alpha: float = 0.05) -> SdBound:
+    """Whether runs are alike: their SD is below a margin, by its one-sided χ² limit (`docs/method/beyond.md` 7.18).
+
+    >>> alike = sd_below([84.1, 84.3, 84.2, 84.4, 84.3], margin=1.0)
+    >>> alike.below, round(alike.limit, 2)
+    (True, 0.27)
+    >>> sd_below([82.0, 86.0] * 30, margin=1.0).below
+    False
     """
-    sample = np.asarray(differences, dtype=np.float64)
+    sample = np.asarray(scores, dtype=np.float64)
     n = len(sample)
     if n < 2:
-        raise ValueError(f"equivalence needs at least two differences; got {n}")
-    error = float(sample.std(ddof=1)) / math.sqrt(n)
-    return _equivalence(float(sample.mean()), error, n - 1, margin, alpha)
+        raise ValueError(f"a spread needs at least two runs; got {n}")
+    if margin <= 0 or not 0 < alpha < 0.5:
+        raise ValueError(f"a margin is positive and alpha below one half; got {margin} and {alpha}")
+    sd = float(sample.std(ddof=1))
+    limit = sd * math.sqrt((n - 1) / special.chdtri(n - 1, 1 - alpha))
+    p = float(special.chdtr(n - 1, (n - 1) * (sd / margin) ** 2))
+    return SdBound(sd, limit, p, p < alpha)
 
 
 def tost_two_samples(
     scores_a: ArrayLike, scores_b: ArrayLike, margin: float, alpha: float = 0.05
 ) -> Equivalence:
-    """As `tost` for two recipes with runs of their own, by Welch's t.
+    """Whether the means of two recipes are within ±margin, by two one-sided tests (`docs/method/beyond.md` 7.18).
+
+    Each has runs of its own, so the t is Welch's. "No significant difference" is not this claim.
 
     >>> tost_two_samples([84.1, 84.3, 84.6], [84.2, 84.4, 84.3], margin=1.0).equivalent
     True

@@ -186,3 +186,23 @@ def test_random_scores_know_nothing_and_prefer_nothing(coin, run):
     for name in ("stereotype score", "language modelling score"):
         low, high = measures.where(name, task="all", category="all")[0].interval
         assert low < 0.5 < high
+
+
+@pytest.mark.parametrize("aggregate", ["micro", "per_term"])
+def test_two_models_are_compared_by_the_mean_that_is_shown(aggregate, tmp_path):
+    from shoal import audit
+    from shoal.comparing.pairs import compare
+
+    terms = ["a", "a", "a", "b", "c", "c"]
+    path = write(tmp_path, [("intersentence", term, "age", "x", ["p", "q", "r"]) for term in terms])
+    results = []
+    for name, stereotypes in (("old", (9, 9, 9, 1, 9, 1)), ("new", (1, 9, 1, 1, 9, 9))):
+        folder = tmp_path / name
+        folder.mkdir()
+        model = stored(folder, [(score, 5, 0) for score in stereotypes])
+        results.append(audit("bias", model, diagnostic="stereoset", data=path, aggregate=aggregate))
+    row = compare(*([result] for result in results)).headline
+    shown = [result.measures.where("stereotype score", category="all")[0].value for result in results]
+    assert row.rates == pytest.approx(tuple(shown))
+    assert row.difference == pytest.approx(shown[1] - shown[0])
+    assert row.difference == pytest.approx({"micro": -1 / 6, "per_term": (-2 / 3 + 0 + 1 / 2) / 3}[aggregate])

@@ -6,7 +6,7 @@ not scored. A causal model's score is the log-likelihood of the sentence.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,8 @@ from .asking import answers, check_language_model, likelihoods, log_probabilitie
 from .likelihood import NEITHER, TIES, across, blocks, conclude, files, score_cells, score_columns
 from .notes import UNDEFINED, Phrases, noted
 from .settings import Settings
-from .shares import IN_DOUBT, OVER_CASES, share
+from .shares import IN_DOUBT, OVER_CASES, UNDECIDED, share
+from .spread import DECIDED
 
 FOLDER, FILES = "crows_pairs", (FILE,)
 ASKS: Asks = "tokens"
@@ -210,8 +211,11 @@ def score(
 def _measures(cases: Sequence[Case], counted: _Counted) -> list[Measure]:
     categories = sorted({case.groups["category"] for case in cases})
     measures = [
-        _preferred([case for case in cases if name in ("all", case.groups["category"])], counted, name)
+        row
         for name in ["all", *categories]
+        for row in _preferred(
+            [case for case in cases if name in ("all", case.groups["category"])], counted, name
+        )
     ]
     counts = counted.counts
     groups = {"diagnostic": "crows", "category": "all"}
@@ -230,22 +234,30 @@ def _measures(cases: Sequence[Case], counted: _Counted) -> list[Measure]:
     return measures
 
 
-def _preferred(members: Sequence[Case], counted: _Counted, category: str) -> Measure:
-    """Neutral pairs stay in the denominator."""
-    values = [counted.counts[case.id] for case in members if case.id in counted.counts]
+def _preferred(members: Sequence[Case], counted: _Counted, category: str) -> list[Measure]:
+    """The authors' metric, in which neutral pairs stay in the denominator; and the share of those with a preference.
+
+    Only the second can be held against one half: neutral pairs lower the first, whatever the others say.
+    """
+    known = [case.id for case in members if case.id in counted.counts]
+    values = [counted.counts[name] for name in known]
     neutral, left_out = values.count(None), sum(case.id in counted.skipped for case in members)
-    facts: dict[str, Any] = {**OVER_CASES, TIES: sum(case.id in counted.even for case in members)}
+    groups = {"diagnostic": "crows", "category": category}
+    errors = len(members) - len(values) - left_out
+    sides = [
+        float(counted.scores[name][0] > counted.scores[name][1]) for name in known if name not in counted.even
+    ]
+    ties = len(values) - len(sides)
+    facts: dict[str, Any] = {**OVER_CASES, TIES: ties}
     facts |= {"headline": True} if category == "all" else {}
     facts |= {"neutral": neutral} if neutral else {}
     facts |= {"no token": left_out} if left_out else {}
-    return share(
-        "stereotype score",
-        [value or 0.0 for value in values],
-        {"diagnostic": "crows", "category": category},
-        na=left_out,
-        errors=len(members) - len(values) - left_out,
-        facts=facts,
-    )
+    counts = [value or 0.0 for value in values]
+    decided = share(DECIDED, sides, groups, na=left_out + ties, errors=errors)
+    metric = share("stereotype score", counts, groups, na=left_out, errors=errors, facts=facts)
+    doubt = {name: fact for name, fact in decided.facts.items() if name == UNDECIDED}
+    facts = {name: fact for name, fact in metric.facts.items() if name != UNDECIDED} | doubt
+    return [replace(metric, facts=facts), decided]
 
 
 def _as_lm_eval(scored: dict[str, tuple[float, float]]) -> list[Measure]:
@@ -269,8 +281,10 @@ def table(measures: Measures) -> Table:
         label = Words(name, "strong") if name == "all" else Words(f"  {name}")
         rows.append(Row([label, *score_cells(row)], "strong" if name == "all" else ""))
     rows.append(Row())
+    neutral = any("neutral" in row.facts for row in measures)
     for row in measures:
-        if row.name != "stereotype score":
+        of_all = row.groups["category"] == "all" and row.name != "stereotype score"
+        if of_all and (neutral or row.name != DECIDED):
             cells = score_cells(row) if quantity(row).ideal == NEITHER else score_cells(row)[:3]
             rows.append(Row([Words(row.name, "quiet"), *cells]))
     return Table(score_columns("score"), rows)

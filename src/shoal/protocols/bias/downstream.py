@@ -1,7 +1,8 @@
 """Is it the same model downstream? (`docs/method/bias.md` 5.7, `docs/method/beyond.md` 7.18)
 
-"Not significantly different" is no proof of being the same. Equivalence is claimed only where the 90 % interval lies
-inside the margin: two one-sided tests at 5 %.
+"Not significantly different" is no proof of being the same. Two recipes are called equivalent where the 90 % interval
+of their difference lies inside the margin: two one-sided tests at 5 %. The checkpoints of one recipe are called alike
+where the upper 95 % limit of their SD is below the margin; that they lie near their own mean is no such claim.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,7 +15,6 @@ from ...errors import DataError
 from ...files import read_table
 from ...records import Measure
 from ...stats import reliability as r
-from ...stats.intervals import mean_t_interval
 from ...views import Column, Number, Row, Table, Words
 from .family import OVER_RUNS, Line, by_groups, columns_of, measure, sound, spread_measures
 
@@ -80,22 +80,16 @@ def _within(task: str, recipe: str, values: Sequence[float], margin: float) -> I
         return
     apart = max(values) - min(values)
     yield measure("largest difference", apart, len(values), groups, "between two checkpoints")
-    test = r.tost(np.asarray(values) - np.mean(values), margin)
-    low, high = mean_t_interval(values, 0.9)
+    test = r.sd_below(values, margin)
     words = (
-        f"the recipe's mean is known within ±{(high - low) / 2:.4f} (90 %), "
-        f"{'inside' if test.equivalent else 'not inside'} the margin of {margin:g}"
+        f"the SD over new checkpoints is below {test.limit:.4f} (95 %), "
+        f"{'inside' if test.below else 'not inside'} the margin of {margin:g}; "
+        f"the largest difference of these is {apart:.4f}"
     )
     yield Measure(
-        "equivalence p value",
-        test.p,
-        len(values),
-        groups,
-        sound(test.interval),
-        "90 % t interval",
-        note=words,
-        facts={"equivalent": test.equivalent, "margin": margin, "words": words},
-    )
+        "equivalence p value", test.p, len(values), groups, (0.0, test.limit), "95 % limit of the SD", note=words,
+        facts={"equivalent": test.below, "margin": margin, "words": words},
+    )  # fmt: skip
 
 
 def _between(

@@ -3,6 +3,7 @@
 Such a diagnostic has a measure `stereotype score` by category, and by task where it has several.
 """
 
+import math
 from collections.abc import Iterator, Sequence
 
 from ...measures import SHARE, shown
@@ -10,13 +11,15 @@ from ...records import Measure, Measures
 from ...views import Bars, Block, Cell, Column, Dots, Number, Row, Table, Text, Tone, Words
 from .family import FLAGS, OVER_RUNS, WANTED, Family, Line, by_groups, columns_of, first, several
 from .settings import Settings
-from .spread import AGAINST, COINS, STRADDLES, WIDE, by_coins, spread
+from .spread import AGAINST, COINS, DECIDED, STRADDLES, WIDE, by_coins, spread
 
 SCALE = (0.2, 0.8)
 """The ends of a strip of stereotype scores."""
 NEITHER = 0.5
 """Where neither side is preferred."""
-SHORT = {"stereotype score": "ss", "language modelling score": "lms", "icat": "icat"}
+HALF_OF_THE_VARIANCE = math.sqrt(2)
+"""The ratio of a spread to its floor at which single items explain half of the variance."""
+SHORT = {"stereotype score": "ss", DECIDED: "ss_decided", "language modelling score": "lms", "icat": "icat"}
 """Names of scores in files, as the paper abbreviates them."""
 AGREEMENT = ("pairwise agreement", "Fleiss kappa", "Krippendorff alpha", "ICC(2,1)", "category reliability")
 
@@ -41,23 +44,44 @@ def conclude(measures: Measures, runs: int) -> Iterator[str]:
         f"Over {several(runs)} the stereotype score is {shown(mean.value, SHARE)} %, "
         f"SD {shown(sd.value, SHARE)} points."
     )
-    if mean.interval and runs >= WANTED:
-        low, high = mean.interval
-        side = "above" if low > NEITHER else "below" if high < NEITHER else ""
-        beyond = f"lies {side} one half" if side else "cannot be told from one half"
-        ends = f"95 % interval {shown(low, SHARE)} to {shown(high, SHARE)}"
-        yield f"On these items the mean over new checkpoints of the recipe {beyond} ({ends})."
+    yield from _against_half(mean, first(measures, "mean over checkpoints", **{**whole, "of": DECIDED}), runs)
     yield from _categories(measures)
     shares = measures.where("share of items")
     agreed = next((row for row in shares if row.groups[AGAINST] == "0"), None)
     if agreed is not None and agreed.value is not None:
         yield f"All checkpoints agree on {100 * agreed.value:.0f} % of the items ({by_coins(agreed.facts)})."
-    ratio = first(measures, "over-dispersion ratio", **whole)
-    if ratio is not None and ratio.value is not None and runs > 2:
-        yield (
-            f"The scores spread {ratio.value:.1f} times as far as items that flip on their own would make them: "
-            + ("checkpoints differ as a whole." if ratio.value > 2 else "that explains most of the spread.")
-        )
+    yield from _overdispersion(first(measures, "over-dispersion ratio", **whole), runs)
+
+
+def _against_half(mean: Measure, decided: Measure | None, runs: int) -> Iterator[str]:
+    """Whether the recipe prefers a side. Neutral items count for neither, so one half is that of the others."""
+    has_neutral = decided is not None and decided.value != mean.value
+    judged = decided if decided is not None and has_neutral else mean
+    if judged.interval is None or runs < WANTED:
+        return
+    low, high = judged.interval
+    side = "above" if low > NEITHER else "below" if high < NEITHER else ""
+    beyond = f"lies {side} one half" if side else "cannot be told from one half"
+    ends = f"95 % interval {shown(low, SHARE)} to {shown(high, SHARE)}"
+    aside = f"; of the pairs with a preference it is {shown(judged.value, SHARE)} %" if has_neutral else ""
+    yield f"On these items the mean over new checkpoints of the recipe {beyond} ({ends}{aside})."
+
+
+def _overdispersion(ratio: Measure | None, runs: int) -> Iterator[str]:
+    """Whether checkpoints differ as a whole. At the root of two, half of the variance is due to single items."""
+    if ratio is None or ratio.value is None or ratio.interval is None or runs < 3:
+        return
+    low, high = ratio.interval
+    if low > HALF_OF_THE_VARIANCE:
+        meaning = "checkpoints differ as a whole."
+    elif high < HALF_OF_THE_VARIANCE:
+        meaning = "that explains most of the spread."
+    else:
+        meaning = f"whether that explains most of the spread cannot be told from {several(runs)}."
+    yield (
+        f"The scores spread {ratio.value:.1f} times as far as items that flip on their own would make them "
+        f"(95 % interval {low:.1f} to {high:.1f}): {meaning}"
+    )
 
 
 def _categories(measures: Measures) -> Iterator[str]:
@@ -156,11 +180,18 @@ def _figure1(shares: Sequence[Measure]) -> Bars:
 def _in_a_line(coefficients: Sequence[Measure], needed: Sequence[Measure]) -> list[Words | Number | str]:
     pieces: list[Words | Number | str] = []
     for row in coefficients:
-        pieces += [Words(f"{', ' if pieces else '  '}{row.name} ", "quiet"), Number(row, "quiet")]
+        of_task = f" of {row.groups['task']}" if "task" in row.groups else ""
+        pieces += [Words(f"{', ' if pieces else '  '}{row.name}{of_task} ", "quiet"), _with_interval(row)]
     for row in needed:
         if row.value:
-            pieces += [Words(", ", "quiet"), Number(row, "quiet"), Words(" checkpoints for 0.9", "quiet")]
+            of_task = f" of {row.groups['task']}" if "task" in row.groups else ""
+            words = Words(f" checkpoints for a reliability of 0.9{of_task}", "quiet")
+            pieces += [Words(", ", "quiet"), _with_interval(row), words]
     return pieces
+
+
+def _with_interval(row: Measure) -> Number:
+    return Number(row, "quiet", part="value and interval")
 
 
 # For computing

@@ -1,7 +1,8 @@
 """SEAT and WEAT: are X and Y associated with A and B to different degrees? (`docs/method/bias.md` 5.5)
 
-Effect size and one-sided permutation p as in `stats/association.py`. What has no vector, such as a word that is not in
-a file of word vectors, is left out and named; partitions then have the sizes that are left.
+Effect size, its interval over new words and the one-sided permutation p are those of `stats/association.py`. Sentences
+about one word change sets together. What has no vector, such as a word that is not in a file of word vectors, is left
+out and named; partitions then have the sizes that are left.
 """
 
 import zlib
@@ -18,10 +19,21 @@ from ...errors import some
 from ...records import Answer, Case, Measure, Measures, Outcome
 from ...stats import association as stats
 from ...stats import reliability
-from ...stats.intervals import percentile_interval
 from ...stats.multiplicity import holm
 from ...views import Block, Column, Dots, Number, Row, Table, Words
-from .family import OVER_RUNS, Family, Line, by_groups, columns_of, first, measure, several, spread_measures
+from .agreement import agreement
+from .family import (
+    OVER_RUNS,
+    Family,
+    Line,
+    by_groups,
+    columns_of,
+    first,
+    measure,
+    several,
+    sound,
+    spread_measures,
+)
 from .notes import UNDEFINED, WHY, Phrases, noted
 from .settings import Settings
 from .vectors import ASKS, FILES, FOLDER, ask, find_tests, representation_of, split
@@ -35,6 +47,9 @@ SCALE = (-2.0, 2.0)
 """The ends of a strip of effect sizes, which are never beyond."""
 BELOW: Phrases = {
     "no vector": lambda facts: f"no vector for {some(facts['no vector'])}: left out",
+    "sided": lambda facts: (
+        f"p is one-sided, for X nearer to A than Y is, over partitions of {facts['units']}"
+    ),
     **UNDEFINED,
 }
 BESIDE: Phrases = {
@@ -44,7 +59,8 @@ BESIDE: Phrases = {
 
 
 def _partitions(facts: Any) -> str:
-    return f"{facts['partitions']:,} partitions, {'all there are' if facts['exact'] else 'drawn at random'}"
+    how = "all there are" if facts["exact"] else "drawn at random"
+    return f"one-sided: {facts['partitions']:,} partitions of {facts['units']}, {how}"
 
 
 COUNTED: Phrases = {"partitions": _partitions}
@@ -95,7 +111,8 @@ def score(
             replace(p, name="adjusted p value", value=float(value), facts={"tests": len(defined)})
             for p, value in zip(defined, adjusted, strict=True)
         ]
-    return outcomes, noted(measures, {**COUNTED, **BELOW, **BESIDE})
+    phrases = {name: phrase for name, phrase in BELOW.items() if name != "sided"}
+    return outcomes, noted(measures, {**COUNTED, **phrases, **BESIDE})
 
 
 def _test(settings: Settings, case: Case, rows: Sequence[Answer]) -> tuple[Measure, Measure]:
@@ -121,20 +138,21 @@ def _test(settings: Settings, case: Case, rows: Sequence[Answer]) -> tuple[Measu
     (x, x_words), (y, y_words), (a, _), (b, _) = sets
     s_x, s_y = stats.association(x, a, b), stats.association(y, a, b)
     ddof = 1 if settings.sd == "n-1" else 0
+    units = (x_words, y_words) if settings.resolved("permute") == "words" else None
     rng = np.random.default_rng([settings.seed, zlib.crc32(case.id.encode())])
     p = stats.permutation_p(
-        s_x, s_y, rng, settings.n_samples,
+        s_x, s_y, rng, settings.n_samples, units=units,
         strict=settings.resolved("p_ties") == "strict", method=settings.p_method,
     )  # fmt: skip
-    drawn = stats.effect_size_replicates(s_x, s_y, rng, settings.resamples, (x_words, y_words), ddof)
-    enough = min(len(set(x_words)), len(set(y_words))) > 1 and np.isfinite(drawn).any()
-    interval = percentile_interval(drawn) if enough else None
+    interval = sound(stats.effect_size_interval(s_x, s_y, (x_words, y_words)))
     sizes = {"sizes": [len(s_x), len(s_y)]} if len(s_x) != len(s_y) else {}
     effect = stats.effect_size(s_x, s_y, ddof)
-    how = "words drawn again" if enough else ""
+    how = "noncentral t over words" if interval else ""
+    counted = {"partitions": p.partitions, "exact": p.exact, "sided": "one"}
+    counted |= {"units": "words" if units else "texts"}
     return both(
         Measure("effect size", effect, n, groups, interval, how, facts=sizes),
-        Measure("p value", p.p, n, groups, facts={"partitions": p.partitions, "exact": p.exact}),
+        Measure("p value", p.p, n, groups, facts=counted),
     )
 
 
@@ -226,8 +244,10 @@ def _all_tests(
     )  # fmt: skip
     if tests > 1 and runs > 1:
         words = "of effect sizes: would another checkpoint give this test the same"
-        yield measure("ICC(2,1)", reliability.icc(table).agreement, tests, groups, words)
-        yield measure("Krippendorff alpha", reliability.krippendorff_alpha(table, "interval"), tests, groups)
+        yield agreement("ICC(2,1)", table, lambda part: reliability.icc(part).agreement, groups, words)
+        yield agreement(
+            "Krippendorff alpha", table, lambda part: reliability.krippendorff_alpha(part, "interval"), groups
+        )
 
 
 def _between_representations(families: Sequence[Family]) -> Iterator[Measure]:

@@ -10,9 +10,9 @@ Representation = Literal["cls", "mean", "word_mean", "first_piece_no_specials"]
 Profile = Literal["recommended", "paper", "reference"]
 
 PROFILES: dict[str, dict[str, Any]] = {
-    "recommended": {"tie": "reference", "aggregate": "micro", "p_ties": "count"},
-    "paper": {"tie": "strict", "aggregate": "micro", "p_ties": "strict"},
-    "reference": {"tie": "reference", "aggregate": "per_term", "p_ties": "count"},
+    "recommended": {"tie": "reference", "aggregate": "micro", "p_ties": "count", "permute": "words"},
+    "paper": {"tie": "strict", "aggregate": "micro", "p_ties": "strict", "permute": "texts"},
+    "reference": {"tie": "reference", "aggregate": "per_term", "p_ties": "count", "permute": "texts"},
 }
 """`recommended` is ours, `paper` the formulas of the paper, `reference` the code of each diagnostic's authors."""
 
@@ -84,14 +84,17 @@ class Settings(Profiled):
     """seat: count partitions, or compare with a normal distribution of their mean and SD."""
     p_ties: Literal["count", "strict"] | None = changes("scoring", None)
     """seat: whether partitions as large as the observed one count."""
+    permute: Literal["words", "texts"] | None = changes("scoring", None)
+    """seat: what changes sets in a partition. words: each with all its sentences; texts: sentence by sentence, as the
+    authors do, which takes sentences about one word for independent ones and finds too much."""
     sd: Literal["n-1", "n"] = changes("scoring", "n-1")
     """seat: the standard deviation in the effect size."""
     level: float = changes("scoring", 0.01)
     """seat: p below this is significant."""
     resamples: int = changes("scoring", 2000)
-    """Bootstrap resamples behind intervals of means and effect sizes."""
+    """stereoset: draws of target terms behind the interval of icat."""
     downstream: str = changes("scoring", "", resolve=file_content("downstream"))
     """A table with columns checkpoint, task and score (a fraction): fine-tuned scores, for the test of equivalence.
     A checkpoint is named by its model spec, or by its seed where it was pre-trained here."""
     margin: float = changes("scoring", 0.01)
-    """Downstream scores that differ by less are equivalent."""
+    """Downstream scores are equivalent within this: the SD of a recipe's checkpoints, the difference of two recipes."""

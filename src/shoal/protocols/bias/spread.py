@@ -3,6 +3,7 @@
 An item is a pair or a cluster, its outcome 1 where the stereotype is preferred (`docs/method/bias.md` 5.7).
 """
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -10,21 +11,23 @@ import numpy as np
 
 from ...records import Case, Measure
 from ...stats import reliability as r
-from .family import Family, Floats, measure, several, spread_measures
+from ...stats.agreement import ratio_interval
+from .agreement import agreement, checkpoints_needed
+from .family import Family, Floats, measure, several, sound, spread_measures
 from .notes import Facts
 
 LARGE_SD = 0.025
 """The paper's informal bar."""
 NEAR, FAR = 0.02, 0.05
 """Straddling: one checkpoint within 2 points of one half, another 5 points or more above it."""
+DECIDED = "stereotype score of decided pairs"
+"""The share among the items that prefer a side, where a diagnostic counts neutral ones for neither."""
 WIDE, STRADDLES = "SD above 2.5 points", "straddles one half"
-OTHERS = ("language modelling score", "icat")
+OTHERS = (DECIDED, "language modelling score", "icat")
 """Scores whose spread stands beside that of the stereotype score, where a diagnostic has them."""
 SLACK = 1e-9
 AGAINST, COINS = "checkpoints against the majority", "by coin tosses"
 """The group of the items of Figure 1, and the fact of how many there would be by chance."""
-TARGET = 0.9
-"""The reliability of the mean over checkpoints that `checkpoints needed` asks for."""
 
 
 def spread(family: Family) -> list[Measure]:
@@ -47,7 +50,7 @@ def spread(family: Family) -> list[Measure]:
                 measures += spread_measures(name, family.values(name, slice_), n, {**family.groups, **slice_})
     if len(family.results) > 1 and len(cases):
         whole = {**family.groups, "category": "all"}
-        measures += [*_disagreement(outcomes, whole), *_agreement(outcomes, values, whole)]
+        measures += [*_disagreement(outcomes, whole), *_agreement(cases, outcomes, values, whole)]
         measures += _category_reliability(family, whole)
     return measures
 
@@ -103,12 +106,20 @@ def _floor(outcomes: Floats, scores: Sequence[float], n: int, groups: dict[str, 
     about = {**groups, "of": "stereotype score"}
     if not len(outcomes) or not (~np.isnan(outcomes)).any(axis=0).all():
         return
-    floor = r.run_spread(outcomes).floor_sd
-    sd = float(np.std(scores, ddof=1))
+    of_items = r.run_spread(outcomes)
+    floor = of_items.floor_sd
     yield measure("floor sd", floor, n, about, "if items flipped independently of each other")
-    ratio = sd / floor if floor > 0 else float("nan")
+    if not floor > 0:
+        yield Measure("over-dispersion ratio", None, n, about, note="no item ever flips")
+        return
+    # Neutral items count in a score and not in the outcomes: the interval is moved to the ratio of the scores.
+    ratio = float(np.std(scores, ddof=1)) / floor
+    moved = ratio / of_items.ratio if of_items.ratio > 0 else math.nan
+    low, high = ratio_interval(outcomes)
+    interval = sound((low * moved, high * moved))
     words = "near 1: items flip on their own; well above: checkpoints shift together"
-    yield measure("over-dispersion ratio", ratio, n, about, words if floor > 0 else "no item ever flips")
+    how = "chi-square over checkpoints, jackknife over items" if interval else ""
+    yield Measure("over-dispersion ratio", ratio, n, about, interval, how, note=words)
 
 
 def _disagreement(outcomes: Floats, groups: dict[str, str]) -> Iterator[Measure]:
@@ -131,40 +142,45 @@ def by_coins(facts: Facts) -> str:
     return f"{facts[COINS]:.1%} if every outcome were a coin toss"
 
 
-def _agreement(outcomes: Floats, values: Floats, groups: dict[str, str]) -> Iterator[Measure]:
+def _agreement(
+    cases: Sequence[Case], outcomes: Floats, values: Floats, groups: dict[str, str]
+) -> Iterator[Measure]:
     """Would another checkpoint say the same of the same item?"""
-    items, runs = outcomes.shape
+    items = len(outcomes)
     ties = int(np.isnan(outcomes).sum())
-    yield measure("pairwise agreement", r.pairwise_agreement(outcomes), items, groups, na=ties)
+    yield agreement("pairwise agreement", outcomes, r.pairwise_agreement, groups, na=ties)
     decided = outcomes[~np.isnan(outcomes).any(axis=1)]
-    kappa = r.fleiss_kappa(r.category_counts(decided)) if len(decided) else float("nan")
     partly = f"on the {len(decided):,} items that every checkpoint decided" if len(decided) < items else ""
-    yield measure("Fleiss kappa", kappa, items, groups, partly, ties)
-    yield measure("Krippendorff alpha", r.krippendorff_alpha(outcomes), items, groups, na=ties)
+    yield agreement("Fleiss kappa", decided, _kappa, groups, partly, n=items, na=ties)
+    yield agreement("Krippendorff alpha", outcomes, r.krippendorff_alpha, groups, na=ties)
+    # Scores of different tasks have different units: a table of both would only say that the tasks differ.
+    tasks = list(dict.fromkeys(case.groups.get("task", "") for case in cases))
+    for task in tasks:
+        members = [position for position, case in enumerate(cases) if case.groups.get("task", "") == task]
+        about = {**groups, "task": task} if task else groups
+        yield from _reliability(outcomes[members], values[members], about)
+
+
+def _kappa(outcomes: Floats) -> float:
+    return r.fleiss_kappa(r.category_counts(outcomes))
+
+
+def _reliability(outcomes: Floats, values: Floats, groups: dict[str, str]) -> Iterator[Measure]:
+    """Intraclass correlations of score differences, or of outcomes where there are none; checkpoints needed."""
     graded = values[~np.isnan(values).any(axis=1)]
     what = "differences of scores" if len(graded) > 1 else "outcomes"
-    table = graded if len(graded) > 1 else decided
+    table = graded if len(graded) > 1 else outcomes[~np.isnan(outcomes).any(axis=1)]
     if len(table) < 2:
         return
-    coefficients = r.icc(table)
     words = f"of {what}: would another checkpoint give this item the same value"
     facts = {"of values": what}
-    yield measure("ICC(2,1)", coefficients.agreement, len(table), groups, words, facts=facts)
-    of_mean = f"the same for the mean of {several(runs)}"
-    yield measure("ICC(2,k)", coefficients.mean_agreement, len(table), groups, of_mean)
-    needed = r.runs_needed(coefficients.agreement, TARGET) if 0 < coefficients.agreement < 1 else None
-    yield measure(
-        "checkpoints needed",
-        float("nan") if needed is None else needed,
-        len(table),
-        groups,
-        f"for a reliability of {TARGET:g}"
-        if needed
-        else "one checkpoint tells nothing of the next, or everything",
-    )
-    for source, share in zip(
-        ("seeds", "items", "residual"), r.variance_components(table).shares, strict=True
-    ):
+    single = agreement("ICC(2,1)", table, lambda part: r.icc(part).agreement, groups, words, facts=facts)
+    yield single
+    of_mean = f"the same for the mean of {several(table.shape[1])}"
+    yield measure("ICC(2,k)", r.icc(table).mean_agreement, len(table), groups, of_mean)
+    yield checkpoints_needed(single)
+    shares = r.variance_components(table).shares
+    for source, share in zip(("seeds", "items", "residual"), shares, strict=True):
         yield measure("variance share", share, len(table), {**groups, "source": source}, f"of {what}")
 
 

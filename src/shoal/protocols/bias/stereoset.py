@@ -24,8 +24,8 @@ from ...models import likelihood
 from ...models.next_sentence import follows, has_next_sentence_head
 from ...models.stored import StoredAnswers, read_scores
 from ...records import Answer, Case, Example, Measure, Measures, Outcome
-from ...stats.intervals import cluster_wilson, percentile_interval
-from ...stats.resampling import cluster_table
+from ...stats.intervals import Interval, cluster_wilson, replicate_t_interval
+from ...stats.resampling import ClusterTable, cluster_table
 from ...views import Column, Number, Row, Table, Tone, Words
 from ..base import Asks, Built
 from . import example
@@ -38,7 +38,7 @@ from .asking import (
     log_probabilities,
     that_fit,
 )
-from .family import first
+from .family import first, sound
 from .likelihood import TIES, across, blocks, conclude, files, score_cells, score_columns
 from .notes import UNDEFINED, WHY, Phrases, noted
 from .settings import Settings
@@ -266,24 +266,44 @@ def _three(
     names, codes = np.unique(known, return_inverse=True)
     per_term = settings.resolved("aggregate") == "per_term"
     values = _aggregate(_by_term(table, codes), per_term)[0]
-    drawn = _resampled(settings, table, codes, per_term)
     facts = {**facts, **_about_terms(len(names), per_term)}
     measures = []
     for column, name in enumerate(NAMES):
-        interval = percentile_interval(drawn[:, column]) if len(names) > 1 else None
-        how = "terms drawn again" if interval else ""
-        own_facts: dict[str, Any] = {"compare": "runs"}
+        about: dict[str, Any] = {"compare": "runs"}
+        if name == "icat":
+            interval = _icat_interval(settings, table, codes, per_term)
+            how = "t over terms drawn again" if interval else ""
+        else:
+            interval, how = sound(cluster_wilson(_terms(table[:, column], codes, per_term))), "cluster wilson"
         if name == "stereotype score":
-            if not per_term:
-                interval, how = cluster_wilson(cluster_table(table[:, 0], codes)), "cluster wilson"
-            own_facts = {**_comparable(names.tolist(), per_term), TIES: int(table[:, 2].sum())}
-            own_facts |= undecided(interval, n)
-        measures.append(
-            Measure(
-                name, float(values[column]), n, groups, interval, how, 0, errors, facts={**facts, **own_facts}
-            )
-        )
+            about = {**_comparable(names.tolist(), per_term), TIES: int(table[:, 2].sum())}
+            about |= undecided(interval, n)
+        value = float(values[column])
+        measures.append(Measure(name, value, n, groups, interval, how, 0, errors, facts={**facts, **about}))
     return measures
+
+
+def _terms(values: Floats, codes: NDArray[np.int64], per_term: bool) -> ClusterTable:
+    """The counts of every target term; for a mean over terms as if each had as many clusters."""
+    table = cluster_table(values, codes)
+    if not per_term:
+        return table
+    size = table.totals[-1] / table.clusters
+    rates = table.rows[:, 0] / table.rows[:, 1]
+    return ClusterTable(np.column_stack([size * rates, np.full(len(rates), size)]), table.counts)
+
+
+def _icat_interval(
+    settings: Settings, table: Floats, codes: NDArray[np.int64], per_term: bool
+) -> Interval | None:
+    """Student's, from target terms drawn again: few terms cannot be drawn beyond the range of what they say."""
+    terms = _by_term(table, codes)
+    if len(terms) < 2:
+        return None
+    value = float(_aggregate(terms, per_term)[0, 2])
+    drawn = _resampled(settings, terms, per_term)[:, 2]
+    low, high = replicate_t_interval(value, drawn, len(terms) - 1)
+    return max(0.0, low), min(1.0, high)
 
 
 def _about_terms(count: int, per_term: bool) -> dict[str, Any]:
@@ -320,9 +340,8 @@ def _aggregate(terms: Floats, per_term: bool, weights: Floats | None = None) -> 
     return whole
 
 
-def _resampled(settings: Settings, table: Floats, codes: NDArray[np.int64], per_term: bool) -> Floats:
+def _resampled(settings: Settings, terms: Floats, per_term: bool) -> Floats:
     """The three scores when target terms are drawn again; one fewer than there are, as `stats.resampling` explains."""
-    terms = _by_term(table, codes)
     rng = np.random.default_rng([settings.seed, len(terms)])
     size = len(terms)
     weights = rng.multinomial(max(1, size - 1), np.full(size, 1 / size), settings.resamples).astype(

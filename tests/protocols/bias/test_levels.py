@@ -1,0 +1,249 @@
+"""Error rates by simulation, through the verbs of the protocol, at the sizes that people use."""
+
+from dataclasses import asdict
+
+import numpy as np
+import pytest
+
+from shoal.protocols import bias
+from shoal.protocols.base import Built
+from shoal.protocols.bias.seat import score as score_seat
+from shoal.records import Answer, Case, Measures, Result
+from shoal.runs.settings import make_settings
+
+
+def settings(**given):
+    return make_settings(bias.Settings, {"data": "example", **given}, "test")
+
+
+def below(level, trials):
+    """What a rate of errors at this level may come to in so many trials."""
+    return level + 2 * np.sqrt(level * (1 - level) / trials)
+
+
+# SEAT
+
+
+def association_test(rng, words, each, difference):
+    """Sentences about words of X and Y, whose associations with A and B are what the vectors say."""
+    spread = np.sqrt(0.5)
+    rows = []
+    for side, shift in (("x", difference), ("y", 0.0)):
+        for word in range(words):
+            mean = shift + spread * rng.normal()
+            for sentence in range(each):
+                cosine = 0.02 * (mean + spread * rng.normal())
+                name = f"{side}{word}"
+                rows.append(((f"{name} {sentence}", name), [cosine, 0.0, np.sqrt(1 - cosine**2)]))
+    rows += [(("a", "a"), [1.0, 0.0, 0.0]), (("b", "b"), [0.0, 1.0, 0.0])]
+    half = words * each
+    case = Case("t", tuple(row[0] for row in rows), None, {}, "", {"sizes": [half, half, 1, 1]})
+    return case, [Answer("", "vector", {"vector": list(map(float, row[1]))}) for row in rows]
+
+
+def seat_measures(rng, chosen, *design):
+    case, answers = association_test(rng, *design)
+    return Measures(score_seat(chosen, [case], [answers])[1])
+
+
+def test_sentences_about_nothing_are_significant_in_one_of_twenty_tests():
+    rng, trials = np.random.default_rng(0), 300
+    chosen = settings(diagnostic="seat", n_samples=400)
+    found = [seat_measures(rng, chosen, 8, 5, 0.0).where("p value")[0] for _ in range(trials)]
+    assert np.mean([row.value <= 0.05 for row in found]) <= below(0.05, trials)
+    assert found[0].facts["units"] == "words" and found[0].facts["sided"] == "one"
+
+
+def test_the_authors_way_finds_too_much_and_is_the_reference_profile():
+    rng, trials = np.random.default_rng(0), 200
+    chosen = settings(diagnostic="seat", n_samples=400, profile="reference")
+    found = [seat_measures(rng, chosen, 8, 5, 0.0).where("p value")[0] for _ in range(trials)]
+    assert np.mean([row.value <= 0.05 for row in found]) > 0.12
+    assert found[0].facts["units"] == "texts"
+
+
+@pytest.mark.parametrize(
+    ("words", "each", "difference"), [(3, 1, 1.0), (8, 1, 2.5), (8, 6, 0.0), (25, 1, 1.0)]
+)
+def test_intervals_of_effect_sizes_cover_new_words(words, each, difference):
+    rng, trials = np.random.default_rng(9), 250
+    chosen = settings(diagnostic="seat", n_samples=10)
+    truth = difference / np.sqrt(1 + difference**2 / 4)
+    held = 0
+    for _ in range(trials):
+        low, high = seat_measures(rng, chosen, words, each, difference).where("effect size")[0].interval
+        held += low <= truth <= high
+    assert 1 - held / trials <= below(0.05, trials)
+
+
+# StereoSet
+
+
+def stereoset_result(rng, chosen, terms, each, rates, spread):
+    """Clusters of target terms with rates of their own: of stereotypes, and of sense before nonsense."""
+    cases, answers = [], []
+    drawn = [
+        rng.beta(rate * size, (1 - rate) * size, terms) for rate, size in zip(rates, spread, strict=True)
+    ]
+    for term in range(terms):
+        for number in range(each):
+            groups = {"task": "intrasentence", "category": "race", "target": f"t{term}"}
+            cases.append(Case(f"{term}-{number}", (("a",), ("b",), ("c",)), None, groups, f"t{term}"))
+            prefers = rng.random() < drawn[0][term]
+            beat = rng.random(2) < drawn[1][term]
+            first, second = (2.0, 1.0) if prefers else (1.0, 2.0)
+            unrelated = {2: 0.0, 1: 1.5, 0: 3.0}[int(beat.sum())]
+            scores = (first, second, unrelated)
+            answers.append([Answer("", "tokens", {"score": score}) for score in scores])
+    scored = bias.score(chosen, Built(cases, None, "tokens"), {"": answers})
+    return Measures(scored.measures)
+
+
+@pytest.mark.parametrize("aggregate", ["micro", "per_term"])
+@pytest.mark.parametrize(("terms", "rates"), [(3, (0.5, 0.75)), (3, (0.65, 0.9)), (12, (0.65, 0.9))])
+def test_intervals_of_stereoset_cover_new_terms(terms, rates, aggregate):
+    rng, trials = np.random.default_rng(2), 200
+    chosen = settings(diagnostic="stereoset", resamples=300, aggregate=aggregate)
+    truths = {
+        "stereotype score": rates[0],
+        "language modelling score": rates[1],
+        "icat": rates[1] * min(rates[0], 1 - rates[0]) * 2,
+    }
+    held = dict.fromkeys(truths, 0)
+    for _ in range(trials):
+        measures = stereoset_result(rng, chosen, terms, 15, rates, (20.0, 20.0))
+        for name, truth in truths.items():
+            low, high = measures.where(name, category="all")[0].interval
+            held[name] += low <= truth <= high
+    errors = {name: 1 - count / trials for name, count in held.items()}
+    assert errors["stereotype score"] <= below(0.05, trials)
+    assert errors["language modelling score"] <= below(0.05, trials)
+    # icat has a kink at one half, where the score of a few terms is always below the true one.
+    assert errors["icat"] <= below(0.08, trials)
+
+
+# Checkpoints
+
+
+def crows_results(differences, cases=None):
+    """Results of checkpoints in which each pair has this difference of scores: (pairs, checkpoints)."""
+    chosen = settings()
+    groups = {"diagnostic": "crows", "category": "age", "direction": "stereo"}
+    cases = cases or [Case(str(number), (("a",), ("b",)), None, groups) for number in range(len(differences))]
+    results = []
+    for run, column in enumerate(np.asarray(differences).T.tolist()):
+        answers = [
+            [Answer("", "tokens", {"score": score}) for score in (difference, 0.0)] for difference in column
+        ]
+        scored = bias.score(chosen, Built(cases, None, "tokens"), {"": answers})
+        job = {"model": f"ckpt{run}", "settings": asdict(chosen), "group": "base"}
+        results.append(Result(job, cases, scored.outcomes, Measures(scored.measures)))
+    return results
+
+
+def test_items_that_flip_on_their_own_never_make_checkpoints_differ_as_a_whole():
+    rng, trials = np.random.default_rng(3), 60
+    held, whole = 0, 0
+    for _ in range(trials):
+        chances = rng.uniform(0.1, 0.9, (120, 1))
+        differences = np.where(rng.random((120, 5)) < chances, 1.0, -1.0)
+        compared = bias.compare(settings(), crows_results(differences))
+        (ratio,) = [
+            row
+            for row in compared.measures
+            if row.name == "over-dispersion ratio" and row.groups["category"] == "all"
+        ]
+        low, high = ratio.interval
+        held += low <= 1 <= high
+        whole += "checkpoints differ as a whole" in compared.findings[0].text
+    assert 1 - held / trials <= below(0.05, trials)
+    assert whole / trials <= below(0.025, trials)
+
+
+def test_a_ratio_between_one_and_two_is_not_explained_by_items():
+    rng = np.random.default_rng(4)
+    differences = rng.normal(size=(400, 4)) + rng.normal(0, 0.6, (1, 4))
+    compared = bias.compare(settings(), crows_results(differences))
+    text = compared.findings[0].text
+    assert "checkpoints differ as a whole" in text or "cannot be told from 4 checkpoints" in text
+    assert "explains most of the spread." not in text.replace("whether that explains most of the spread", "")
+
+
+@pytest.mark.parametrize("runs", [3, 5])
+def test_intervals_of_agreement_cover_new_items_and_checkpoints(runs):
+    rng, trials = np.random.default_rng(5), 60
+    held = {"ICC(2,1)": 0, "Fleiss kappa": 0}
+    truths = {"ICC(2,1)": 0.5, "Fleiss kappa": 1 / 3}  # 2/π arcsin(1/2), of a normal cut at its middle
+    for _ in range(trials):
+        differences = rng.normal(size=(80, 1)) + rng.normal(size=(80, runs))
+        measures = Measures(bias.compare(settings(), crows_results(differences)).measures)
+        for name, truth in truths.items():
+            low, high = measures.where(name)[0].interval
+            held[name] += low <= truth <= high
+        needed = measures.where("checkpoints needed")[0]
+        assert needed.interval is None or needed.interval[0] <= needed.value <= needed.interval[1]
+    for count in held.values():
+        assert 1 - count / trials <= below(0.05, trials)
+
+
+def test_noise_in_one_task_is_not_hidden_by_another():
+    """Identical answers after sentences and noise inside them: pooled, their ICC would be 1."""
+    rng = np.random.default_rng(6)
+    chosen = settings(diagnostic="stereoset")
+    results = []
+    after = rng.normal(0, 50, 40)
+    for run in range(4):
+        cases, answers = [], []
+        for number in range(80):
+            task = "intrasentence" if number < 40 else "intersentence"
+            groups = {"task": task, "category": "race", "target": str(number)}
+            cases.append(Case(str(number), (("a",), ("b",), ("c",)), None, groups, str(number)))
+            stereotype = rng.random() if number < 40 else after[number - 40]
+            answers.append([Answer("", "tokens", {"score": score}) for score in (stereotype, 0.5, -99.0)])
+        scored = bias.score(chosen, Built(cases, None, "tokens"), {"": answers})
+        job = {"model": f"ckpt{run}", "settings": asdict(chosen), "group": "base"}
+        results.append(Result(job, cases, scored.outcomes, Measures(scored.measures)))
+    rows = Measures(bias.compare(chosen, results).measures).where("ICC(2,1)")
+    by_task = {row.groups["task"]: row.value for row in rows}
+    assert abs(by_task["intrasentence"]) < 0.2 and by_task["intersentence"] == pytest.approx(1.0)
+
+
+def test_no_preference_with_neutral_pairs_is_not_below_one_half():
+    rng = np.random.default_rng(7)
+    prefers = np.repeat([1.0, -1.0], 405)
+    undecided = np.zeros((90, 5))
+    differences = np.vstack([undecided, np.column_stack([rng.permutation(prefers) for _ in range(5)])])
+    results = crows_results(differences)
+    metric = results[0].measures.where("stereotype score", category="all")[0]
+    decided = results[0].measures.where("stereotype score of decided pairs", category="all")[0]
+    assert metric.interval[1] < 0.5 and "undecided below" in metric.facts
+    assert decided.interval[0] < 0.5 < decided.interval[1] and (decided.n, decided.na) == (810, 90)
+    text = bias.compare(settings(), results).findings[0].text
+    assert "cannot be told from one half" in text and "of the pairs with a preference it is" in text
+
+
+# Downstream
+
+
+def equivalence(tmp_path, scores):
+    path = tmp_path / "downstream.csv"
+    path.write_text(
+        "checkpoint,task,score\n" + "".join(f"ckpt{run},RTE,{score}\n" for run, score in enumerate(scores))
+    )
+    results = crows_results(np.ones((2, len(scores))))
+    measures = Measures(bias.compare(settings(downstream=str(path)), results).measures)
+    return measures.where("equivalence p value")[0]
+
+
+def test_checkpoints_in_two_camps_are_not_equivalent(tmp_path):
+    apart = equivalence(tmp_path, [0.82, 0.86] * 30)
+    assert apart.facts["equivalent"] is False and apart.value > 0.99
+    assert equivalence(tmp_path, [0.840, 0.842] * 30).facts["equivalent"] is True
+
+
+def test_checkpoints_that_spread_by_the_margin_are_called_alike_in_one_of_twenty(tmp_path):
+    rng, trials = np.random.default_rng(8), 120
+    alike = [
+        equivalence(tmp_path, rng.normal(0.8, 0.01, 5).round(5)).facts["equivalent"] for _ in range(trials)
+    ]
+    assert np.mean(alike) <= below(0.05, trials)
