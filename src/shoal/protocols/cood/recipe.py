@@ -38,7 +38,7 @@ def recipe(settings: Settings, model: str) -> Recipe | None:
     environment = Environment("cood", "iid", [_labelled(item) for item in items])
     return Recipe(
         _base(settings, model, items),
-        (_stage(_title(settings), environment, how, digest_items(items)),),
+        (_stage(_title(settings), environment, how, digest_items(items), curve=settings.curve),),
         {"labels": list(LABELS)},
         settings.threads,
     )
@@ -66,8 +66,9 @@ def _title(settings: Settings) -> str:
     return " ".join(filter(None, words))
 
 
-def _stage(title: str, environment: Environment, how: How, items: str) -> Stage:
+def _stage(title: str, environment: Environment, how: How, items: str, *, curve: bool) -> Stage:
     epochs = tuple(str(epoch + 1) for epoch in range(int(how.epochs)))
+    epochs = epochs if curve else epochs[-1:]
 
     def train(model: Any, seed: int, progress: Progress, mark: Mark) -> None:
         from ...training.loop import train as train_model  # loads torch

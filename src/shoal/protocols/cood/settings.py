@@ -70,6 +70,8 @@ class Settings(Profiled):
     """Join a pair and its template into one text, instead of the template behind the second."""
     epochs: int = changes("answers", 10)
     """How long to train; the model is asked after each."""
+    curve: bool = changes("answers", True)
+    """No: asked at the end only, a sixth less work; the last epoch is then the one that counts."""
     learning_rate: float | None = changes("answers", None)
     """By default the paper's 1e-5, and 5e-4 for the very small `tiny:` models."""
     batch: int = changes("answers", 32)
