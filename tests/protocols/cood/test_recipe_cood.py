@@ -96,6 +96,13 @@ def test_a_small_model_is_trained_and_asked_after_every_epoch():
     )
 
 
+def test_a_linear_head_is_another_job_and_is_said(settings):
+    usual, linear = (recipe_of(settings(head=head)) for head in ("own", "linear"))
+    assert dict(linear.identity) == {**usual.identity, "head": "linear"}
+    assert linear.base(0).network("classify").bert.pooler.__class__.__name__ == "FirstState"
+    assert usual.base(0).network("classify").bert.pooler.__class__.__name__ == "BertPooler"
+
+
 def test_without_a_curve_the_model_is_asked_at_the_end_only_and_is_the_same(settings):
     (stage,) = recipe_of(settings(epochs=3, curve=False)).stages
     assert stage.marks == ("3",)

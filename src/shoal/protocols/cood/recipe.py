@@ -39,7 +39,7 @@ def recipe(settings: Settings, model: str) -> Recipe | None:
     return Recipe(
         _base(settings, model, items),
         (_stage(_title(settings), environment, how, digest_items(items), curve=settings.curve),),
-        {"labels": list(LABELS)},
+        {"labels": list(LABELS), **({} if settings.head == "own" else {"head": settings.head})},
         settings.threads,
     )
 
@@ -62,6 +62,7 @@ def _title(settings: Settings) -> str:
         f"k{settings.per_label[0]}",
         "all cells" if control == "all cells" else "",
         f"reveal {reveal}" if reveal else "",
+        "linear head" if settings.head == "linear" else "",
     ]
     return " ".join(filter(None, words))
 
@@ -90,7 +91,7 @@ def _base(settings: Settings, model: str, items: Sequence[Item]) -> Callable[[in
     """The encoder with a fresh head, once it is sure that nothing it will be shown has to be cut."""
 
     def base(seed: int) -> Any:
-        fresh = load_model(model).with_fresh_head(LABELS, seed)
+        fresh = load_model(model).with_fresh_head(LABELS, seed, linear=settings.head == "linear")
         asked = [case.examples[0] for case in build(settings).cases]
         check_room(fresh, [item.example for item in items] + asked)
         return fresh

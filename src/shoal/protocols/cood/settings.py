@@ -78,6 +78,8 @@ class Settings(Profiled):
     """Items per step."""
     warm_up: float = changes("answers", 0.06)
     """The share of steps over which the learning rate rises; then it falls to nothing."""
+    head: Literal["own", "linear"] = changes("answers", "own")
+    """own: the architecture's; linear: one layer on the first token's state, as the paper writes it."""
     trained: bool = changes("answers", False)
     """The model was trained on these items already, somewhere else: ask it as it is."""
     seed: int = changes("scoring", 0)
