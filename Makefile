@@ -29,7 +29,7 @@ check: $(VENV)/dev-ready  ## format, lint, types
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/mypy --allow-untyped-defs --allow-incomplete-defs --allow-untyped-calls --explicit-package-bases tests
+	MYPYPATH=src:tests/support $(BIN)/mypy --allow-untyped-defs --allow-incomplete-defs --allow-untyped-calls --explicit-package-bases tests
 
 quick: check  ## the inner loop: all but golden tests, simulations, trainings and attacks
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 -q -m "not slow and not golden" --ignore tests/end_to_end --ignore tests/training

@@ -10,17 +10,21 @@ from shoal.cli import main
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+FOLLOWED = "tutorial.md"
+"""Its commands build on one another: tests/test_tutorial.py follows them."""
 
 
 def sessions() -> list[tuple[str, str, str]]:
     """Every `$ shoal …` in a console block, with what the page shows below it."""
-    found = []
+    shown_below = []
     for page in PAGES:
+        if page.name == FOLLOWED:
+            continue
         for block in re.findall(r"```console\n(.*?)```", page.read_text(), re.DOTALL):
             for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
                 command, _, shown = part.partition("\n")
-                found.append((page.name, command, shown))
-    return found
+                shown_below.append((page.name, command, shown))
+    return shown_below
 
 
 @pytest.mark.parametrize(("page", "command", "shown"), sessions())
@@ -56,6 +60,13 @@ def test_every_link_to_a_file_leads_somewhere():
         for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text()):
             if "://" not in target:
                 assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_the_tree_in_the_readme_is_the_tree():
+    tree = (ROOT / "README.md").read_text().partition("src/shoal/\n")[2].partition("```")[0]
+    drawn = re.findall(r"^  ([\w.]+)", tree, re.MULTILINE)
+    here = {path.name for path in (ROOT / "src" / "shoal").iterdir() if path.suffix in ("", ".py")}
+    assert sorted(drawn) == sorted(here - {"__init__.py", "__pycache__"})
 
 
 @pytest.mark.parametrize("command", sorted(main.commands))

@@ -109,7 +109,11 @@ def _open_bytes(path: Path) -> BinaryIO:
     try:
         stream: BinaryIO = path.open("rb", buffering=2**16)
     except OSError as problem:
-        raise DataError(f"{path}: cannot be read", why=problem.strerror or str(problem)) from None
+        raise DataError(
+            f"{path}: cannot be read",
+            why=problem.strerror or str(problem),
+            fix="make it readable, or name another file",
+        ) from None
     if _start(stream)[:2] == GZIP_MAGIC:
         stream.close()
         stream = io.BufferedReader(_Unzipped(path), 2**20)
@@ -124,14 +128,16 @@ def _start(stream: Any) -> bytes:
 def _no_file(path: Path) -> DataError:
     try:
         if path.is_dir():
-            return DataError(f"{path}: a folder, not a file")
+            return DataError(f"{path}: a folder, not a file", fix="the name of a file in it")
         if path.exists():
             return DataError(
                 f"{path}: not a plain file", why="it is read more than once", fix="save it to a file first"
             )
     except OSError as problem:
-        return DataError(f"{str(path)[:80]}…: no such file", why=problem.strerror or str(problem))
-    return DataError(f"{path}: no such file")
+        return DataError(
+            f"{str(path)[:80]}…: no such file", why=problem.strerror or str(problem), fix="a shorter name"
+        )
+    return DataError(f"{path}: no such file", fix="check the name, and the folder you are in")
 
 
 class _Unzipped(io.RawIOBase):
@@ -226,12 +232,14 @@ def read_json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     for number, line in read_lines(path):
         if not line or line.isspace():
             continue
-        where = f"{path}, line {number}"
         try:
-            row = _parse(line)
+            row = _object(_parse(line), line)
+        except DataError as problem:
+            raise problem.at(f"{path}, line {number}") from None
         except (ValueError, RecursionError) as problem:
-            raise DataError(f"{where}: not JSON", why=why_not_json(problem), fix=ROWS) from None
-        yield number, _object(row, line, where)
+            why = why_not_json(problem)
+            raise DataError(f"{path}, line {number}: not JSON", why=why, fix=ROWS) from None
+        yield number, row
 
 
 def is_json_array(path: Path) -> bool:
@@ -250,9 +258,12 @@ def read_json_array(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         where = f"{path}, row {number}"
         try:
             row, end = _DECODER.raw_decode(text, position)
+            _object(row, text[position:end])
+        except DataError as problem:
+            raise problem.at(where) from None
         except (ValueError, RecursionError) as problem:
             raise DataError(f"{where}: not JSON", why=why_not_json(problem), fix=ROWS) from None
-        yield number, _object(row, text[position:end], where)
+        yield number, row
         end = _after_space(text, end)
         if text[end : end + 1] == "]" and _after_space(text, end + 1) == len(text):
             return
@@ -299,24 +310,24 @@ def read_json(path: Path) -> Any:
     except (ValueError, RecursionError) as problem:
         fix = "write the file again; it was probably cut short"
         raise DataError(f"{path}: not JSON", why=why_not_json(problem), fix=fix) from None
-    _check_letters(value, text, str(path))
+    try:
+        _check_letters(value, text)
+    except DataError as problem:
+        raise problem.at(str(path)) from None
     return value
 
 
-def _object(row: Any, text: str, where: str) -> dict[str, Any]:
+def _object(row: Any, text: str) -> dict[str, Any]:
     """What was parsed, if it is an object of whole characters."""
     if not isinstance(row, dict):
-        raise DataError(
-            f"{where}: an object is expected, found {type(row).__name__}",
-            fix=ROWS,
-        )
+        raise DataError(f"an object is expected, found {type(row).__name__}", fix=ROWS)
     if text.count("{") + text.count("[") > DEEPEST and _is_deep(row):
-        raise DataError(f"{where}: not a record", why=f"nested more than {DEEPEST} deep", fix=ROWS)
-    _check_letters(row, text, where)
+        raise DataError("not a record", why=f"nested more than {DEEPEST} deep", fix=ROWS)
+    _check_letters(row, text)
     return row
 
 
-def _check_letters(value: Any, text: str, where: str) -> None:
+def _check_letters(value: Any, text: str) -> None:
     """Stop at a value that holds half of a character: JSON can spell one out."""
     if "\\u" in text and _SURROGATE.search(text):
         try:
@@ -324,7 +335,7 @@ def _check_letters(value: Any, text: str, where: str) -> None:
         except UnicodeEncodeError as problem:
             half = ascii(problem.object[problem.start])[1:-1]
             raise DataError(
-                f"{where}: {half} is half of a character",
+                f"{half} is half of a character",
                 why="a lone surrogate cannot be written, printed or asked",
                 fix="write the file again, with whole characters",
             ) from None

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -46,10 +47,10 @@ def shoal(*arguments: str, code: int = 0) -> str:
     return done.stdout
 
 
-def praise(measures: list[dict[str, object]], **groups: str) -> float:
+def praise(measures: list[dict[str, Any]], **groups: str) -> float:
     wanted = {"functionality": "praise_is_positive", **groups}
     rows = [row for row in measures if row["name"] == "pass rate" and wanted.items() <= row["groups"].items()]
-    return rows[0]["value"]
+    return float(rows[0]["value"])
 
 
 def test_compare_trains_both_models_once_and_keeps_them_if_asked_to(upside_down, tmp_path, monkeypatch):

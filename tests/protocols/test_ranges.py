@@ -4,9 +4,11 @@ from dataclasses import fields
 from typing import Annotated, Any, get_args, get_type_hints
 
 import pytest
+from pydantic import TypeAdapter, ValidationError
 
 from shoal.errors import PlanError
 from shoal.protocols.behaviour.settings import Settings, Train
+from shoal.protocols.ranges import Within
 from shoal.runs.settings import make_settings
 
 OUTSIDE = [
@@ -49,6 +51,13 @@ def test_every_number_has_a_range_and_its_default_lies_inside():
     make_settings(
         Settings, {"limit": 0, "seed": 0, "tolerance": 0, "resamples": 10, "train.epochs": 0.5}, "--set"
     )
+
+
+@pytest.mark.parametrize("value", [float("inf"), float("nan"), -1.0])
+def test_a_number_without_an_upper_end_is_finite_all_the_same(value):
+    with pytest.raises(ValidationError, match="a number of 0 or more is expected"):
+        TypeAdapter(Annotated[float, Within(0)]).validate_python(value)
+    assert TypeAdapter(Annotated[float, Within(0)]).validate_python(1e300) == 1e300
 
 
 def is_number(hint: Any) -> bool:

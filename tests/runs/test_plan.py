@@ -7,6 +7,7 @@ from click.testing import CliRunner
 
 from shoal.cli import main
 from shoal.errors import ShoalError
+from shoal.models import parse_spec
 from shoal.runs.plan import check_plan, make_plan, read_plan, slug
 
 GOOD = 'models = ["predictions:example"]\n[behaviour]\nsuite = "sentiment"\n'
@@ -126,3 +127,19 @@ def test_a_plan_can_be_made_in_python():
 @pytest.mark.parametrize(("text", "short"), [("a/b c.jsonl.gz", "a-b-c"), ("???", "x"), ("x" * 90, "x" * 40)])
 def test_slugs(text, short):
     assert slug(text) == short
+
+
+def test_a_table_of_labels_in_a_plan_is_a_map_of_names():
+    plan = make_plan(
+        {
+            "models": {
+                "mine": {
+                    "spec": "predictions:answers.csv",
+                    "labels": {"pos&more": "positive", "neg": "negative"},
+                }
+            },
+            "behaviour": {"suite": "sentiment"},
+        }
+    )
+    options = parse_spec(plan.models["mine"]).options
+    assert options["labels"] == "pos&more:positive,neg:negative"

@@ -37,7 +37,7 @@ def lines(block: Block, width: int) -> str:
 def printed(sections: list[Section], width: int, *, full: bool = False, colour: bool = False) -> str:
     stream = io.StringIO()
     system = "truecolor" if colour else None
-    console = Console(file=stream, width=width, highlight=False, force_terminal=colour, color_system=system)
+    console = Console(file=stream, width=width, highlight=False, force_terminal=colour, color_system=system)  # type: ignore[arg-type]
     print_sections(sections, console, full=full)
     return stream.getvalue()
 
@@ -335,7 +335,7 @@ def heat_map() -> HeatMap:
     rows = [("suite score", ""), ("negated_praise", "negation"), ("single_words", "vocabulary")]
     columns = [("vanilla", "iid"), *((method, "iid>suite") for method in ("vanilla", "l2", "fish"))]
     values = [[0.5, 0.97, 0.9, 0.89], [0.1, 1.0, None, 0.4], [0.9, 0.94, 0.9]]
-    cells = {(i, j): Measure("pass rate", v, 50) for i, row in enumerate(values) for j, v in enumerate(row)}
+    cells = {(i, j): Measure("pass rate", v, 50) for i, row in enumerate(values) for j, v in enumerate(row)}  # type: ignore[arg-type, var-annotated]
     return HeatMap(rows, columns, cells, "func: held out", kinds=["", "MFT", "INV"], baselines=1)
 
 

@@ -197,7 +197,7 @@ def test_titles_that_are_there_twice_get_a_number():
 def test_several_numbers_and_words_in_a_cell_become_columns_of_their_own():
     cell = [Number(measure(0.5)), " of ", Number(measure(0.25, "accuracy"))]
     dots = Dots([measure(0.5), measure(None)], (0.0, 1.0))
-    table = Table([Column("a"), Column("")], [Row([cell, dots])], "t")
+    table = Table([Column("a"), Column("")], [Row([cell, dots])], "t")  # type: ignore[list-item]
     row = rows_of(tables_of([Section(blocks=[table])])["t"])[0]
     assert (row["a"], row["a n"], row["a 2"], row["a 2 high"], row["a words"]) == (
         "0.5",

@@ -5,11 +5,13 @@ import math
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from shoal.stats.association import (
     all_sums,
     association,
     effect_size,
+    effect_size_interval,
     effect_size_replicates,
     permutation_p,
     random_sums,
@@ -127,3 +129,70 @@ def test_units_are_drawn_together(rng):
 def test_empty_or_nested_sets_are_refused(wrong, rng):
     with pytest.raises(ValueError, match="at least one association"):
         effect_size(wrong, [1.0])
+
+
+def sentences(rng, words: int, each: int, difference: float, spread: float = 0.7):
+    """Associations of sentences about words: (X, Y, the words), with the SD of sentences within a set at 1."""
+    means = rng.normal(0, spread, (2, words, 1)) + np.array([difference, 0.0])[:, None, None]
+    x, y = (means + rng.normal(0, np.sqrt(1 - spread**2), (2, words, each))).reshape(2, -1)
+    return x, y, np.repeat(np.arange(words), each)
+
+
+def test_words_change_sides_with_all_their_sentences():
+    x, y = [1.0, 0.9, 0.8, 0.2], [-1.0, -0.6, 0.1, 0.3]
+    words = ["a", "a", "b", "b"], ["c", "c", "d", "d"]
+    found = permutation_p(x, y, np.random.default_rng(0), units=words)
+    assert found == permutation_p([0.95, 0.5], [-0.8, 0.2], np.random.default_rng(0))
+    assert found.partitions == 6
+    alone = permutation_p(x, y, np.random.default_rng(0), units=(range(4), range(4)))
+    assert alone == permutation_p(x, y, np.random.default_rng(0))
+
+
+def test_sentences_about_nothing_are_an_association_in_at_most_one_of_twenty_tests():
+    rng = np.random.default_rng(1)
+    by_word, by_sentence = [], []
+    for _ in range(300):
+        x, y, words = sentences(rng, 8, 5, 0.0)
+        by_word.append(permutation_p(x, y, rng, 500, units=(words, words)).p <= 0.05)
+        by_sentence.append(permutation_p(x, y, rng, 500).p <= 0.05)
+    assert np.mean(by_word) <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / 300)
+    assert np.mean(by_sentence) > 0.12
+
+
+@pytest.mark.parametrize(
+    ("words", "each", "difference"), [(3, 1, 0.8), (8, 1, 2.0), (5, 6, 0.0), (8, 6, 0.8)]
+)
+def test_intervals_of_the_effect_size_cover_new_words(words, each, difference):
+    rng = np.random.default_rng(2)
+    truth, held = difference / np.sqrt(1 + difference**2 / 4), 0
+    for _ in range(200):
+        x, y, names = sentences(rng, words, each, difference)
+        low, high = effect_size_interval(x, y, (names, names))
+        assert -2 <= low <= effect_size(x, y) <= high <= 2
+        held += low <= truth <= high
+    assert held / 200 >= 0.95 - 2 * np.sqrt(0.05 * 0.95 / 200)
+
+
+def test_the_interval_of_words_alone_is_that_of_the_noncentral_t():
+    x, y = np.array([0.5, 0.1, 0.4, 0.2, 0.3]), np.array([0.1, -0.2, 0.2, 0.0, -0.3])
+    low, high = effect_size_interval(x, y)
+    t = stats.ttest_ind(x, y).statistic
+    for end, chance in ((low, 0.975), (high, 0.025)):
+        g = end / np.sqrt(1 - end**2 / 4)
+        assert stats.nct.cdf(t, 8, g / np.sqrt(2 / 5)) == pytest.approx(chance, abs=1e-5)
+
+
+def test_exchanging_the_sets_turns_the_interval_around():
+    rng = np.random.default_rng(3)
+    x, y, words = sentences(rng, 6, 3, 1.0)
+    low, high = effect_size_interval(x, y, (words, words))
+    assert effect_size_interval(y, x, (words, words)) == pytest.approx((-high, -low))
+    order = rng.permutation(18)
+    assert effect_size_interval(x[order], y, (words[order], words)) == pytest.approx((low, high))
+
+
+def test_a_single_word_has_no_interval():
+    assert np.isnan(effect_size_interval([0.1, 0.2], [0.3, 0.4, 0.5], (["a", "a"], [1, 2, 3]))).all()
+    assert np.isnan(effect_size_interval([0.1, 0.1], [0.3, 0.3])).all()
+    with pytest.raises(ValueError, match="one unit per association"):
+        effect_size_interval([0.1, 0.2], [0.3, 0.4], (["a"], ["b", "c"]))

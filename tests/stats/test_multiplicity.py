@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from shoal.stats.multiplicity import (
     benjamini_hochberg,
     holm,
+    holm_level,
     max_t,
 )
 
@@ -66,3 +67,12 @@ def test_bad_arguments_are_named() -> None:
         holm([1.2])
     with pytest.raises(ValueError, match="column per score"):
         max_t([1.0, 2.0], [[1.0]])
+
+
+def test_the_level_of_holm_is_the_one_at_which_the_next_test_would_be_rejected() -> None:
+    p = np.array([0.001, 0.002, 0.3, 0.9, NA])
+    level = holm_level(p)
+    assert level == 0.05 / 2
+    for raw, rejected in ((level * 0.99, True), (level * 1.01, False)):
+        assert (holm([0.001, 0.002, raw, 0.9])[2] <= 0.05) == rejected
+    assert holm_level([0.001]) == 0.05

@@ -6,13 +6,21 @@ has measures only, the two are taken as independent, which is wider, and the ver
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+import numpy as np
+from scipy.special import ndtr
+
+from ..claims import ALPHA
 from ..errors import DataError, PlanError, nearest, some
-from ..measures import FEW_CASES, quantity
+from ..measures import FEW_CASES, quantity, shown_p
 from ..records import Measure, Measures, Result
-from .pairs import Choices, compare, scoring_of
+from ..stats.intervals import normal_quantile
+from ..stats.limits import Side, difference_p, rate_p
+from ..stats.multiplicity import holm
+from ..stats.resampling import cluster_table, paired_table
+from .pairs import Choices, comparable, compare, scoring_of
 from .rules import EVERY, Rule
 
 Status = Literal["met", "failed", "error", "undefined", "passed over"]
@@ -65,11 +73,13 @@ def judge(rules: Sequence[Rule], result: Result, baseline: Result | None = None)
             relative = next(rule for rule in rules if rule.is_relative)
             raise PlanError(f"{relative}: no baseline to compare with", fix="--baseline RESULT")
         differences = _differences(result, baseline)
-    verdicts = [
-        _verdict(rule, measure, differences)
-        for number, rule in enumerate(rules, start=1)
-        for measure in _looked_at(rule, number, result.measures)
-    ]
+    verdicts: list[Verdict] = []
+    for number, rule in enumerate(rules, start=1):
+        measures = _looked_at(rule, number, result.measures)
+        judged = [_verdict(rule, measure, differences) for measure in measures]
+        if rule.is_family and rule.judge == "upper bound":
+            judged = _on_evidence(judged, measures, result, baseline if rule.is_relative else None)
+        verdicts += judged
     return [*_of_checks(result), *verdicts]
 
 
@@ -245,6 +255,104 @@ def _caution(measure: Measure) -> str:
     few = [f"{measure.n} cases"] if measure.n < FEW_CASES else []
     shared = [f"only {measure.facts['templates']} templates"] if "templates" in measure.facts else []
     return ", ".join([*few, *shared])
+
+
+# Many at once
+
+
+def _on_evidence(
+    verdicts: Sequence[Verdict], measures: Sequence[Measure], result: Result, baseline: Result | None
+) -> list[Verdict]:
+    """Of a rule about each of many: those fail whose one-sided p, adjusted by Holm over all of them, is at most .05.
+
+    The end of each interval by itself would fail some of thirty by chance in half of all gates.
+    """
+    decided = [verdict.status in ("met", "failed") for verdict in verdicts]
+    evidence = _Evidence(result, baseline)
+    raw = [
+        evidence.against(verdict, measure) if known else math.nan
+        for verdict, measure, known in zip(verdicts, measures, decided, strict=True)
+    ]
+    adjusted = holm(raw)
+    judged = []
+    for verdict, known, p in zip(verdicts, decided, adjusted.tolist(), strict=True):
+        if not known:
+            judged.append(verdict)
+            continue
+        shown = shown_p(p)
+        words = f"adjusted p {shown if shown.startswith('<') else '= ' + shown} over {sum(decided)}"
+        status: Status = "failed" if p <= ALPHA else "met"
+        judged.append(
+            replace(
+                verdict, status=status, reason="; ".join(filter(None, [words, _caution(verdict.measure)]))
+            )
+        )
+    return judged
+
+
+class _Evidence:
+    """One-sided p values that a limit is missed, from the cases where they are known."""
+
+    def __init__(self, result: Result, baseline: Result | None) -> None:
+        self.relative = baseline is not None
+        sides = [result] if baseline is None else [result, baseline]
+        self.known = all(side.outcomes for side in sides)
+        if not self.known:
+            return
+        place = {case.id: position for position, case in enumerate(result.cases)}
+        self.hits = [np.full(len(result.cases), math.nan) for _ in sides]
+        for hits, side in zip(self.hits, sides, strict=True):
+            for outcome in side.outcomes:
+                if outcome.passed is not None and outcome.case_id in place:
+                    hits[place[outcome.case_id]] = float(outcome.passed)
+        names: dict[object, int] = {}
+        self.clusters = np.array(
+            [
+                names.setdefault(case.cluster or position, len(names))
+                for position, case in enumerate(result.cases)
+            ]
+        )
+        self.parts = {
+            (quantity.measure.name, frozenset(quantity.measure.groups.items())): quantity
+            for quantity in comparable(result, result.cases)
+        }
+
+    def against(self, verdict: Verdict, measure: Measure) -> float:
+        """The p value of "the limit is kept", against "it is missed"."""
+        rule = verdict.rule
+        limit = -rule.limit if rule.is_relative else rule.limit
+        if not self.known or _lower_is_better(measure):
+            return _from_interval(verdict, limit)
+        quantity = self.parts[measure.name, frozenset(measure.groups.items())]
+        if quantity.weights or not quantity.parts:
+            return _from_interval(verdict, limit)
+        side: Side = "above" if rule.kind == "at_most" else "below"
+        members = [positions for _, positions in quantity.parts]
+        if self.relative:
+            tables = [
+                paired_table(self.hits[0][each], self.hits[1][each], self.clusters[each]) for each in members
+            ]
+            return difference_p([table for table in tables if table.totals[-1]], limit, side)
+        rates = [cluster_table(self.hits[0][each], self.clusters[each]) for each in members]
+        rates = [table for table in rates if table.totals[-1]]
+        if not 0 < limit < 1:  # nothing is below 0, and one failure is all the evidence against 1
+            value = verdict.measure.value or 0.0
+            missed = value < limit if side == "below" else value > limit
+            return 0.0 if missed else 1.0
+        return rate_p(rates, limit, side)
+
+
+def _from_interval(verdict: Verdict, limit: float) -> float:
+    """The same from the ends of the interval, as if it were normal."""
+    low, high = verdict.measure.interval or (math.nan, math.nan)
+    error = (high - low) / 2 / normal_quantile(0.95)
+    away = (
+        (_worth(verdict.rule, verdict.measure, verdict.measure.value or 0.0) - limit) / error
+        if error
+        else math.nan
+    )
+    away = -away if verdict.rule.kind == "at_most" else away
+    return 1.0 if math.isnan(away) else float(ndtr(away))
 
 
 # Differences from a baseline

@@ -61,7 +61,7 @@ def read(path: Path, named: Named) -> SuiteRows:
             raise DataError(
                 f"{path}{', line 1' if table.unit == 'line' else ''}: no column {name!r}",
                 why=f"found: {some(table.columns, 12)}",
-                fix=nearest(name, table.columns),
+                fix=nearest(name, table.columns) or "one of those",
             )
     chosen = set(named.all())
     lost = [f"column {name!r}" for name in table.columns if name and name not in chosen]
@@ -141,7 +141,10 @@ def _cell(row: Mapping[str, Any], column: str) -> Any:
 def _text(row: Mapping[str, Any], column: str) -> str:
     value = _cell(row, column)
     if not isinstance(value, str):
-        raise DataError(f"column {column!r} holds {type(value).__name__}, text is expected")
+        raise DataError(
+            f"column {column!r} holds {type(value).__name__}, text is expected",
+            fix="name the column that holds the text",
+        )
     return value
 
 
@@ -155,5 +158,6 @@ def _label(row: Mapping[str, Any], column: str) -> Any:
         raise DataError(
             f"column {column!r} holds {type(value).__name__}, one label is expected",
             why="cases with several labels at a time are not built here",
+            fix="name a column with one label in each row",
         )
     return value.strip() if isinstance(value, str) else value

@@ -40,18 +40,22 @@ def read_pairs(path: Path) -> list[Pair]:
             raise DataError(
                 f"{where}: stereo_antistereo is {row['stereo_antistereo']!r}",
                 why="stereo or antistereo is expected",
+                fix="write one of the two, or take the row out",
             )
         empty = next((name for name in COLUMNS if not row[name].strip()), None)
         if empty:
-            raise DataError(f"{where}: {empty} is empty")
+            raise DataError(f"{where}: {empty} is empty", fix="fill it in, or take the row out")
         identity = str(len(pairs)) if numbered is None else row[numbered]
         if identity in seen:
-            raise DataError(f"{where}: pair {identity!r} is there twice")
+            raise DataError(
+                f"{where}: pair {identity!r} is there twice",
+                fix="give each pair an id of its own, or take one out",
+            )
         seen.add(identity)
         more, less, direction, bias_type = (row[name] for name in COLUMNS)
         pairs.append(Pair(identity, more, less, direction, bias_type))
     if not pairs:
-        raise DataError(f"{path}: no pairs")
+        raise DataError(f"{path}: no pairs", fix="check that this is the file you meant")
     return pairs
 
 
@@ -70,11 +74,18 @@ def read_pair_scores(path: Path) -> dict[tuple[str, str], tuple[float, float]]:
         try:
             both = float(row["sent_more_score"]), float(row["sent_less_score"])
         except (TypeError, ValueError):
-            raise DataError(f"{where}: sent_more_score and sent_less_score must be numbers") from None
+            raise DataError(
+                f"{where}: sent_more_score and sent_less_score must be numbers",
+                fix="log-likelihoods, such as -42.5",
+            ) from None
         if scores.setdefault(key, both) != both:
-            raise DataError(f"{where}: this pair has other scores on an earlier line", why=key[0][:60])
+            raise DataError(
+                f"{where}: this pair has other scores on an earlier line",
+                why=key[0][:60],
+                fix="keep the line that is right",
+            )
     if not scores:
-        raise DataError(f"{path}: no scores")
+        raise DataError(f"{path}: no scores", fix="check that this is the file you meant")
     return scores
 
 
@@ -85,5 +96,5 @@ def _need(where: object, found: list[str], wanted: tuple[str, ...]) -> None:
         raise DataError(
             f"{place}: no column {missing[0]!r}",
             why=f"found: {', '.join(found)}",
-            fix=nearest(missing[0], found),
+            fix=nearest(missing[0], found) or "check that this is the file you meant",
         )

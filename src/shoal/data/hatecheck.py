@@ -43,7 +43,9 @@ def read(path: Path) -> SuiteRows:
     number = "mhc_case_id" if "mhc_case_id" in columns else "case_id"
     if number not in columns:
         raise DataError(
-            f"{path}, line 1: no column 'case_id' or 'mhc_case_id'", why=f"found: {', '.join(columns)}"
+            f"{path}, line 1: no column 'case_id' or 'mhc_case_id'",
+            why=f"found: {', '.join(columns)}",
+            fix="add one: what names each case",
         )
     lost = [f"column {name!r}" for name in columns if name and name not in CARRIED]
     header = {

@@ -67,7 +67,7 @@ def read_labelled(
         found.append(Row(tuple(parts), name))
         lines.append(line)
     if not found and not left_out:
-        raise DataError(f"{path}: no rows")
+        raise DataError(f"{path}: no rows", fix="check that this is the file you meant")
     _check_classes(path, classes, {_key(row.label) for row in found}, left_out)
     return LabelledTexts(found, lines, dict(left_out), chosen)
 
@@ -77,13 +77,17 @@ def read_labelled(
 
 def _chosen(path: Path, columns: Sequence[str], texts: tuple[str, ...], label: str) -> tuple[str, ...]:
     if len(texts) > 2:
-        raise DataError(f"{path}: {len(texts)} text columns named", why="one text, or a pair, is expected")
+        raise DataError(
+            f"{path}: {len(texts)} text columns named",
+            why="one text, or a pair, is expected",
+            fix="name one column, or two for pairs",
+        )
     for name in filter(None, (*texts, label)):
         if name not in columns:
             raise DataError(
                 f"{path}, line 1: no column {name!r}",
                 why=f"found: {some(columns, 12)}",
-                fix=nearest(name, columns),
+                fix=nearest(name, columns) or "one of those",
             )
     by_name = {name.lower(): name for name in columns}
     known_texts = [group for group in TEXTS if all(name in by_name for name in group)]
@@ -91,7 +95,10 @@ def _chosen(path: Path, columns: Sequence[str], texts: tuple[str, ...], label: s
     own_texts = texts or tuple(by_name[name] for name in _only(path, "text", known_texts, columns))
     own_label = label or by_name[_only(path, "label", known_labels, columns)[0]]
     if own_label in own_texts or len(set(own_texts)) < len(own_texts):
-        raise DataError(f"{path}: one column is named twice: {', '.join((*own_texts, own_label))}")
+        raise DataError(
+            f"{path}: one column is named twice: {', '.join((*own_texts, own_label))}",
+            fix="name a column for each",
+        )
     return (*own_texts, own_label)
 
 
@@ -141,7 +148,10 @@ def _to_class(path: Path, classes: Classes | None) -> dict[str | float, str]:
     for name, values in (classes or {}).items():
         for value in values:
             if found.setdefault(_key(value), name) != name:
-                raise DataError(f"{path}: label {value!r} is in two classes, {found[_key(value)]} and {name}")
+                raise DataError(
+                    f"{path}: label {value!r} is in two classes, {found[_key(value)]} and {name}",
+                    fix="leave it in one",
+                )
     return found
 
 
@@ -154,5 +164,5 @@ def _check_classes(
             raise DataError(
                 f"{path}: no row of class {name!r}",
                 why=f"it is made of {some((classes or {})[name])}; labels in no class: {some(left_out) or 'none'}",
-                fix=nearest(str(next(iter((classes or {})[name]), "")), left_out),
+                fix=nearest(str(next(iter((classes or {})[name]), "")), left_out) or "a label that is there",
             )

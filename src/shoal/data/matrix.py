@@ -33,7 +33,11 @@ def read_matrix(path: Path) -> RunMatrix:
     missing = {"run_id", "item_id", "outcome"} - set(columns)
     if missing:
         why = f"found: {', '.join(columns)}"
-        raise DataError(f"{path}, line 1: no column {', '.join(sorted(missing))}", why=why)
+        raise DataError(
+            f"{path}, line 1: no column {', '.join(sorted(missing))}",
+            why=why,
+            fix="columns run_id, item_id, outcome; perhaps group, score_a, score_b",
+        )
     scored = {"score_a", "score_b"} <= set(columns)
     runs: dict[str, int] = {}
     items: dict[str, int] = {}
@@ -42,24 +46,34 @@ def read_matrix(path: Path) -> RunMatrix:
     for line, row in rows:
         where = f"{path}, line {line}"
         if row["outcome"] not in OUTCOMES:
-            raise DataError(f"{where}: outcome {row['outcome']!r} is not 1, 0 or NA")
+            raise DataError(
+                f"{where}: outcome {row['outcome']!r} is not 1, 0 or NA",
+                fix="1 for right, 0 for wrong, NA for undecided",
+            )
         item, run = row["item_id"], row["run_id"]
         key = items.setdefault(item, len(items)), runs.setdefault(run, len(runs))
         if key in cells:
-            raise DataError(f"{where}: item {item!r} of run {run!r} is there twice")
+            raise DataError(
+                f"{where}: item {item!r} of run {run!r} is there twice",
+                fix="keep one row for each item and run",
+            )
         if groups.setdefault(item, row.get("group", "")) != row.get("group", ""):
             raise DataError(
-                f"{where}: item {item!r} changes its group from {groups[item]!r} to {row['group']!r}"
+                f"{where}: item {item!r} changes its group from {groups[item]!r} to {row['group']!r}",
+                fix="give an item one group in all runs",
             )
         difference = np.nan
         if scored and row["score_a"] and row["score_b"]:
             try:
                 difference = float(row["score_a"]) - float(row["score_b"])
             except ValueError:
-                raise DataError(f"{where}: score_a and score_b must be numbers") from None
+                raise DataError(
+                    f"{where}: score_a and score_b must be numbers",
+                    fix="leave both empty where there is no score",
+                ) from None
         cells[key] = OUTCOMES[row["outcome"]], difference
     if not cells:
-        raise DataError(f"{path}: no rows")
+        raise DataError(f"{path}: no rows", fix="check that this is the file you meant")
     table = np.full((2, len(items), len(runs)), np.nan)
     for (at, run_at), both in cells.items():
         table[:, at, run_at] = both

@@ -58,17 +58,21 @@ class AssociationTest:
 def read_tests(path: Path, names: Sequence[str] = ()) -> list[AssociationTest]:
     """The tests of a file or a folder, those of these names only where some are given."""
     if not path.exists():
-        raise DataError(f"{path}: no such file or folder")
+        raise DataError(f"{path}: no such file or folder", fix="check the name, and the folder you are in")
     files = sorted({*path.glob("*.jsonl"), *path.glob("*.json")}) if path.is_dir() else [path]
     known = {file.name.split(".")[0]: file for file in files}
     if not known:
-        raise DataError(f"{path}: no association tests", why="a .jsonl file for each is expected")
+        raise DataError(
+            f"{path}: no association tests",
+            why="a .jsonl file for each is expected",
+            fix="the folder that holds them, or the name of one file",
+        )
     for name in names:
         if name not in known:
             raise PlanError(
                 f"no association test {name!r} in {path}",
                 why=f"there are: {', '.join(known)}",
-                fix=nearest(name, known),
+                fix=nearest(name, known) or "one of those",
             )
     return [read_test(known[name]) for name in names or known]
 
@@ -79,12 +83,17 @@ def read_test(path: Path) -> AssociationTest:
     try:
         found = json.loads(text)
     except (ValueError, RecursionError) as problem:
-        raise DataError(f"{path}: not JSON", why=str(problem)) from None
+        raise DataError(
+            f"{path}: not JSON",
+            why=str(problem),
+            fix="fetch or write the file again; it was probably cut short",
+        ) from None
     if not isinstance(found, dict) or any(name not in found for name in SETS):
         keys = ", ".join(found) if isinstance(found, dict) else type(found).__name__
         raise DataError(
             f"{path}: not an association test",
             why=f"an object with {', '.join(SETS)} is expected, found {keys}",
+            fix="check that this is the file you meant",
         )
     return AssociationTest(
         path.name.split(".")[0], *(_word_set(found[name], f"{path}: {name}") for name in SETS)
@@ -93,10 +102,16 @@ def read_test(path: Path) -> AssociationTest:
 
 def _word_set(given: Any, where: str) -> WordSet:
     if not isinstance(given, dict) or not isinstance(given.get("examples"), list) or "category" not in given:
-        raise DataError(f"{where}: an object with category and examples is expected")
+        raise DataError(
+            f"{where}: an object with category and examples is expected",
+            fix='{"category": "Flowers", "examples": ["aster", "rose"]}',
+        )
     examples = given["examples"]
     if not examples or not all(isinstance(example, str) and example.strip() for example in examples):
-        raise DataError(f"{where}: examples must be a list of words or sentences, none of them empty")
+        raise DataError(
+            f"{where}: examples must be a list of words or sentences, none of them empty",
+            fix='"examples": ["aster", "rose"]',
+        )
     once = tuple(dict.fromkeys(examples))  # as in the authors' code, where texts are keys
     return WordSet(str(given["category"]), once, words_of(once))
 

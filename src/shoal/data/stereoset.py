@@ -39,12 +39,17 @@ def read_clusters(path: Path) -> list[Cluster]:
     try:
         found = json.loads(text)
     except (ValueError, RecursionError) as problem:
-        raise DataError(f"{path}: not JSON", why=str(problem)) from None
+        raise DataError(
+            f"{path}: not JSON",
+            why=str(problem),
+            fix="fetch or write the file again; it was probably cut short",
+        ) from None
     tasks = found.get("data") if isinstance(found, dict) else None
     if not isinstance(tasks, dict) or not any(isinstance(tasks.get(task), list) for task in TASKS):
         raise DataError(
             f"{path}: not a StereoSet file",
             why='an object with "data" is expected, which holds lists "intrasentence" and "intersentence"',
+            fix="check that this is the file you meant",
         )
     clusters = [
         _cluster(row, task, f"{path}: {task} {n}")
@@ -52,10 +57,12 @@ def read_clusters(path: Path) -> list[Cluster]:
         for n, row in enumerate(tasks.get(task, []))
     ]
     if not clusters:
-        raise DataError(f"{path}: no clusters")
+        raise DataError(f"{path}: no clusters", fix="check that this is the file you meant")
     twice = len(clusters) - len({cluster.id for cluster in clusters})
     if twice:
-        raise DataError(f"{path}: {twice} cluster ids are there twice")
+        raise DataError(
+            f"{path}: {twice} cluster ids are there twice", fix="fetch the file again, or take the copies out"
+        )
     return clusters
 
 
@@ -63,24 +70,33 @@ def _cluster(row: Any, task: str, where: str) -> Cluster:
     wanted = ("id", "target", "bias_type", "context", "sentences")
     if not isinstance(row, dict) or any(name not in row for name in wanted):
         raise DataError(
-            f"{where}: an object with {', '.join(wanted)} is expected", why=f"found: {str(row)[:80]}"
+            f"{where}: an object with {', '.join(wanted)} is expected",
+            why=f"found: {str(row)[:80]}",
+            fix="fetch the file again",
         )
     if not isinstance(row["sentences"], list):
-        raise DataError(f"{where}: sentences must be a list")
+        raise DataError(f"{where}: sentences must be a list", fix="fetch the file again")
     by_label: dict[str, Any] = {}
     for sentence in row["sentences"]:
         if not isinstance(sentence, dict) or not {"id", "sentence", "gold_label"} <= sentence.keys():
             raise DataError(
-                f"{where}: a sentence has id, sentence and gold_label", why=f"found: {str(sentence)[:80]}"
+                f"{where}: a sentence has id, sentence and gold_label",
+                why=f"found: {str(sentence)[:80]}",
+                fix="fetch the file again",
             )
         by_label[sentence["gold_label"]] = sentence
     if sorted(by_label) != sorted(LABELS) or len(row["sentences"]) != len(LABELS):
         raise DataError(
             f"{where}: one sentence each of {', '.join(LABELS)} is expected",
             why=f"found: {', '.join(sorted(map(str, by_label)))} in {len(row['sentences'])} sentences",
+            fix="fetch the file again, or take the cluster out",
         )
     if task == "intrasentence" and BLANK not in row["context"]:
-        raise DataError(f"{where}: no {BLANK} in the context", why=row["context"][:80])
+        raise DataError(
+            f"{where}: no {BLANK} in the context",
+            why=row["context"][:80],
+            fix="put it where the three words differ",
+        )
     ordered = [by_label[label] for label in LABELS]
     first, second, third = (str(one["sentence"]) for one in ordered)
     one, two, three = (str(sentence["id"]) for sentence in ordered)

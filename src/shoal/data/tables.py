@@ -164,7 +164,9 @@ def _folder(path: Path) -> Rows:
         ) from None
     except (ValueError, KeyError, TypeError) as problem:
         raise DataError(
-            f"{path / 'state.json'}: not the state of a saved dataset", why=repr(problem)
+            f"{path / 'state.json'}: not the state of a saved dataset",
+            why=repr(problem),
+            fix="save the dataset again",
         ) from None
     if state.get("_indices_data_files"):
         raise DataError(
@@ -215,7 +217,11 @@ def _xlsx(path: Path) -> Rows:
     while columns and not columns[-1]:
         columns.pop()
     if not any(columns):
-        raise DataError(f"{path}, line 1: no column names", why="the first row must name the columns")
+        raise DataError(
+            f"{path}, line 1: no column names",
+            why="the first row must name the columns",
+            fix="write them into the first row",
+        )
     _refuse_twice(path, [name for name in columns if name])
     return Rows(columns, _sheet_rows(path, columns, lines))
 
@@ -247,7 +253,9 @@ READERS: dict[str, Callable[[Path], Rows]] = {
 def _refuse_twice(path: Path, columns: list[str]) -> None:
     twice = [name for name, count in Counter(columns).items() if count > 1]
     if twice:
-        raise DataError(f"{path}: column {min(twice)!r} is there twice")
+        raise DataError(
+            f"{path}: column {min(twice)!r} is there twice", fix="give each column a name of its own"
+        )
 
 
 def _library(module: str, library: str, needed_for: str) -> Any:

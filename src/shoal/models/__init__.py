@@ -62,7 +62,7 @@ def parse_spec(spec: str) -> ModelSpec:
 def digest_file(path: Path) -> str:
     """A file's content as a short hash."""
     if not path.is_file():
-        raise ModelError(f"{path}: no such file")
+        raise ModelError(f"{path}: no such file", fix="check the name, and the folder you are in")
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()[:16]
 

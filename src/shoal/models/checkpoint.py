@@ -189,7 +189,7 @@ class Checkpoint:
         torch, _ = libraries()
         names = {
             "id2label": dict(enumerate(labels)),
-            "label2id": {name: at for at, name in enumerate(labels)},
+            "label2id": {name: code for code, name in enumerate(labels)},
         }
         with torch.random.fork_rng(range(torch.cuda.device_count())):
             torch.manual_seed(seed)
@@ -238,22 +238,22 @@ class Checkpoint:
         _, transformers = libraries()
         options = {"gguf_file": self.gguf} if self.gguf else {}
         with _quiet(transformers), self._explained("has no tokenizer that can be loaded"):
-            found = transformers.AutoTokenizer.from_pretrained(
+            tokenizer = transformers.AutoTokenizer.from_pretrained(
                 self.folder, trust_remote_code=False, local_files_only=True, **options
             )
-        if len(found) <= len(found.all_special_ids):
+        if len(tokenizer) <= len(tokenizer.all_special_ids):
             raise ModelError(
                 f"hf:{self.name}: its tokenizer knows no words",
                 why="every text would be the same row of unknown words",
                 fix="save the tokenizer again with save_pretrained, so that there is a tokenizer.json",
             )
-        return found
+        return tokenizer
 
     def _from_hub(self) -> Path:
         hub = _module("huggingface_hub")
         patterns = ["*.json", "*.txt", "*.model", *WEIGHTS, *(PICKLES if self.pickles else ())]
         try:
-            found = hub.snapshot_download(
+            folder = hub.snapshot_download(
                 self.name,
                 revision=self.revision,
                 allow_patterns=patterns,
@@ -268,7 +268,7 @@ class Checkpoint:
                 else str(problem).strip().splitlines()[0],
                 fix="check the spelling; without a network, give the folder of a model that is on this machine",
             ) from None
-        return Path(found)
+        return Path(folder)
 
     def _files(self, patterns: Iterable[str]) -> list[Path]:
         return sorted({path for pattern in patterns for path in self.place.glob(pattern)})

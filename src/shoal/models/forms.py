@@ -82,20 +82,21 @@ def _table(given: Any, count: int, who: str) -> Given:
 
 def _rows(rows: list[Any], who: str) -> Given:
     """One answer in each row, all of one form."""
-    missing = {at: NOTHING for at, row in enumerate(rows) if _is_nothing(row)}
-    forms = {_form(row, who): at for at, row in enumerate(rows) if at not in missing}
+    missing = {place: NOTHING for place, row in enumerate(rows) if _is_nothing(row)}
+    forms = {_form(row, who): row for place, row in enumerate(rows) if place not in missing}
     if len(forms) > 1:
-        shown = " and ".join(repr(rows[at])[:60] for at in forms.values())
+        shown = " and ".join(repr(row)[:60] for row in forms.values())
         _refuse(f"answers now in one form, now in another: {shown}", who)
+    given = [None if place in missing else row for place, row in enumerate(rows)]
     match next(iter(forms), "label"):
         case "scored":
-            return _scored([[] if at in missing else [row] for at, row in enumerate(rows)], missing, who)
+            return _scored([[] if row is None else [row] for row in given], missing, who)
         case "all scored":
-            return _scored([[] if at in missing else row for at, row in enumerate(rows)], missing, who)
+            return _scored([row or [] for row in given], missing, who)
         case "named":
-            return _named([{} if at in missing else row for at, row in enumerate(rows)], missing, who)
+            return _named([row or {} for row in given], missing, who)
         case "vector":
-            return _vectors([None if at in missing else row for at, row in enumerate(rows)], missing, who)
+            return _vectors(given, missing, who)
         case "number":
             raise ModelError(
                 f"{who} gave one number per example",

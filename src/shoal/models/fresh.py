@@ -26,6 +26,11 @@ class Fresh:
         """The tokenizer that it was made with."""
         return self._tokenizer
 
+    def whole(self, name: str) -> int | None:
+        """A whole number of the configuration; None where it has none."""
+        number: int | None = self.config.get(name)
+        return number
+
     def network(self, asked: str) -> Any:
         """The network with its own head, or its encoder."""
         if asked == self.kind:

@@ -215,20 +215,20 @@ class HFModel:
 
     def classify(self, examples: Sequence[Example], labels: Sequence[str] | None) -> Answers:
         """Probabilities of the suite's labels for each example, a text or a pair of texts."""
-        own = suite_names(self.own_labels, labels, repr(self))
-        names = in_suite_order(own, labels)
+        theirs = suite_names(self.own_labels, labels, repr(self))
+        names = in_suite_order(theirs, labels)
         errors = self.too_long(examples)
         torch, _ = libraries()
         with torch.inference_mode():
             logits = self._logits(examples)
         probabilities: NDArray[np.float64] = logits.double().softmax(dim=-1).cpu().numpy()
-        arranged = probabilities[:, [own.index(name) for name in names]]
+        arranged = probabilities[:, [theirs.index(name) for name in names]]
         return Answers(
             tuple(names),
             np.nan_to_num(arranged).argmax(axis=1),
             arranged,
             errors=errors,
-            label_map=dict(zip(self._written_labels, own, strict=True)),
+            label_map=dict(zip(self._written_labels, theirs, strict=True)),
             band=tuple(names) == ends_of(labels or ()),
         )
 

@@ -60,10 +60,10 @@ def load(spec: ModelSpec) -> "ImportedModel":
     return ImportedModel(module, name, spec.options, _seconds(spec))
 
 
-def around(found: Any) -> "ImportedModel":
+def around(answerer: Any) -> "ImportedModel":
     """An object that is here already, as a model."""
-    model = ImportedModel("builtins", getattr(found, "__name__", type(found).__name__))
-    model._found, model._handed_over = found, True
+    model = ImportedModel("builtins", getattr(answerer, "__name__", type(answerer).__name__))
+    model._answerer, model._handed_over = answerer, True
     return model
 
 
@@ -99,7 +99,7 @@ class ImportedModel:
         self.named = LabelNames() if labels is None else parse_labels(labels, f"python:{module}:{name}")
         self.read_late: list[Path] = []
         """Files that it opened only when it was first asked, and that are no part of what it is known by."""
-        self._found: Any = None
+        self._answerer: Any = None
         self._handed_over = False
         self._watch_next = False
         self._limited = Limited(repr(self), seconds) if seconds else None
@@ -140,11 +140,11 @@ class ImportedModel:
         unknown = [] if made.complete else ["not what it read when it was imported: that was before"]
         return {**keyed, "keyed by": short_names(made) + unknown}
 
-    def _version_given(self, found: Any) -> str:
+    def _version_given(self, answerer: Any) -> str:
         """What the user says this model is: ?version=, or the object's own fingerprint; empty if neither."""
         if self.version is not None:
             return f"version {self.version}"
-        given = getattr(found, "fingerprint", None)
+        given = getattr(answerer, "fingerprint", None)
         if given is None:
             return ""
         try:
@@ -158,7 +158,7 @@ class ImportedModel:
             ) from None
 
     def _object(self) -> Any:
-        if self._found is None:
+        if self._answerer is None:
             with contained(repr(self)):
                 module = self._module()
                 if not hasattr(module, self.name):
@@ -167,9 +167,9 @@ class ImportedModel:
                         f"{self!r}: {self.module} has no {self.name!r}",
                         fix=nearest(self.name, public) or f"one of: {some(public)}",
                     )
-                self._found = getattr(module, self.name)
+                self._answerer = getattr(module, self.name)
                 self._watch_next = True
-        return self._found
+        return self._answerer
 
     def _module(self) -> Any:
         try:
@@ -185,19 +185,19 @@ class ImportedModel:
 
     def classify(self, examples: Sequence[Example], labels: Sequence[str] | None) -> Answers:
         """The answers to these examples, in the suite's labels."""
-        found = self._object()
+        answerer = self._object()
         texts = [example[0] if len(example) == 1 else example for example in examples]
-        given = read_given(self._ask(lambda: _call(found, texts, repr(self))), len(texts), repr(self))
+        given = read_given(self._ask(lambda: _call(answerer, texts, repr(self))), len(texts), repr(self))
         with_names = self._with_labels if given.vectors is None else self._with_vectors
-        return with_names(given, _classes(found), labels)
+        return with_names(given, _classes(answerer), labels)
 
     def extract(self, examples: Sequence[Example]) -> Answers:
         """The answer in words to each (context, question)."""
-        found = self._object()
+        answerer = self._object()
         asked: list[Any] = list(examples)
-        if _is_pipeline(found):
+        if _is_pipeline(answerer):
             asked = [{"context": context, "question": question} for context, question in examples]
-        answer = found.predict if not callable(found) and hasattr(found, "predict") else found
+        answer = answerer.predict if not callable(answerer) and hasattr(answerer, "predict") else answerer
         given = self._ask(lambda: answer(asked))
         rows = [given] if isinstance(given, Mapping) else listed(given, len(examples), repr(self))
         texts = [row.get("answer") if isinstance(row, Mapping) else row for row in rows]
@@ -371,41 +371,41 @@ def _instead_of(module: str, name: str) -> str:
     return "run from the folder that holds it, or put that folder into PYTHONPATH"
 
 
-def _call(found: Any, texts: list[Any], who: str) -> Any:
+def _call(answerer: Any, texts: list[Any], who: str) -> Any:
     """Ask for probabilities where they can be had.
 
     A Transformers pipeline wants pairs as dictionaries, and to be told that all scores are of interest; its `predict`
     gives the best label only.
     """
-    if isinstance(found, type):
+    if isinstance(answerer, type):
         raise ModelError(
             f"{who} is a class, not a model",
             why="what it is made from is not known",
-            fix=f"make one in that module, model = {found.__name__}(...), and name it: python:module:model",
+            fix=f"make one in that module, model = {answerer.__name__}(...), and name it: python:module:model",
         )
-    if hasattr(found, "predict_proba"):
-        return found.predict_proba(texts)
-    if _is_pipeline(found):
+    if hasattr(answerer, "predict_proba"):
+        return answerer.predict_proba(texts)
+    if _is_pipeline(answerer):
         pairs = [text if isinstance(text, str) else {"text": text[0], "text_pair": text[1]} for text in texts]
-        return found(pairs, top_k=None)
-    if hasattr(found, "predict"):
-        return found.predict(texts)
-    if not callable(found):
+        return answerer(pairs, top_k=None)
+    if hasattr(answerer, "predict"):
+        return answerer.predict(texts)
+    if not callable(answerer):
         raise ModelError(
-            f"{who} can neither be called nor has it predict or predict_proba ({type(found).__name__})",
+            f"{who} can neither be called nor has it predict or predict_proba ({type(answerer).__name__})",
             fix="name a function from a list of texts to answers, or an object with predict",
         )
-    return found(texts)
+    return answerer(texts)
 
 
-def _is_pipeline(found: Any) -> bool:
-    return hasattr(found, "task") and hasattr(found, "tokenizer")
+def _is_pipeline(answerer: Any) -> bool:
+    return hasattr(answerer, "task") and hasattr(answerer, "tokenizer")
 
 
-def _classes(found: Any) -> Classes:
+def _classes(answerer: Any) -> Classes:
     """The names of a model's labels in its own order, if it says."""
-    classes = getattr(found, "classes_", None)
-    if classes is None and _is_pipeline(found):
-        names = getattr(getattr(getattr(found, "model", None), "config", None), "id2label", None)
+    classes = getattr(answerer, "classes_", None)
+    if classes is None and _is_pipeline(answerer):
+        names = getattr(getattr(getattr(answerer, "model", None), "config", None), "id2label", None)
         classes = [names[code] for code in sorted(names)] if names else None
     return None if classes is None else tuple(map(str, classes))

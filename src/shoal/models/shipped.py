@@ -30,6 +30,6 @@ def load(spec: ModelSpec) -> HFModel | Unmade:
         raise ModelError(
             f"tiny:{spec.name}: no such model",
             why=f"known: {', '.join(known)}",
-            fix=nearest(spec.name, known),
+            fix=nearest(spec.name, known) or f"tiny:{known[0]}",
         )
     return load_folder(ModelSpec("hf", str(FOLDER / spec.name), spec.options))

@@ -23,7 +23,9 @@ def load(spec: ModelSpec) -> "WordVectors":
     """The file that a spec names; it is read when it is first asked."""
     if spec.options:
         raise ModelError(
-            f"vectors:{spec.name}: unknown option {next(iter(spec.options))!r}", why="it takes none"
+            f"vectors:{spec.name}: unknown option {next(iter(spec.options))!r}",
+            why="it takes none",
+            fix=f"vectors:{spec.name}",
         )
     return WordVectors(Path(spec.name))
 
@@ -60,39 +62,42 @@ class WordVectors:
     ) -> NDArray[np.float64]:
         """A vector per example, NaN where there is none."""
         width = len(next(iter(self.table.values())))
-        found = [self.vector(example[0]) for example in examples]
-        return np.array([np.full(width, np.nan) if vector is None else vector for vector in found])
+        vectors = [self.vector(example[0]) for example in examples]
+        return np.array([np.full(width, np.nan) if vector is None else vector for vector in vectors])
 
 
 def read_vectors(path: Path, words: Collection[str] | None = None) -> dict[str, NDArray[np.float64]]:
     """The vectors of these words, or of all. A first line with two counts is passed over; of a word twice, the first
     counts."""
-    found: dict[str, NDArray[np.float64]] = {}
+    vectors: dict[str, NDArray[np.float64]] = {}
     width = 0
     for line, text in read_lines(path):
         word, _, numbers = text.rstrip().partition(" ")
         if not numbers or (line == 1 and word.isdecimal() and numbers.isdecimal()):
             if text.strip() and line > 1:
                 raise DataError(
-                    f"{path}, line {line}: a word and its numbers are expected, found {text[:40]!r}"
+                    f"{path}, line {line}: a word and its numbers are expected, found {text[:40]!r}",
+                    fix="word vectors in text form, a word and its numbers on each line, with blanks between",
                 )
             continue
-        if (words is not None and word not in words) or word in found:
+        if (words is not None and word not in words) or word in vectors:
             continue
         try:
             vector = np.array(numbers.split(), dtype=np.float64)
         except ValueError:
             raise DataError(
-                f"{path}, line {line}: the vector of {word!r} holds something that is no number"
+                f"{path}, line {line}: the vector of {word[:40]!r} holds something that is no number",
+                fix="numbers alone behind the word; a word of several parts is written with _ between them",
             ) from None
         width = width or len(vector)
         if len(vector) != width or not np.isfinite(vector).all():
             raise DataError(
-                f"{path}, line {line}: {word!r} has {len(vector)} finite numbers where others have {width}"
+                f"{path}, line {line}: {word[:40]!r} has {len(vector)} finite numbers where others have {width}"
                 if len(vector) != width
-                else f"{path}, line {line}: the vector of {word!r} is not finite"
+                else f"{path}, line {line}: the vector of {word[:40]!r} is not finite",
+                fix="remove the line, or make the vectors again",
             )
-        found[word] = vector
-    if not found and words is None:
-        raise DataError(f"{path}: no vectors")
-    return found
+        vectors[word] = vector
+    if not vectors and words is None:
+        raise DataError(f"{path}: no vectors", fix="a word and its numbers on each line")
+    return vectors

@@ -64,7 +64,7 @@ def reproduce(name: str, data: Path, progress: "Progress | None" = None) -> Repr
         raise PlanError(
             f"nothing called {name!r} can be reproduced",
             why=f"known: {', '.join(REPRODUCTIONS)}",
-            fix=nearest(name, REPRODUCTIONS),
+            fix=nearest(name, REPRODUCTIONS) or "one of those",
         )
     module = import_module(f".{name.replace('-', '_')}", __name__)
     table: Reproduction = module.run(data, progress or (lambda step, done, total: None))

@@ -49,7 +49,9 @@ def read_published(path: Path) -> list[dict[str, Any]]:
         found = json.loads(path.read_text(encoding="utf-8"))
         rows = [{key: row[key] for key in ("model", "scenario", "pass_rates", "n")} for row in found]
     except (ValueError, KeyError, TypeError) as problem:
-        raise DataError(f"{path}: not a table of pass rates", why=repr(problem)) from None
+        raise DataError(
+            f"{path}: not a table of pass rates", why=repr(problem), fix="fetch the data anew"
+        ) from None
     return rows
 
 

@@ -37,7 +37,9 @@ def read_published(path: Path) -> dict[str, dict[str, float]]:
         found: dict[str, dict[str, float]] = json.loads(path.read_text(encoding="utf-8"))
         [float(value) for row in found.values() for value in row.values()]
     except (ValueError, AttributeError, TypeError) as problem:
-        raise DataError(f"{path}: not a table of accuracies", why=str(problem)) from None
+        raise DataError(
+            f"{path}: not a table of accuracies", why=str(problem), fix="fetch the data anew"
+        ) from None
     return found
 
 

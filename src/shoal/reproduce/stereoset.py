@@ -28,7 +28,9 @@ def run(data: Path, progress: Progress) -> Reproduction:
         file = next(iter(sorted((folder / "predictions").glob(f"predictions_{name}_*"))), None)
         if file is None:
             raise DataError(
-                f"{folder / 'predictions'}: no predictions of {name}", why=f"{FILES[1]} names this model"
+                f"{folder / 'predictions'}: no predictions of {name}",
+                why=f"{FILES[1]} names this model",
+                fix="fetch the data anew",
             )
         settings = {
             "diagnostic": "stereoset",
@@ -51,7 +53,9 @@ def read_published(path: Path) -> dict[str, dict[str, Any]]:
         found: dict[str, dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
         [float(row[name]) for table in found.values() for _, _, row in _rows(table) for name in SCORES]
     except (ValueError, KeyError, TypeError, AttributeError) as problem:
-        raise DataError(f"{path}: not a table of StereoSet scores", why=repr(problem)) from None
+        raise DataError(
+            f"{path}: not a table of StereoSet scores", why=repr(problem), fix="fetch the data anew"
+        ) from None
     return found
 
 

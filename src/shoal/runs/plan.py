@@ -19,10 +19,12 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from ..errors import PlanError, ShoalError, nearest
 from ..files import read_lines
 from ..models import load_model, parse_spec
+from ..models.labels import labels_option
 from ..protocols import PROTOCOLS, find_protocol
 from ..protocols.base import identity, is_random
 from .settings import make_settings
@@ -233,9 +235,21 @@ def _spec(name: str, table: Any, where: str) -> str:
     both = sorted(set(options) & set(given))
     if both:
         raise PlanError(f"{place}: {both[0]} stands in the spec and in the table: two sources for one value")
-    words = {key: ",".join(map(str, v)) if isinstance(v, list) else str(v) for key, v in options.items()}
-    joined = "&".join(f"{key}={value}" for key, value in {**given, **words}.items())
+    words = {key: _option(value) for key, value in options.items()}
+    joined = "&".join(f"{key}={quote(value, safe=QUOTED)}" for key, value in {**given, **words}.items())
     return str(table["spec"]).partition("?")[0] + (f"?{joined}" if joined else "")
+
+
+QUOTED = ",:/\\ "
+"""What stands in an option as it is; the rest is quoted, so that a label's name may hold `&`."""
+
+
+def _option(value: Any) -> str:
+    """A value of a plan as it stands behind a spec; a list or a table is one of names."""
+    if isinstance(value, list | Mapping):
+        names = value if isinstance(value, Mapping) else list(map(str, value))
+        return labels_option(names)
+    return str(value)
 
 
 def _groups(given: Any, where: str) -> dict[str, tuple[str, ...]]:

@@ -16,6 +16,8 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
+from .intervals import Interval
+
 Floats = NDArray[np.float64]
 
 SAMPLES = 100_000
@@ -68,10 +70,14 @@ def permutation_p(
     rng: Generator,
     samples: int = SAMPLES,
     *,
+    units: tuple[ArrayLike, ArrayLike] | None = None,
     strict: bool = False,
     method: Literal["permutation", "normal"] = "permutation",
 ) -> PermutationP:
     """One-sided p of Σ_X s over partitions into sets of the same sizes.
+
+    `units` name what changes sides as one, such as all sentences about one word, each unit by the mean of its s; a
+    sentence that changed sides without the others about its word would pass for a word of its own.
 
     All partitions where there are at most `samples` of them, the observed one among them; else `samples` - 1 random
     ones and one that counts as large. Ties count as large unless `strict`. `normal` compares with the normal
@@ -81,6 +87,8 @@ def permutation_p(
     PermutationP(p=0.1, partitions=20, exact=True)
     """
     x, y = _sides(first, second)
+    if units is not None:
+        x, y = (_unit_means(side, names)[0] for side, names in zip((x, y), units, strict=True))
     both = np.concatenate([x, y])
     partitions = math.comb(len(both), len(x))
     exact = partitions <= samples
@@ -200,6 +208,74 @@ def effect_size_replicates(
             variance > TOLERANCE**2, (sum_x / n_x - sum_y / n_y) / np.sqrt(variance), np.nan
         )
     return found
+
+
+def effect_size_interval(
+    first: ArrayLike,
+    second: ArrayLike,
+    units: tuple[ArrayLike, ArrayLike] | None = None,
+    level: float = 0.95,
+) -> Interval:
+    """An interval for the effect size over new words; NaN with a single word in a set, or words that are all alike.
+
+    The t statistic of the words' means is noncentral t (Steiger & Fouladi 1997): its noncentrality gives the interval
+    of the difference in SDs of word means, g. That is put on the scale of single sentences, whose SD within a set has
+    the spread of a word's sentences beside that of the words, and then on that of d, whose SD has the difference
+    between the sets in it: d = g / √(1 + g² share_X share_Y). Where d of very few words is itself outside, it reaches
+    to d.
+
+    >>> [round(end, 2) for end in effect_size_interval([0.4, 0.1, 0.3, 0.2], [0.0, -0.2, 0.1, -0.1])]
+    [0.38, 1.8]
+    """
+    sides = _sides(first, second)
+    names = units if units is not None else tuple(np.arange(len(side)) for side in sides)
+    (x, x_within, x_sizes), (y, y_within, y_sizes) = (
+        _unit_means(side, words) for side, words in zip(sides, names, strict=True)
+    )
+    degrees = len(x) + len(y) - 2
+    if min(len(x), len(y)) < 2:
+        return float("nan"), float("nan")
+    between = (((x - x.mean()) ** 2).sum() + ((y - y.mean()) ** 2).sum()) / degrees
+    if between <= TOLERANCE**2:
+        return float("nan"), float("nan")
+    per_root = math.sqrt(1 / len(x) + 1 / len(y))
+    t = float(x.mean() - y.mean()) / (math.sqrt(between) * per_root)
+    sizes = np.concatenate([x_sizes, y_sizes])
+    free = int(sizes.sum()) - len(sizes)
+    within = (x_within + y_within) / free * (1 - float((1 / sizes).mean())) if free else 0.0
+    scale = per_root * math.sqrt(between / (between + within))
+    share = len(sides[0]) / (len(sides[0]) + len(sides[1]))
+    ends = [scale * _noncentrality(t, degrees, tail) for tail in ((1 + level) / 2, (1 - level) / 2)]
+    low, high = (g / math.sqrt(1 + g**2 * share * (1 - share)) for g in ends)
+    seen = effect_size(*sides)
+    return min(low, seen), max(high, seen)
+
+
+def _noncentrality(t: float, degrees: float, chance: float) -> float:
+    """The noncentrality with which a t as small as this has this chance."""
+    reach = 10 * math.sqrt(1 + t**2 / (2 * degrees)) + 10
+    below, above = t - reach, t + reach
+    while above - below > 1e-9 * max(1.0, abs(t)):
+        middle = (below + above) / 2
+        below, above = (middle, above) if _noncentral_t(t, degrees, middle) > chance else (below, middle)
+    return middle
+
+
+def _noncentral_t(t: float, degrees: float, noncentrality: float) -> float:
+    """The distribution function; scipy's is NaN where a tail is too small for it."""
+    if noncentrality < 0:
+        return 1 - _noncentral_t(-t, degrees, -noncentrality)
+    return float(np.nan_to_num(special.nctdtr(degrees, noncentrality, t)))
+
+
+def _unit_means(side: Floats, units: ArrayLike) -> tuple[Floats, float, Floats]:
+    """The mean of each unit, the sum of squares within units, and how many rows each has."""
+    names = np.unique(np.asarray(units), return_inverse=True)[1]
+    if len(names) != len(side):
+        raise ValueError(f"one unit per association is needed; got {len(names)} for {len(side)}")
+    sizes = np.bincount(names).astype(np.float64)
+    means = np.bincount(names, side) / sizes
+    return means, float(((side - means[names]) ** 2).sum()), sizes
 
 
 def _unit(vectors: ArrayLike) -> Floats:

@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -26,11 +27,11 @@ def suite() -> Suite:
     return made
 
 
-def write(path: Path, lines: list[str]) -> None:
+def write(path: Path, lines: list[str]) -> Any:
     """The lines as they are, or as the table that the file's name promises."""
     if path.suffix in (".csv", ".txt", ".json", ".jsonl"):
         path.write_text("\n".join(lines) + "\n")
-        return
+        return None
     names, *rows = (line.split(",") for line in lines)
     columns = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
     if path.suffix == ".xlsx":
@@ -52,6 +53,7 @@ def write(path: Path, lines: list[str]) -> None:
     (path / "state.json").write_text('{"_data_files": [{"filename": "data.arrow"}]}')
     with ipc.new_stream(path / "data.arrow", table.schema) as out:
         out.write_table(table)
+    return None
 
 
 def test_the_table_is_there():

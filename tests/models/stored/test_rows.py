@@ -1,10 +1,12 @@
 """Every answer is laid beside the example it was given to, or the file is refused."""
 
+import json
 import time
+from typing import Any
 
 import pytest
 
-from shoal import Case
+from shoal import Case, audit
 from shoal.errors import DataError
 from shoal.models.stored.columns import Columns, Key
 from shoal.models.stored.rows import rows_of
@@ -139,3 +141,19 @@ def test_an_id_of_nothing_but_slashes_is_no_flood():
     began = time.process_time()
     assert rows_of(by_id("1", "/" * 1_000_000), suite, suite).tolist() == [1, 0]
     assert time.process_time() - began < 5
+
+
+@pytest.mark.parametrize("edits", ["none", "repaired"])
+def test_copies_of_a_case_do_not_shift_the_answers_behind_them(tmp_path, edits):
+    """Every text stands twice, and the model is wrong in the first three of 60 lines only."""
+    suite, answers = tmp_path / "suite.jsonl", tmp_path / "answers.txt"
+    about = {"functionality": "f", "capability": "c", "type": "MFT"}
+    rows: list[dict[str, Any]] = [
+        {**about, "case_id": n, "examples": [{"text": f"text {n // 2}"}], "labels": n // 2 % 2}
+        for n in range(60)
+    ]
+    suite.write_text("".join(json.dumps(row) + "\n" for row in [{"label_names": ["no", "yes"]}, *rows]))
+    answers.write_text("".join(f"{row['labels'] ^ (place < 3)}\n" for place, row in enumerate(rows)))
+    result = audit("behaviour", f"predictions:{answers}?format=pred_only", suite=str(suite), edits=edits)
+    right = {outcome.case_id: outcome.passed for outcome in result.outcomes}
+    assert len(right) in (30, 60) and right == {name: int(name[2:]) >= 3 for name in right}

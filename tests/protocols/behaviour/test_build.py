@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from shoal import Suite, case, write_suite
 from shoal.errors import DataError, PlanError
 from shoal.protocols.base import identity
-from shoal.protocols.behaviour import parts
 from shoal.protocols.behaviour.build import (
     EDITS,
     build,

@@ -2,7 +2,7 @@
 
 import json
 import random
-import time
+import sys
 from pathlib import Path
 
 import pytest
@@ -15,6 +15,7 @@ from shoal.cli import main
 from shoal.protocols.behaviour.hygiene import CHECKS, Finding, Material, examine, settled_early
 from shoal.protocols.behaviour.hygiene import sayable as sayable_for
 from shoal.protocols.behaviour.rules import RULES, Expect
+from shoal.protocols.behaviour.score import judge
 from shoal.protocols.behaviour.suite import DEFAULTS
 from shoal.records import TestType
 
@@ -127,10 +128,40 @@ def test_conflicts_of_very_many_functionalities_are_said_once():
     assert len(pick(alike(20, "positive"), "label conflict")) == 19
 
 
-def test_functionalities_that_ask_the_same_take_time_in_proportion():
-    start = time.process_time()
-    examine(alike(1500, "positive"))
-    assert time.process_time() - start < 10  # a minute, if each is held against each
+def steps(suite: Suite) -> int:
+    """How many lines of the checks are run through, a loop's each time."""
+    count = 0
+
+    def trace(frame, event, _):
+        nonlocal count
+        count += event == "line"
+        return trace if "hygiene" in frame.f_code.co_filename else None
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        examine(suite)
+    finally:
+        sys.settrace(before)
+    return count
+
+
+def test_functionalities_that_ask_the_same_take_steps_in_proportion():
+    assert steps(alike(800, "positive")) < 2.1 * steps(alike(400, "positive"))
+
+
+def test_functionalities_alike_in_shape_are_judged_once(monkeypatch):
+    calls = []
+
+    def counted(settings, cases, answers):
+        calls.append(len(cases))
+        return judge(settings, cases, answers)
+
+    monkeypatch.setattr("shoal.protocols.behaviour.hygiene.material.judge", counted)
+    assert len(Material(alike(3, "negative")).constants) == 3
+    once = len(calls)
+    assert len(Material(alike(30, "negative")).constants) == 30
+    assert len(calls) == 2 * once == 2 * 2  # for each of two labels
 
 
 def test_copies_across_the_split_are_counted_per_functionality_and_for_the_suite():

@@ -1,7 +1,6 @@
 """Suites: written in Python, read from files, written and read back; every mistake named where it was made."""
 
 import json
-import time
 from pathlib import Path
 
 import pytest
@@ -137,7 +136,7 @@ def yields_single_texts_and_pairs():
 
 
 def yields_a_number():
-    yield case(5, label="positive")
+    yield case(5, label="positive")  # type: ignore[arg-type]
 
 
 def yields_half_a_character():
@@ -145,7 +144,7 @@ def yields_half_a_character():
 
 
 def yields_a_list_as_label():
-    yield case("a", label=[["positive"]])
+    yield case("a", label=[["positive"]])  # type: ignore[list-item]
 
 
 def yields_a_blank_label():
@@ -345,15 +344,6 @@ def test_a_column_of_something_else_is_not_taken_for_labels(tmp_path):
     rows = [{**MFT, "case_id": number, "labels": f"text {number}"} for number in range(10_001)]
     with pytest.raises(DataError, match=r"10,001 different labels: text 0, text 1, text 10 and 9,998 more"):
         read_suite(write(tmp_path / "s.jsonl", *rows))
-
-
-def test_many_labels_take_time_in_proportion(tmp_path):
-    names = [f"label {number}" for number in range(10_000)]
-    rows = [{**MFT, "case_id": name, "labels": name} for name in reversed(names)]
-    path = write(tmp_path / "s.jsonl", {"suite": "s", "label_names": names}, *rows)
-    start = time.process_time()
-    assert len(read_suite(path).cases) == 10_000
-    assert time.process_time() - start < 2
 
 
 def test_a_case_that_is_there_twice_and_a_functionality_that_changes_are_refused(tmp_path):

@@ -28,7 +28,7 @@ def made(settings, scored):
         for case in cases:
             right = LABELS.index(target(case.groups["cell"]))
             answers.append(right if rng.random() < rates[case.groups["kind"]] else 1 - right)
-        return scored(part, Answers(LABELS, np.array(answers)), model)
+        return scored(part, Answers(LABELS, np.array(answers)), model)  # type: ignore[no-any-return]
 
     return make
 
@@ -205,7 +205,7 @@ def test_what_seeds_share_is_paired_and_what_they_do_not_is_welchs(made):
     assert (
         of_same.interval_method == "seeds t, texts t" and of_own.interval_method == "seeds welch t, texts t"
     )
-    assert of_own.interval[1] > 0.4 > 0.15 > of_same.interval[1] > 0
+    assert of_own.interval[1] > 0.4 > 0.15 > of_same.interval[1] > 0  # type: ignore[index]
 
 
 def test_one_run_against_several_says_nothing_of_recipes(made):
@@ -223,8 +223,8 @@ def test_two_setups_that_answer_alike_are_not_taken_for_equal(made):
     for row in rows:
         assert (
             row.value == 0
-            and -0.4 < row.interval[0] < -0.02
-            and row.interval[1] == pytest.approx(-row.interval[0])
+            and -0.4 < row.interval[0] < -0.02  # type: ignore[index]
+            and row.interval[1] == pytest.approx(-row.interval[0])  # type: ignore[index]
         )
 
 

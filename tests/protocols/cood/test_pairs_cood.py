@@ -27,7 +27,7 @@ def thrown(settings, scored):
         for case in cood.build(part).cases:
             right = LABELS.index(target(case.groups["cell"]))
             answers.append(right if rng.random() < rates[case.groups["kind"]] else 1 - right)
-        return scored(part, Answers(LABELS, np.array(answers)))
+        return scored(part, Answers(LABELS, np.array(answers)))  # type: ignore[no-any-return]
 
     return throw
 
@@ -70,7 +70,7 @@ def test_every_cell_and_kind_differs_by_what_is_computed_by_hand(thrown):
     for key, row in rows.items():
         assert row.difference == pytest.approx(after[key] - before[key]), key
         assert row.rates == pytest.approx((before[key], after[key])), key
-        assert row.interval[0] < row.difference < row.interval[1]
+        assert row.interval[0] < row.difference < row.interval[1]  # type: ignore[index, operator]
     assert comparison.headline == rows["accuracy", "COOD"]
     assert rows["accuracy", "COOD"].n == 60 and rows["accuracy", "fst/sec"].n == 30
 

@@ -297,11 +297,11 @@ def test_the_part_of_seeds_in_an_interval_is_students():
     how_well = known_of(grid, {"fst/fst": 1.0})
     by_seed = np.nanmean(values[:, COLUMNS.index("fst/fst")], axis=0)
     middle, reach = by_seed.mean(), 4.302653 * by_seed.std(ddof=1) / np.sqrt(3)
-    low, high = how_well.these_runs
+    low, high = how_well.these_runs  # type: ignore[misc]
     assert low > middle - 0.05 and high < middle + 0.05, "300 texts say much about these three"
     expected = (middle - np.hypot(reach, middle - low), middle + np.hypot(reach, high - middle))
     assert how_well.interval == pytest.approx((max(0, expected[0]), min(1, expected[1])))
-    assert how_well.interval[0] < by_seed.min() and how_well.method == "seeds t, wilson"
+    assert how_well.interval[0] < by_seed.min() and how_well.method == "seeds t, wilson"  # type: ignore[index]
 
 
 def test_seeds_that_contradict_each_other_leave_nothing_excluded_and_say_so():
@@ -363,7 +363,7 @@ def test_a_cell_without_variance_is_not_taken_for_known(seeds, fixed, method):
         grid.values[:100, COLUMNS.index("fst/fst")] = 1.0
     assert known_of(grid, GAP).method == method
     perfect = replace(grid, values=np.where(np.isnan(grid.values), np.nan, 1.0))
-    low, high = known_of(perfect, GAP).interval
+    low, high = known_of(perfect, GAP).interval  # type: ignore[misc]
     assert low < 0 < high
 
 
@@ -382,7 +382,7 @@ def test_the_order_of_cases_changes_no_number(settings):
 def test_more_seeds_narrow_the_interval_of_what_seeds_decide():
     widths = []
     for grid in (texts(300, seeds=5), texts(300, seeds=20)):
-        low, high = known_of(grid, GAP).interval
+        low, high = known_of(grid, GAP).interval  # type: ignore[misc]
         widths.append(high - low)
     assert widths[1] < 0.7 * widths[0], "answers differ by seed and text alike: twenty tell more than five"
 

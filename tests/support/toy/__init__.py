@@ -63,7 +63,7 @@ def score(settings: Settings, built: Built, answers: Mapping[str, Answers]) -> S
     said = answers[""]
     outcomes = []
     for row, case in enumerate(built.cases):
-        right = said.labels[said.predictions[row]] == case.labels[0]
+        right = (said.labels[said.predictions[row]],) == case.labels
         passed = None if row in said.errors else right
         outcomes.append(Outcome(case.id, passed, 1.0 if right else -1.0, said.errors.get(row, "")))
     return Scored(

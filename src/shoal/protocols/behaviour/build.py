@@ -60,7 +60,10 @@ def build(settings: Settings, progress: Progress = silent) -> Built:
         chosen = np.sort(rng.choice(len(cases), settings.limit, replace=False))
         cases = [cases[position] for position in chosen]
     if not cases:
-        raise DataError(f"suite {suite.name!r} has no case in split {settings.split!r}")
+        raise DataError(
+            f"suite {suite.name!r} has no case in split {settings.split!r}",
+            fix="another split, or leave it out",
+        )
     if settings.iid:
         cases = cases + iid_cases(load_iid(settings, suite.labels))
     return built_suite(suite, cases, repeated(settings))
@@ -287,7 +290,7 @@ def read_split(path: Path) -> dict[str, str]:
         if row["split"] not in SPLITS:
             raise DataError(
                 f"{path}, line {number}: split {row['split']!r} is not one of {', '.join(SPLITS)}",
-                fix=nearest(row["split"], SPLITS),
+                fix=nearest(row["split"], SPLITS) or "one of those",
             )
         part[f"{row['functionality']}/{row['case_id']}"] = row["split"]
     return part

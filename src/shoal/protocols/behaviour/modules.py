@@ -38,7 +38,7 @@ def suite_of_module(path: Path) -> Suite:
 def _run(path: Path) -> dict[str, Any]:
     """What a module defines. It can import what lies beside it."""
     if not path.is_file():
-        raise DataError(f"{path}: no such file")
+        raise DataError(f"{path}: no such file", fix="check the name, and the folder you are in")
     module = ModuleType(f"shoal_suite_{path.stem}")
     module.__file__ = str(path)
     beside = str(path.resolve().parent)

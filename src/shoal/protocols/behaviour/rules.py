@@ -51,12 +51,16 @@ class Expect:
     def parse(cls, row: Any, default: "Expect | None", depth: int = 1) -> "Expect":
         """The `expect` object of a suite file; `default` is what the test type expects."""
         if not isinstance(row, Mapping):
-            raise DataError(f"expect must be an object with a rule, found {row!r}")
+            raise DataError(
+                f"expect must be an object with a rule, found {row!r}",
+                fix='{"rule": "pred_equals_label"}; all rules: shoal list rules',
+            )
         unknown = sorted(set(row) - {"rule", "tolerance", "aggregate", "filter", "rules"})
         if unknown:
             raise DataError(
                 f"expect: unknown key {unknown[0]!r}",
                 why="known: rule, tolerance, aggregate, filter, rules",
+                fix="one of those, or leave it out",
             )
         base = default or cls("", 0.1, "all_except_first")
         # The published table writes one rule with its aggregation behind it.
@@ -65,12 +69,20 @@ class Expect:
         check_tolerance(tolerance)
         how = row.get("aggregate") or base.aggregate
         if how not in get_args(Aggregate):
-            raise DataError(f"expect: aggregate {how!r} is not one of {', '.join(get_args(Aggregate))}")
+            raise DataError(
+                f"expect: aggregate {how!r} is not one of {', '.join(get_args(Aggregate))}",
+                fix='"aggregate": "all"',
+            )
         rules = row.get("rules") or []
         if not isinstance(rules, list):
-            raise DataError(f"expect: rules must be a list of objects, each with a rule, found {rules!r}")
+            raise DataError(
+                f"expect: rules must be a list of objects, each with a rule, found {rules!r}",
+                fix='"rules": [{"rule": "pred_not_0"}, {"rule": "pred_not_1"}]',
+            )
         if depth > DEEPEST:
-            raise DataError(f"expect: rules in rules, more than {DEEPEST} deep")
+            raise DataError(
+                f"expect: rules in rules, more than {DEEPEST} deep", fix="fewer rules, side by side"
+            )
         parts = tuple([cls.parse(part, default, depth + 1) for part in rules])
         return cls(rule_name(rule), float(tolerance), how, str(row.get("filter") or ""), parts)
 
@@ -297,7 +309,10 @@ def implication_as_released(block: Block, expect: Expect, slack: float) -> Float
 
 def _triplets(block: Block) -> tuple[Bools, Bools, Bools]:
     if len(block.sizes) and set(block.sizes.tolist()) != {3}:
-        raise DataError("an implication case needs three examples: (a, b), (a, c), (b, c)")
+        raise DataError(
+            "an implication case needs three examples: (a, b), (a, c), (b, c)",
+            fix="case(a_and_b, a_and_c, b_and_c)",
+        )
     duplicate = block.predictions.reshape(-1, 3) == 1
     return duplicate[:, 0], duplicate[:, 1], duplicate[:, 2]
 
@@ -438,7 +453,9 @@ def rule_name(words: str) -> str:
 def check_tolerance(tolerance: Any) -> None:
     """Stop at what is no distance between probabilities; a shift from one end to the other counts twice."""
     if isinstance(tolerance, bool) or not isinstance(tolerance, int | float) or not 0 <= tolerance <= 2:
-        raise DataError(f"expect: tolerance must be a number from 0 to 2, found {tolerance!r}")
+        raise DataError(
+            f"expect: tolerance must be a number from 0 to 2, found {tolerance!r}", fix='"tolerance": 0.1'
+        )
 
 
 def find_rule(name: str) -> Rule | None:
@@ -517,7 +534,10 @@ def check_expect(expect: Expect, labels: Sequence[str] | None) -> None:
         )
     check_tolerance(expect.tolerance)
     if expect.rule in ("and", "or") and len(expect.parts) < 2:
-        raise DataError(f'rule {expect.rule!r} needs two or more rules under "rules"')
+        raise DataError(
+            f'rule {expect.rule!r} needs two or more rules under "rules"',
+            fix='"rules": [{"rule": "pred_not_0"}, {"rule": "pred_not_1"}]',
+        )
     for condition in conditions(expect):
         if not _is_condition(condition):
             raise DataError(
@@ -527,7 +547,8 @@ def check_expect(expect: Expect, labels: Sequence[str] | None) -> None:
     for word in labels_named(expect) if labels else ():
         if label_index(word, labels or ()) >= len(labels or ()):
             raise DataError(
-                f"label {word!r} is beyond the suite's {len(labels or ())}: {some(labels or (), 12)}"
+                f"label {word!r} is beyond the suite's {len(labels or ())}: {some(labels or (), 12)}",
+                fix="number the labels from 0, or name them",
             )
     for part in expect.parts:
         check_expect(part, labels)

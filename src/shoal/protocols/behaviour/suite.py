@@ -9,7 +9,6 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any, get_args
 
@@ -65,6 +64,7 @@ def _texts(example: Any) -> Example:
             raise DataError(
                 f"{ascii(text[problem.start])[1:-1]} in an example is half of a character",
                 why="a lone surrogate cannot be written, printed or asked",
+                fix="write the whole character",
             ) from None
     return tuple(texts)
 
@@ -148,7 +148,10 @@ class Suite:
         def define(function: Callable[[], Iterator[Case]]) -> Callable[[], Iterator[Case]]:
             name = function.__name__
             if name in self._headings:
-                raise DataError(f"{self.name}: functionality {name!r} is defined twice")
+                raise DataError(
+                    f"{self.name}: functionality {name!r} is defined twice",
+                    fix="give each functionality a name of its own",
+                )
             self.descriptions[name] = " ".join((function.__doc__ or "").split())
             try:
                 self.add_functionality(name, capability, test_type, expect)
@@ -188,7 +191,9 @@ class Suite:
         groups, meta = self._headings[functionality]
         identity = f"{functionality}/{case_id}"
         if identity in self._ids:
-            raise DataError(f"case {case_id!r} of {functionality!r} is there twice")
+            raise DataError(
+                f"case {case_id!r} of {functionality!r} is there twice", fix="give each case an id of its own"
+            )
         self._ids.add(identity)
         self._check(made, meta["expect"])
         about = {**meta, **made.meta} if made.meta else meta
@@ -229,7 +234,10 @@ class Suite:
                 )
             return
         if len(made.labels) != len(made.examples):
-            raise DataError(f"{len(made.labels)} labels for {len(made.examples)} examples")
+            raise DataError(
+                f"{len(made.labels)} labels for {len(made.examples)} examples",
+                fix="one label for all examples, or one for each",
+            )
         for label in made.labels:
             if isinstance(label, bool) or not isinstance(label, int | str):
                 raise DataError(
@@ -271,15 +279,11 @@ class Suite:
             raise DataError(f"label {label!r} is below 0", fix="number the labels from 0, or name them")
         if self.labels is None:
             return
-        if word not in self._label_set and not (is_number(word) and int(word) < len(self.labels)):
+        if word not in self.labels and not (is_number(word) and int(word) < len(self.labels)):
             raise DataError(
                 f"label {_shortened(label)} is not one of {some(self.labels, 12)}",
                 fix=nearest(word, self.labels[:100]) or "give case(..., label=...) one of those labels",
             )
-
-    @cached_property
-    def _label_set(self) -> frozenset[str]:
-        return frozenset(self.labels or ())
 
 
 Definition = Callable[[Callable[[], Iterator[Case]]], Callable[[], Iterator[Case]]]
@@ -298,13 +302,15 @@ def label_names(names: Any, what: str) -> tuple[str, ...]:
         )
     if len(names) > MOST_LABELS:
         raise DataError(
-            f"{what} has {len(names):,} names", why=f"at most {MOST_LABELS:,} are taken for labels"
+            f"{what} has {len(names):,} names",
+            why=f"at most {MOST_LABELS:,} are taken for labels",
+            fix="check that these are the labels",
         )
     padded = next((name for name in names if name != name.strip()), None)
     if padded is not None:
         raise DataError(f"{what}: {padded!r} has white space around it", fix=f"{padded.strip()!r}")
     if len(set(names)) < len(names):
-        raise DataError(f"{what} has one name twice: {some(names, 12)}")
+        raise DataError(f"{what} has one name twice: {some(names, 12)}", fix="name each label once")
     return tuple(names)
 
 
@@ -438,10 +444,12 @@ def _add_row(
 def _open_functionality(suite: Suite, name: str, row: Mapping[str, Any]) -> None:
     test_type = row.get("type", "")
     if test_type not in get_args(TestType):
-        raise DataError(f"type {test_type!r} is not one of MFT, INV, DIR")
+        raise DataError(f"type {test_type!r} is not one of MFT, INV, DIR", fix='"type": "MFT"')
     expect, direction = row.get("expect"), row.get("direction")
     if direction is not None and not isinstance(direction, str):
-        raise DataError(f"'direction' must be a text, found {_shortened(direction)}")
+        raise DataError(
+            f"'direction' must be a text, found {_shortened(direction)}", fix='"direction": "not_more_conf"'
+        )
     if expect is not None:
         parsed = Expect.parse(expect, default=DEFAULTS.get(test_type))
     elif test_type in DEFAULTS:
@@ -461,21 +469,26 @@ def _text(row: Mapping[str, Any], key: str) -> str:
     value = row.get(key)
     if not isinstance(value, str) or not value:
         seen = f"found {_shortened(value)}" if key in row else f"found only {some(row, 8)}"
-        raise DataError(f"{key!r} must be a text", why=seen)
+        raise DataError(f"{key!r} must be a text", why=seen, fix=f'"{key}": "…"')
     return value
 
 
 def _case_id(row: Mapping[str, Any]) -> str:
     value = row.get("case_id")
     if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
-        raise DataError(f"'case_id' must be a text or a whole number, found {_shortened(value)}")
+        raise DataError(
+            f"'case_id' must be a text or a whole number, found {_shortened(value)}", fix='"case_id": "1"'
+        )
     return str(value)
 
 
 def _examples(row: Mapping[str, Any]) -> tuple[Example, ...]:
     examples = row.get("examples")
     if not isinstance(examples, list) or not examples:
-        raise DataError(f"'examples' must be a list with at least one example, found {_shortened(examples)}")
+        raise DataError(
+            f"'examples' must be a list with at least one example, found {_shortened(examples)}",
+            fix='"examples": [{"text": "…"}]',
+        )
     return tuple([_example(example) for example in examples])
 
 
@@ -492,7 +505,10 @@ def _example(example: Any) -> Example:
             )
         example = [example[field] for field in fields]
     if not isinstance(example, list) or not example or not all(isinstance(text, str) for text in example):
-        raise DataError(f"an example must be an object of texts, found {_shortened(example)}")
+        raise DataError(
+            f"an example must be an object of texts, found {_shortened(example)}",
+            fix='{"text": "…"}, or {"question1": "…", "question2": "…"}',
+        )
     return tuple(example)
 
 

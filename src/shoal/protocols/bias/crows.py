@@ -13,13 +13,14 @@ from typing import Any
 
 from ...data.crows import FILE, Pair, read_pair_scores, read_pairs
 from ...errors import DataError, some
+from ...measures import quantity
 from ...models.stored import StoredAnswers
 from ...records import Answer, Case, Example, Measure, Measures, Outcome
 from ...views import Row, Table, Words
 from ..base import Asks, Built
 from . import example
 from .asking import answers, check_language_model, likelihoods, log_probabilities
-from .likelihood import TIES, across, blocks, conclude, files, score_cells, score_columns
+from .likelihood import NEITHER, TIES, across, blocks, conclude, files, score_cells, score_columns
 from .notes import UNDEFINED, Phrases, noted
 from .settings import Settings
 from .shares import IN_DOUBT, OVER_CASES, share
@@ -270,6 +271,6 @@ def table(measures: Measures) -> Table:
     rows.append(Row())
     for row in measures:
         if row.name != "stereotype score":
-            cells = score_cells(row) if row.name != "likelihood_diff" else score_cells(row)[:3]
+            cells = score_cells(row) if quantity(row).ideal == NEITHER else score_cells(row)[:3]
             rows.append(Row([Words(row.name, "quiet"), *cells]))
     return Table(score_columns("score"), rows)

@@ -18,12 +18,11 @@ from .labels import check_conflicts, check_labels
 from .made_up import sayable
 from .material import Material
 from .rules import check_rules, settled_early
-from .texts import CONTROL, check_size, check_texts
+from .texts import check_size, check_texts
 from .untested import check_constants, check_vacuous
 
 __all__ = [
     "CHECKS",
-    "CONTROL",
     "SEVERITIES",
     "Finding",
     "Hygiene",

@@ -26,7 +26,7 @@ def label_names(cases: Sequence[Case]) -> tuple[str, ...]:
         words |= set(spoken_labels(expect))
     if not all(word.isdecimal() for word in words):
         return (*sorted(words), OTHER_LABEL)[: max(len(words), 2)]
-    return tuple(str(at) for at in range(min(max([1, *map(int, words)]), MOST_LABELS) + 1))
+    return tuple(str(number) for number in range(min(max([1, *map(int, words)]), MOST_LABELS) + 1))
 
 
 def spoken_labels(expect: Expect) -> list[str]:
@@ -37,20 +37,20 @@ def spoken_labels(expect: Expect) -> list[str]:
 def wanted(case: Case, labels: tuple[str, ...]) -> list[str | None]:
     """For each example, the label or answer that would be right; None where the rule does not look at it."""
     rule = case.meta["expect"].rule
-    own: list[Label | None] = list(case.labels or [None] * len(case.examples))
+    asked: list[Label | None] = list(case.labels or [None] * len(case.examples))
     if rule in RIGHT_ANSWERS:
-        return [None if label is None else squad_normalise(str(label)) for label in own]
+        return [None if label is None else squad_normalise(str(label)) for label in asked]
     if rule == "pred_equals_label_except_label1_means_not_0":
-        own = ["not_0" if label == 1 else label for label in own]
+        asked = ["not_0" if label == 1 else label for label in asked]
     elif rule.startswith("pred_not_"):
-        own = ["not_" + rule.removeprefix("pred_not_")] * len(own)
+        asked = ["not_" + rule.removeprefix("pred_not_")] * len(asked)
     elif rule.startswith("pred_equals_") and rule != "pred_equals_label":
-        own = [rule.removeprefix("pred_equals_")] * len(own)
+        asked = [rule.removeprefix("pred_equals_")] * len(asked)
     elif rule != "pred_equals_label":
-        own = [None] * len(own)
+        asked = [None] * len(asked)
     if is_perturbation(case):
-        own[0] = None
-    return [None if label is None else named(label, labels) for label in own]
+        asked[0] = None
+    return [None if label is None else named(label, labels) for label in asked]
 
 
 def named(label: Label, labels: tuple[str, ...]) -> str:

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator
+from itertools import combinations
 
 from ....records import Case
 from ..build import content
@@ -11,7 +12,7 @@ from .material import Material
 
 def check_duplicates(material: Material) -> list[Finding]:
     """Cases that are there again: inside a functionality, but for case and spacing, in two functionalities."""
-    found = []
+    findings = []
     for name, cases in material.by_name.items():
         seen: set[object] = set()
         read: set[object] = set()
@@ -27,12 +28,12 @@ def check_duplicates(material: Material) -> list[Finding]:
         if again:
             what = tell(len(again), len(cases), "repeats another", "repeat another")
             what += f", leaving {len(cases) - len(again):,}"
-            found.append(finding("repeated cases", name, again, len(cases), what))
+            findings.append(finding("repeated cases", name, again, len(cases), what))
         if alike:
             what = tell(len(alike), len(cases), "differs", "differ")
             what += " from another in letter case or spacing only"
-            found.append(finding("nearly repeated cases", name, alike, len(cases), what, "note"))
-    return worst_first(found) + worst_first(_shared(material))
+            findings.append(finding("nearly repeated cases", name, alike, len(cases), what, "note"))
+    return worst_first(findings) + worst_first(_shared(material))
 
 
 def _shared(material: Material) -> Iterator[Finding]:
@@ -44,19 +45,16 @@ def _shared(material: Material) -> Iterator[Finding]:
     pairs: dict[tuple[str, str], list[Case]] = defaultdict(list)
     everywhere: list[Case] = []
     for owners in homes.values():
-        names = list(owners)
-        if len(names) > MANY:
-            everywhere.append(owners[names[0]])
+        if len(owners) > MANY:
+            everywhere.append(next(iter(owners.values())))
             continue
-        for at, name in enumerate(names):
-            for other in names[at + 1 :]:
-                pairs[name, other].append(owners[name])
+        for name, other in combinations(owners, 2):
+            pairs[name, other].append(owners[name])
     if everywhere:
         what = f"{len(everywhere):,} different cases stand in more than {MANY} functionalities each"
         yield Finding(kind, "note", (), what, FIXES[kind], ids(everywhere), len(everywhere))
-    different = {name: len({case.examples for case in cases}) for name, cases in material.by_name.items()}
     for pair, cases in pairs.items():
-        smaller = min(different[name] for name in pair)
+        smaller = min(material.unique_cases[name] for name in pair)
         what = f"{len(cases):,} different cases stand in both, of {smaller:,} in the smaller"
         share = len(cases) / smaller
         yield Finding(kind, "note", pair, what, FIXES[kind], ids(cases), len(cases), share)
@@ -66,16 +64,16 @@ def check_split(material: Material) -> list[Finding]:
     """Test cases that are letter by letter in the training part of a split by id (`docs/method/beluga.md` 1.2)."""
     kind = "test cases seen in training"
     copies = ("is a copy of a training case", "are copies of a training case", "test cases")
-    found = worst_first(
+    places = worst_first(
         finding(kind, name, seen, tested, tell(len(seen), tested, *copies))
         for name, (tested, seen) in material.test_cases.items()
         if seen
     )
-    if not found:
+    if not places:
         return []
     tested = sum(n for n, _ in material.test_cases.values())
     seen = [case for _, cases in material.test_cases.values() for case in cases]
     what, share = tell(len(seen), tested, *copies), len(seen) / tested
-    entirely = sum(row.share == 1 for row in found)
+    entirely = sum(row.share == 1 for row in places)
     what += f"; in {entirely} functionalities all are" if entirely > 1 else ""
-    return [Finding(kind, found[0].severity, (), what, FIXES[kind], ids(seen), len(seen), share), *found]
+    return [Finding(kind, places[0].severity, (), what, FIXES[kind], ids(seen), len(seen), share), *places]

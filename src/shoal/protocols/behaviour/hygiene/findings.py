@@ -135,7 +135,7 @@ def _listed(row: dict[str, Any]) -> dict[str, Any]:
     return {key: list(value) if isinstance(value, tuple) else value for key, value in row.items()}
 
 
-def tell(n: int, total: int, one: str, several: str, noun: str = "cases") -> str:
+def tell(n: int, total: int, singular: str, plural: str, noun: str = "cases") -> str:
     """A count as a share of what there is, with its verb.
 
     >>> tell(30, 120, "is lost", "are lost"), tell(1, 8000, "is lost", ""), tell(7, 7, "", "are lost")
@@ -143,7 +143,7 @@ def tell(n: int, total: int, one: str, several: str, noun: str = "cases") -> str
     """
     share = f"{100 * n / total:.1f} %" if n / total >= 0.0005 else "under 0.1 %"
     count = f"all {total:,} {noun}" if n == total > 1 else f"{n:,} of {total:,} {noun} ({share})"
-    return f"{count} {one if n == 1 else several}"
+    return f"{count} {singular if n == 1 else plural}"
 
 
 def ids(cases: Iterable[Case]) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from itertools import combinations
 
 from ....records import Case, Example
 from .asked import OTHER_LABEL, named, spoken_labels, wanted
@@ -33,12 +34,11 @@ def _conflicts(
     """Every two that contradict each other; of very many, only the first functionality that asks for each label."""
     rows = sorted(asked.items(), key=lambda row: (row[0][1], row[0][0]))
     if len(rows) > MANY:
-        first = {label: at for at, ((label, _), _) in reversed(list(enumerate(rows)))}
-        rows = [rows[at] for at in sorted(first.values())[:MANY]]
-    for at, ((label, name), case) in enumerate(rows):
-        for (other, there), second in rows[at + 1 :]:
-            if not compatible(label, other):
-                yield tuple(dict.fromkeys([name, there])), (label, case, other, second)
+        firsts = {row[0][0]: row for row in reversed(rows)}
+        rows = [row for row in rows if firsts[row[0][0]] is row][:MANY]
+    for ((label, name), case), ((other, there), second) in combinations(rows, 2):
+        if not compatible(label, other):
+            yield tuple(dict.fromkeys([name, there])), (label, case, other, second)
 
 
 def compatible(label: str, other: str) -> bool:
@@ -79,7 +79,7 @@ def check_labels(material: Material) -> list[Finding]:
     asked = material.label_counts
     if not asked:
         return []
-    found = []
+    findings = []
     mentioned = {label.removeprefix("not ") for label, n in asked.items() if n}
     for expect in {case.meta["expect"] for case, *_ in material.by_name.values()}:
         mentioned |= {named(word, material.labels) for word in spoken_labels(expect)}
@@ -87,11 +87,11 @@ def check_labels(material: Material) -> list[Finding]:
     if unused:
         kind = "labels never asked for"
         what = f"no case asks for {', '.join(map(repr, unused))}, of {len(material.labels)} labels"
-        found.append(Finding(kind, "warning", (), what, FIXES[kind], count=len(unused)))
+        findings.append(Finding(kind, "warning", (), what, FIXES[kind], count=len(unused)))
     label, most = max(asked.items(), key=lambda row: (row[1], row[0]))
     total = sum(asked.values())
     if most / total >= LOPSIDED:
         kind = "one label dominates"
         what = f"{most:,} of {total:,} labelled examples ({100 * most / total:.1f} %) ask for {label!r}"
-        found.append(Finding(kind, "note", (), what, FIXES[kind], count=most, share=most / total))
-    return found
+        findings.append(Finding(kind, "note", (), what, FIXES[kind], count=most, share=most / total))
+    return findings

@@ -25,7 +25,7 @@ OTHER_ANSWER = "something else"
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Reply:
     """One answer to one example, made up."""
 
     word: str
@@ -34,57 +34,61 @@ class Said:
     probabilities: tuple[float, ...] = ()
 
     @classmethod
-    def label(cls, index: int, labels: tuple[str, ...], confidence: float) -> "Said":
+    def label(cls, index: int, labels: tuple[str, ...], confidence: float) -> "Reply":
         """A label with this confidence, the rest shared evenly."""
         rest = (1 - confidence) / max(len(labels) - 1, 1)
-        vector = tuple(confidence if at == index else rest for at in range(len(labels)))
+        vector = tuple(confidence if other == index else rest for other in range(len(labels)))
         return cls(labels[index], labels, index, vector)
 
     @classmethod
-    def text(cls, answer: str) -> "Said":
+    def text(cls, answer: str) -> "Reply":
         """An answer in words."""
         return cls(answer)
 
 
-def answers_of(said: Sequence[Said], picked: Sequence[int]) -> Answers:
-    """Made-up answers as a model's: to each example, the one picked."""
-    labels, picks = said[0].labels, np.asarray(picked)
+def answers_of(replies: Sequence[Reply], picked: Sequence[int]) -> Answers:
+    """Made-up answers as a model's: to each example, the reply picked."""
+    labels, picks = replies[0].labels, np.asarray(picked)
     return Answers(
         labels,
-        np.array([row.index for row in said])[picks],
-        np.array([row.probabilities for row in said])[picks] if labels else None,
-        texts=() if labels else [said[at].word for at in picked],
+        np.array([reply.index for reply in replies])[picks],
+        np.array([reply.probabilities for reply in replies])[picks] if labels else None,
+        texts=() if labels else [replies[position].word for position in picked],
     )
 
 
-def sayable(case: Case, labels: tuple[str, ...], confidences: Sequence[float]) -> list[Said]:
+def sayable(case: Case, labels: tuple[str, ...], confidences: Sequence[float]) -> list[Reply]:
     """Answers that a rule could tell apart: labels it may look at, or texts that are right, wrong or empty."""
     if case.meta.get("reading"):
         swaps = [swap for swap in case.meta.get("details") or () if isinstance(swap, list | tuple)]
         words = [*(case.labels or ()), *(word for swap in swaps for word in swap), "", OTHER_ANSWER]
-        return [Said.text(text) for text in dict.fromkeys(map(str, words))]
+        return [Reply.text(text) for text in dict.fromkeys(map(str, words))]
     spoken = {label for label in wanted(case, labels) if label} | set(spoken_labels(case.meta["expect"]))
-    near = {at for at, label in enumerate(labels) if at < SMALL or {label, str(at), f"not {label}"} & spoken}
-    return [Said.label(at, labels, min(sure, 1.0)) for sure in confidences for at in sorted(near)]
+    near = [
+        index
+        for index, label in enumerate(labels)
+        if index < SMALL or {label, str(index), f"not {label}"} & spoken
+    ]
+    return [Reply.label(index, labels, min(sure, 1.0)) for sure in confidences for index in near]
 
 
-def judge_all(case: Case, palette: Sequence[Said]) -> Verdicts:
+def judge_all(case: Case, palette: Sequence[Reply]) -> Verdicts:
     """How the case goes under every combination of answers."""
     combinations = list(product(range(len(palette)), repeat=len(case.examples)))
-    answers = answers_of(palette, [at for combination in combinations for at in combination])
+    answers = answers_of(palette, [position for picks in combinations for position in picks])
     outcomes = judge(AS_WRITTEN, [case] * len(combinations), answers)
-    return {said: outcome.passed for said, outcome in zip(combinations, outcomes, strict=True)}
+    return {picks: outcome.passed for picks, outcome in zip(combinations, outcomes, strict=True)}
 
 
 def only(case: Case, positions: Sequence[int]) -> Case:
     """The case with these of its examples."""
     details = case.meta.get("details")
     if isinstance(details, list) and len(details) == len(case.examples):
-        details = [details[at] for at in positions]
+        details = [details[position] for position in positions]
     return replace(
         case,
-        examples=tuple(case.examples[at] for at in positions),
-        labels=case.labels and tuple(case.labels[at] for at in positions),
+        examples=tuple(case.examples[position] for position in positions),
+        labels=case.labels and tuple(case.labels[position] for position in positions),
         meta={**case.meta, "details": details},
     )
 

@@ -1,7 +1,7 @@
 """The suite, laid out for the checks."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
@@ -14,14 +14,14 @@ from ..score import judge
 from ..suite import Suite
 from .asked import OTHER_LABEL, label_names, shape, spoken_labels, wanted
 from .findings import Counts
-from .made_up import AS_WRITTEN, LUKEWARM, Said, answers_of
+from .made_up import AS_WRITTEN, LUKEWARM, Reply, Verdict, answers_of
 
 
 @dataclass(frozen=True, slots=True)
 class Constant:
     """How a functionality goes if every example is answered alike."""
 
-    said: str
+    answer: str
     passes: int
     n: int
 
@@ -51,68 +51,66 @@ class Material:
     def counts(self) -> Iterator[Counts]:
         """Every functionality in numbers."""
         for name, cases in self.by_name.items():
-            unique = len({case.examples for case in cases})
             tested, seen = self.test_cases[name]
             best = self.best_constant(name)
-            said, rate = (best.said, best.rate) if best else ("", None)
-            yield Counts(name, len(cases), unique, tested, len(seen), said, rate)
+            answer, rate = (best.answer, best.rate) if best else ("", None)
+            yield Counts(name, len(cases), self.unique_cases[name], tested, len(seen), answer, rate)
+
+    @cached_property
+    def unique_cases(self) -> dict[str, int]:
+        """By functionality: how many of its cases differ from each other."""
+        return {name: len({case.examples for case in cases}) for name, cases in self.by_name.items()}
 
     @cached_property
     def test_cases(self) -> dict[str, tuple[int, list[Case]]]:
         """By functionality: how many test cases the reference split has, and which of them are in training too."""
         part = split_cases(self.cases, by_content=False)
-        found = {}
+        by_name = {}
         for name, cases in self.by_name.items():
             trained = {case.examples for case in cases if part[case.id] == "train"}
             tests = [case for case in cases if part[case.id] == "test"]
-            found[name] = len(tests), [case for case in tests if case.examples in trained]
-        return found
+            by_name[name] = len(tests), [case for case in tests if case.examples in trained]
+        return by_name
 
     @cached_property
-    def shapes(self) -> dict[str, list[tuple[Case, int]]]:
-        """By functionality: a case of every shape, and how many have it."""
-        found = {}
+    def shapes(self) -> dict[str, dict[object, list[Case]]]:
+        """By functionality: its cases by their shape."""
+        by_name = {}
         for name, cases in self.by_name.items():
-            tally: dict[object, list[Case]] = defaultdict(list)
+            by_shape: dict[object, list[Case]] = defaultdict(list)
             for case in cases:
-                tally[shape(case)].append(case)
-            found[name] = [(members[0], len(members)) for members in tally.values()]
-        return found
+                by_shape[shape(case)].append(case)
+            by_name[name] = dict(by_shape)
+        return by_name
 
     def _try_constants(self) -> dict[str, list[Constant]]:
-        found = {}
+        constants = {}
+        known: dict[tuple[object, ...], list[Verdict]] = {}
         for name, shapes in self.shapes.items():
             try:
-                found[name] = [self._constant(shapes, answer) for answer in self._sayable(name)]
+                constants[name] = [_constant(shapes, reply, known) for reply in self._sayable(name)]
             except DataError as problem:
                 self.problems[name] = str(problem).splitlines()[0]
-        return found
+        return constants
 
-    def _constant(self, shapes: list[tuple[Case, int]], answer: "Said") -> Constant:
-        cases = [case for case, _ in shapes]
-        outcomes = judge(
-            AS_WRITTEN, cases, answers_of([answer], [0] * sum(len(case.examples) for case in cases))
-        )
-        applied = [(outcome.passed, n) for outcome, (_, n) in zip(outcomes, shapes, strict=True)]
-        passes = sum(n for passed, n in applied if passed)
-        return Constant(answer.word, passes, sum(n for passed, n in applied if passed is not None))
-
-    def _sayable(self, name: str) -> list["Said"]:
+    def _sayable(self, name: str) -> list[Reply]:
         """The constants to try on a functionality: each label, or no answer and the answer most often right."""
         cases = self.by_name[name]
         if not cases[0].meta.get("reading"):
             self._check_labels(name)
-            return [Said.label(at, self.labels, LUKEWARM) for at in range(len(self.labels))]
+            return [Reply.label(index, self.labels, LUKEWARM) for index in range(len(self.labels))]
         answers = Counter(str(label) for case in cases for label in case.labels or ())
         most = max(answers, key=lambda answer: (answers[answer], answer), default="")
-        return [Said.text(answer) for answer in dict.fromkeys(["", most])]
+        return [Reply.text(answer) for answer in dict.fromkeys(["", most])]
 
     def _check_labels(self, name: str) -> None:
         expect = self.by_name[name][0].meta["expect"]
-        own = {
-            str(label).removeprefix("not_") for case, _ in self.shapes[name] for label in case.labels or ()
+        words = {
+            str(label).removeprefix("not_")
+            for case, *_ in self.shapes[name].values()
+            for label in case.labels or ()
         }
-        for word in sorted({*own, *spoken_labels(expect)} - set(self.labels)):
+        for word in sorted({*words, *spoken_labels(expect)} - set(self.labels)):
             if is_number(word) and int(word) >= len(self.labels):
                 raise DataError(f"label {word} is beyond the {len(self.labels)} labels of the suite")
             label_index(word, self.labels)
@@ -127,9 +125,23 @@ class Material:
         """How many judged examples ask for each label, reading comprehension left out."""
         asked: Counter[str] = Counter()
         for shapes in self.shapes.values():
-            for case, n in shapes:
-                if not case.meta.get("reading"):
-                    for label in filter(None, wanted(case, self.labels)):
-                        asked[label] += n
-        own = [label for label in self.labels if label != OTHER_LABEL]
-        return {label: asked[label] for label in (*own, *sorted(set(asked) - set(own)))} if asked else {}
+            for alike in shapes.values():
+                if not alike[0].meta.get("reading"):
+                    for label in filter(None, wanted(alike[0], self.labels)):
+                        asked[label] += len(alike)
+        names = [label for label in self.labels if label != OTHER_LABEL]
+        return {label: asked[label] for label in (*names, *sorted(set(asked) - set(names)))} if asked else {}
+
+
+def _constant(
+    shapes: Mapping[object, Sequence[Case]], reply: Reply, known: dict[tuple[object, ...], list[Verdict]]
+) -> Constant:
+    """How a functionality goes under one reply; `known` for those of the same shapes, of which there may be many."""
+    key = reply, *shapes
+    if key not in known:
+        cases = [alike[0] for alike in shapes.values()]
+        picked = [0] * sum(len(case.examples) for case in cases)
+        known[key] = [outcome.passed for outcome in judge(AS_WRITTEN, cases, answers_of([reply], picked))]
+    counts = [(passed, len(alike)) for passed, alike in zip(known[key], shapes.values(), strict=True)]
+    passes = sum(n for passed, n in counts if passed)
+    return Constant(reply.word, passes, sum(n for passed, n in counts if passed is not None))

@@ -3,12 +3,13 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from ....errors import DataError, some
 from ....records import Case
 from .asked import is_vacuous, shape
 from .findings import FIXES, Finding, finding, worst_first
-from .made_up import SMALL, Said, Verdict, first, judge_all, sayable
+from .made_up import SMALL, Reply, Verdict, first, judge_all, sayable
 from .material import Material
 
 SHAPES = 12
@@ -17,19 +18,20 @@ SHAPES = 12
 
 def check_rules(material: Material) -> list[Finding]:
     """Each rule on every combination of predictions for a small case: can it pass, fail and apply at all?"""
-    found = []
+    findings = []
     tried: dict[object, tuple[set[Verdict], Settled | None]] = {}
     for name, shapes in material.shapes.items():
         if name in material.problems:
             cases, problem = material.by_name[name], material.problems[name]
             what = f"no answer to its {len(cases):,} cases can be judged: {problem}"
-            found.append(finding("rule cannot judge", name, cases, len(cases), what, "error"))
+            findings.append(finding("rule cannot judge", name, cases, len(cases), what, "error"))
         elif not is_vacuous(material.by_name[name]):
-            results = [_try_rule(first(case, SMALL), material.labels, tried) for case, _ in shapes[:SHAPES]]
+            few = [cases[0] for cases in islice(shapes.values(), SHAPES)]
+            results = [_try_rule(first(case, SMALL), material.labels, tried) for case in few]
             rule = material.by_name[name][0].meta["expect"].rule
-            found += _one_sided(name, rule, set().union(*(verdicts for verdicts, _ in results)))
-            found += [_unreachable(name, rule, settled) for _, settled in results if settled][:1]
-    return worst_first(found)
+            findings += _one_sided(name, rule, set().union(*(verdicts for verdicts, _ in results)))
+            findings += [_unreachable(name, rule, settled) for _, settled in results if settled][:1]
+    return worst_first(findings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,7 @@ def _try_rule(
     return tried[key]
 
 
-def settled_early(case: Case, palette: Sequence[Said]) -> Settled | None:
+def settled_early(case: Case, palette: Sequence[Reply]) -> Settled | None:
     """Predictions for all but the last example that pass, or fail, whatever the last is.
 
     That is in order where the case without its last example goes the same way: an earlier variant has changed. It
@@ -60,8 +62,8 @@ def settled_early(case: Case, palette: Sequence[Said]) -> Settled | None:
     if len(case.examples) < 2:
         return None
     ends: dict[tuple[int, ...], set[Verdict]] = defaultdict(set)
-    for said, verdict in judge_all(case, palette).items():
-        ends[said[:-1]].add(verdict)
+    for picks, verdict in judge_all(case, palette).items():
+        ends[picks[:-1]].add(verdict)
     if not any({True, False} <= verdicts for verdicts in ends.values()):
         return None
     try:
@@ -70,9 +72,9 @@ def settled_early(case: Case, palette: Sequence[Said]) -> Settled | None:
         before = {}  # the rule needs every example
 
     def those(verdict: Verdict) -> tuple[str, ...]:
-        known = [said for said, verdicts in ends.items() if verdicts == {verdict}]
-        early = [said for said in known if verdict is None or before.get(said) != verdict]
-        return tuple(f"({', '.join(palette[at].word for at in said)}, any)" for said in early)
+        known = [picks for picks, verdicts in ends.items() if verdicts == {verdict}]
+        early = [picks for picks in known if verdict is None or before.get(picks) != verdict]
+        return tuple(f"({', '.join(palette[position].word for position in picks)}, any)" for picks in early)
 
     settled = Settled(those(True), those(False), those(None))
     return settled if settled.passes or settled.fails else None

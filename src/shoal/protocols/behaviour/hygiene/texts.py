@@ -19,21 +19,23 @@ LONG = 2000
 
 def check_size(material: Material) -> list[Finding]:
     """Functionalities with so few different cases that their pass rate says little."""
-    found = []
-    for name, cases in material.by_name.items():
-        n = len({case.examples for case in cases})
+    findings = []
+    for name, n in material.unique_cases.items():
         if n >= FEW_CASES:
             continue
         low, high = (100 * end for end in wilson(n / 2, n))
-        different = "different " if n < len(cases) else ""
+        different = "different " if n < len(material.by_name[name]) else ""
         plural = "s" if n > 1 else ""
-        parts = Counter(half_half(n))
-        split = ", ".join(f"{parts[part]} {part}" for part in SPLITS)
-        small = f"; a split gives {split}" if n < SPLITTABLE else ""
+        small = f"; a split gives {_split(n)}" if n < SPLITTABLE else ""
         kind, severity = "too few cases", SEVERITIES[1 if n < SPLITTABLE else 2]
         what = f"{n} {different}case{plural}: a pass rate of 50 % would mean {low:.0f} to {high:.0f} % (95 % Wilson)"
-        found.append(Finding(kind, severity, (name,), what + small, FIXES[kind], count=n))
-    return sorted(found, key=lambda row: (row.count, row.where))
+        findings.append(Finding(kind, severity, (name,), what + small, FIXES[kind], count=n))
+    return sorted(findings, key=lambda row: (row.count, row.where))
+
+
+def _split(n: int) -> str:
+    parts = Counter(half_half(n))
+    return ", ".join(f"{parts[part]} {part}" for part in SPLITS)
 
 
 CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffd\ud800-\udfff]")
@@ -62,13 +64,13 @@ TEXT_DEFECTS: dict[str, tuple[Severity, str, Callable[[str], object]]] = {
 
 def check_texts(material: Material) -> list[Finding]:
     """Texts that are empty, damaged, padded or too long."""
-    found = []
+    findings = []
     for kind, (severity, words, has) in TEXT_DEFECTS.items():
-        own = []
+        of_kind = []
         for name, cases in material.by_name.items():
             bad = [case for case in cases if any(has(text) for texts in case.examples for text in texts)]
             if bad:
                 what = tell(len(bad), len(cases), "holds", "hold") + f" {words}"
-                own.append(finding(kind, name, bad, len(cases), what, severity))
-        found += worst_first(own)
-    return found
+                of_kind.append(finding(kind, name, bad, len(cases), what, severity))
+        findings += worst_first(of_kind)
+    return findings

@@ -1,7 +1,7 @@
 """Cases and functionalities that test nothing."""
 
-from collections import Counter
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
 
 from ....errors import DataError
 from ....records import Case
@@ -17,7 +17,7 @@ NEARLY_ALL = 0.95
 
 def check_vacuous(material: Material) -> list[Finding]:
     """Perturbation cases without a variant, and variants in which nothing was changed."""
-    found = []
+    findings = []
     for name, cases in material.by_name.items():
         if not is_perturbation(cases[0]):
             continue
@@ -25,9 +25,9 @@ def check_vacuous(material: Material) -> list[Finding]:
         if alone:
             severity = "error" if len(alone) == len(cases) else "warning"
             what = tell(len(alone), len(cases), "has", "have") + " one example only: every model passes"
-            found.append(finding("nothing to compare with", name, alone, len(cases), what, severity))
-        found += _unchanged(name, cases, material.labels)
-    return worst_first(found)
+            findings.append(finding("nothing to compare with", name, alone, len(cases), what, severity))
+        findings += _unchanged(name, cases, material.labels)
+    return worst_first(findings)
 
 
 def _unchanged(name: str, cases: list[Case], labels: tuple[str, ...]) -> Iterator[Finding]:
@@ -61,7 +61,7 @@ def can_be_answered_alike(pair: Case, labels: tuple[str, ...], known: dict[objec
             verdicts = judge_all(pair, sayable(pair, labels, (LUKEWARM,)))
         except DataError:
             verdicts = {}
-        alike = {verdict for said, verdict in verdicts.items() if said[0] == said[1]}
+        alike = {verdict for (answer, again), verdict in verdicts.items() if answer == again}
         known[key] = True in alike or False not in alike
     return known[key]
 
@@ -69,6 +69,7 @@ def can_be_answered_alike(pair: Case, labels: tuple[str, ...], known: dict[objec
 def check_constants(material: Material) -> list[Finding]:
     """Functionalities that a model passes by always giving the same answer (`docs/method/beyond.md` 7.9)."""
     by_nature, one_answer = [], []
+    failing = _failing(material)
     for name, cases in material.by_name.items():
         best = material.best_constant(name)
         if best is None or best.rate < NEARLY_ALL or is_vacuous(cases):
@@ -76,7 +77,7 @@ def check_constants(material: Material) -> list[Finding]:
         if compares_with_original(cases[0].meta["expect"]):
             by_nature.append(name)
         else:
-            one_answer.append(_one_answer(material, name, best))
+            one_answer.append(_one_answer(name, best, cases[0].groups["capability"], failing))
     return worst_first(one_answer) + ([_by_nature(material, by_nature)] if by_nature else [])
 
 
@@ -97,22 +98,25 @@ MOVES = (
 )
 
 
-def _one_answer(material: Material, name: str, best: Constant) -> Finding:
-    capability = material.by_name[name][0].groups["capability"]
-    siblings = [
-        other
-        for other, cases in material.by_name.items()
-        if cases[0].groups["capability"] == capability and other != name
-    ]
-    paired = any(
-        constant.said == best.said and constant.n and constant.rate <= 1 - NEARLY_ALL
-        for other in siblings
-        for constant in material.constants.get(other, ())
-    )
-    said = repr(best.said) if best.said else "nothing"
-    kind, what = "one answer passes", f"a model that always says {said} passes "
+def _failing(material: Material) -> dict[tuple[str, str], set[str]]:
+    """By capability and constant answer: the functionalities that a model with this answer fails."""
+    failing: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for name, constants in material.constants.items():
+        capability = material.by_name[name][0].groups["capability"]
+        for constant in constants:
+            if constant.n and constant.rate <= 1 - NEARLY_ALL:
+                failing[capability, constant.answer].add(name)
+    return failing
+
+
+def _one_answer(
+    name: str, best: Constant, capability: str, failing: Mapping[tuple[str, str], set[str]]
+) -> Finding:
+    answer = repr(best.answer) if best.answer else "nothing"
+    kind, what = "one answer passes", f"a model that always says {answer} passes "
     what += tell(best.passes, best.n, "", "").strip()
-    if not paired:
+    others = failing.get((capability, best.answer), set())
+    if len(others) == (name in others):
         return Finding(kind, "warning", (name,), what, FIXES[kind], (), best.passes, best.rate)
     what += f"; capability {capability!r} has tests that this fails"
     fix = "read it beside the tests of its capability that ask for another label"

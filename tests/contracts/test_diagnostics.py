@@ -1,0 +1,153 @@
+"""Every entry of the table of bias diagnostics keeps what the table promises; a new one costs one file and one line."""
+
+import ast
+import csv
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from shoal import audit
+from shoal.comparing.pairs import comparable, compare
+from shoal.measures import MEASURES
+from shoal.models.ask import TokenScores
+from shoal.protocols import bias
+from shoal.protocols.bias.build import DIAGNOSTICS, module_of
+from shoal.records import Measures, Result
+from shoal.runs.settings import make_settings
+from shoal.show.csv_tables import tables_of
+from shoal.views import Section, Table
+
+FOLDER = Path(bias.__file__).parent
+
+
+class Opinionated:
+    """A model that finds texts likely, and near each other, by chance; the same for the same seed."""
+
+    language_model = "causal"
+
+    def __init__(self, seed):
+        self.seed = seed
+
+    def fingerprint(self):
+        return {"seed": str(self.seed)}
+
+    def log_likelihood(self, examples, only=None):
+        return [TokenScores((text,), (0,), (float(self.numbers(text)[0]),)) for (text,) in examples]
+
+    def embed(self, examples, representation="cls"):
+        return np.array([self.numbers(text) for (text,) in examples])
+
+    def numbers(self, text):
+        return np.random.default_rng([self.seed, *text.encode()]).normal(size=6)
+
+
+def result_of(name, seed):
+    result = audit("bias", Opinionated(seed), diagnostic=name, data="example", resamples=50)
+    return Result(
+        {**result.job, "model": f"model {seed}", "group": "recipe"},
+        result.cases,
+        result.outcomes,
+        result.measures,
+        settings=result.settings,
+    )
+
+
+@pytest.fixture(scope="module")
+def results():
+    kept = {}
+    return lambda name: kept.setdefault(name, [result_of(name, seed) for seed in range(3)])
+
+
+@pytest.mark.parametrize("name", DIAGNOSTICS)
+def test_a_diagnostic_has_words_cases_and_says_what_it_asks(name):
+    module = module_of(name)
+    assert DIAGNOSTICS[name][1] and module.CASES and module.FOLDER
+    assert module.ASKS in ("tokens", "vectors")
+    cases = module.make_cases(None, ())
+    assert len({case.id for case in cases}) == len(cases) > 1
+    assert {case.groups["diagnostic"] for case in cases} == {name}
+
+
+@pytest.mark.parametrize("name", DIAGNOSTICS)
+def test_one_checkpoint_is_scored_and_shown(name, results):
+    result = results(name)[0]
+    assert len(result.outcomes) == len(result.cases)
+    assert not any(outcome.error for outcome in result.outcomes)
+    assert [row.name for row in result.measures if row.name not in MEASURES] == []
+    (section,) = bias.view(result.settings, [result], (), ())
+    assert isinstance(section, Section) and isinstance(section.blocks[0], Table)
+    assert section.blocks[0].rows and section.notes
+
+
+@pytest.mark.parametrize("name", DIAGNOSTICS)
+def test_two_checkpoints_can_be_compared(name, results):
+    first, second, _ = results(name)
+    assert comparable(first, first.cases)
+    rows = compare([first], [second]).rows
+    assert all(row.difference is not None for row in rows)
+    shares = [row for row in first.measures if row.facts.get("mean over") == "cases"]
+    for share in shares:
+        (row,) = [row for row in rows if row.measure == share.name and dict(row.groups) == dict(share.groups)]
+        assert row.rates[0] == pytest.approx(share.value)
+
+
+@pytest.mark.parametrize("name", DIAGNOSTICS)
+def test_several_checkpoints_have_a_conclusion_and_files(name, results):
+    settings = make_settings(bias.Settings, {"diagnostic": name, "data": "example"}, "test")
+    compared = bias.compare(settings, results(name))
+    assert [row.name for row in compared.measures if row.name not in MEASURES] == []
+    assert len(Measures(compared.measures).where("sd over checkpoints")) > 0
+    about, recipe = compared.findings
+    assert about.groups["diagnostic"] == name and about.text
+    assert recipe.groups == {"recipe": "recipe"}
+    sections = bias.view(settings, results(name), compared.measures, compared.findings)
+    assert any(section.text == about.text for section in sections)
+    files = tables_of(sections)
+    assert files
+    for text in files.values():
+        first, *_ = csv.DictReader(io.StringIO(text))
+        assert first["size"] == "recipe"
+
+
+SHARED = sorted(
+    path.name
+    for path in FOLDER.glob("*.py")
+    if path.stem not in {*DIAGNOSTICS, "settings", "example"}  # options and examples of their own
+)
+
+
+@pytest.mark.parametrize("file", SHARED)
+def test_no_other_file_names_a_diagnostic(file):
+    tree = ast.parse((FOLDER / file).read_text())
+    table = next((node for node in ast.walk(tree) if isinstance(node, ast.AnnAssign)
+                  and getattr(node.target, "id", "") == "DIAGNOSTICS"), None)  # fmt: skip
+    listed = set(map(id, ast.walk(table))) if table else set()
+    words = [
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in listed
+    ]
+    imported = [
+        node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.level == 1
+    ]
+    named = [word for word in (*words, *imported) if word in DIAGNOSTICS]
+    # `seat` is also the name of a folder and a reader of data.
+    assert [word for word in named if (file, word) != ("vectors.py", "seat")] == []
+
+
+def test_a_new_diagnostic_is_one_file_and_one_line(monkeypatch):
+    monkeypatch.setitem(DIAGNOSTICS, "lengths", ("bias_toy", "does a model prefer the longer text"))
+    results = [result_of("lengths", seed) for seed in range(3)]
+    assert results[0].measures[0].n == 6
+    settings = results[0].settings
+    assert bias.title(settings) == "lengths"
+    compared = bias.compare(settings, results)
+    assert compared.findings[0].text.startswith("Over 3 checkpoints the stereotype score is")
+    sections = bias.view(settings, results, compared.measures, compared.findings)
+    assert set(tables_of(sections)) == {"likelihood", "likelihood_summary", "item_disagreement"}
+    assert bias.view(settings, results[:1], (), ())[0].blocks[0].rows
+    assert compare(results[:1], results[1:2]).headline.difference is not None
+    lines = (Path(__file__).parent.parent / "support" / "bias_toy.py").read_text().splitlines()
+    assert len(lines) < 70

@@ -1,0 +1,42 @@
+"""What is read at the doors and refused is refused with a remedy: every such error says what to do."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[2] / "src" / "shoal"
+DOORS = [
+    "files.py",
+    "data/*.py",
+    "reproduce/*.py",
+    *(f"protocols/behaviour/{name}.py" for name in ("suite", "build", "iid", "modules", "export", "rules")),
+]
+ERRORS = {"DataError", "PlanError", "StoreError"}
+
+
+def without_remedy(source: str) -> list[int]:
+    """The lines of errors that are made without `fix`, or with one that may be empty."""
+    lines = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ERRORS:
+            fix = next((keyword.value for keyword in node.keywords if keyword.arg == "fix"), None)
+            guessed = isinstance(fix, ast.Call) and getattr(fix.func, "id", "") == "nearest"
+            if fix is None or guessed:
+                lines.append(node.lineno)
+    return lines
+
+
+@pytest.mark.parametrize(
+    "path",
+    sorted(path for door in DOORS for path in SOURCE.glob(door)),
+    ids=lambda path: str(path.relative_to(SOURCE)),
+)
+def test_every_error_at_a_door_says_what_to_do(path):
+    assert without_remedy(path.read_text()) == []
+
+
+def test_an_error_without_a_remedy_would_be_seen():
+    assert without_remedy('DataError("no", why="x")') == [1]
+    assert without_remedy('DataError("no", fix=nearest(a, b))') == [1]
+    assert without_remedy('DataError("no", fix=nearest(a, b) or "x")') == []

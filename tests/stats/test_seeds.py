@@ -1,0 +1,237 @@
+"""Seeds and cases together: agrees with scipy where only one of them varies, holds its level where both do."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.random import Generator
+from numpy.typing import NDArray
+from scipy import stats
+
+from shoal.stats.intervals import Interval, mean_t_interval, paired_difference_interval, wilson
+from shoal.stats.reliability import variance_components
+from shoal.stats.resampling import paired_table
+from shoal.stats.seeds import (
+    SeedError,
+    composed,
+    composed_p,
+    error_of_difference,
+    error_of_mean,
+    noise_of,
+    recipe_difference,
+    recipe_mean,
+)
+
+Matrix = NDArray[np.float64]
+scores = st.lists(st.floats(0, 1).map(lambda x: round(x, 3)), min_size=2, max_size=6)
+
+
+def certain(value: float):
+    """Cases that leave no doubt."""
+    return lambda level: (value, value)
+
+
+@settings(deadline=None)
+@given(scores)
+def test_seeds_alone_are_students_t(by_seed: list[float]) -> None:
+    middle = float(np.mean(by_seed))
+    low, high = composed(middle, certain(middle), error_of_mean(by_seed))
+    assert (low, high) == pytest.approx(mean_t_interval(by_seed))
+
+
+@settings(deadline=None, max_examples=50)
+@given(scores, scores)
+def test_two_recipes_alone_are_welchs_t(first: list[float], second: list[float]) -> None:
+    seeds = min(len(first), len(second))
+    first, second = first[:seeds], second[:seeds]
+    value = float(np.mean(first) - np.mean(second))
+    if abs(value) < 1e-6 or min(np.std(first), np.std(second)) < 1e-6:
+        return
+    expected = stats.ttest_ind(first, second, equal_var=False).pvalue
+    found = composed_p(value, certain(value), error_of_difference(first, second))
+    assert found == pytest.approx(max(expected, 1e-12), rel=1e-3)
+
+
+def test_paired_seeds_are_the_paired_t() -> None:
+    first, second = np.array([0.8, 0.7, 0.9, 0.75]), np.array([0.7, 0.65, 0.7, 0.72])
+    value = float((first - second).mean())
+    found = composed_p(value, certain(value), error_of_mean(first - second))
+    assert found == pytest.approx(stats.ttest_rel(first, second).pvalue, rel=1e-4)
+
+
+def test_unequal_numbers_of_seeds_bring_a_t_each() -> None:
+    few, many = [0.7, 0.8], [0.6, 0.7, 0.8, 0.65, 0.75]
+    together = error_of_difference(few, many)
+    assert together.reach(0.95) == pytest.approx(
+        math.hypot(error_of_mean(few).reach(0.95), error_of_mean(many).reach(0.95))
+    )
+    assert together.error == pytest.approx(
+        math.hypot(np.std(few, ddof=1) / 2**0.5, np.std(many, ddof=1) / 5**0.5)
+    )
+
+
+def test_one_run_of_a_recipe_has_no_spread() -> None:
+    with pytest.raises(ValueError, match="at least two of its seeds; got 1 and 2"):
+        error_of_difference([0.5], [0.5, 0.6])
+    assert error_of_mean([0.5]) == SeedError()
+
+
+def test_without_seeds_the_interval_and_p_are_those_of_the_cases() -> None:
+    table = paired_table([1] * 30, [1] * 20 + [0] * 10)
+    low, high = paired_difference_interval(table)
+    found = recipe_difference([np.ones((30, 1))], [np.repeat([[1.0], [0.0]], [20, 10], axis=0)])
+    assert found.interval == found.these_runs == pytest.approx((low, high))
+    assert found.p is not None
+    edge = paired_difference_interval(table, 1 - found.p)
+    assert min(map(abs, edge)) == pytest.approx(0, abs=1e-6)
+
+
+def test_the_interval_excludes_nothing_exactly_where_p_is_small() -> None:
+    rng = np.random.default_rng(0)
+    decided = set()
+    for gap in np.linspace(0, 0.4, 30):
+        old = (rng.random((40, 3)) < 0.4).astype(float)
+        new = (rng.random((40, 3)) < 0.4 + gap).astype(float)
+        found = recipe_difference([new], [old])
+        assert found.interval is not None and found.p is not None
+        excludes = not found.interval[0] <= 0 <= found.interval[1]
+        assert excludes == (found.p < 0.05)
+        decided.add(excludes)
+    assert decided == {True, False}
+
+
+def test_one_run_against_several_has_an_interval_for_these_runs_and_no_p() -> None:
+    rng = np.random.default_rng(1)
+    one, five = (rng.integers(2, size=(30, runs)).astype(float) for runs in (1, 5))
+    for sides in ((one, five), (five, one)):
+        found = recipe_difference([sides[0]], [sides[1]])
+        assert found.p is None and found.interval is None
+        assert found.these_runs is not None and found.these_runs[0] < found.value < found.these_runs[1]
+
+
+def test_runs_that_tie_still_leave_doubt() -> None:
+    cases = np.repeat([1.0, 0.0], [18, 2])[:, None] @ np.ones((1, 3))
+    found = recipe_mean([cases])
+    assert found.interval == found.these_runs and found.interval is not None
+    low, high = wilson(18, 20)
+    assert found.interval[1] - found.interval[0] > 0.8 * (high - low)
+
+
+def test_seeds_never_make_an_interval_narrower() -> None:
+    rng = np.random.default_rng(2)
+    for _ in range(40):
+        found = recipe_mean([rng.integers(2, size=(12, 4)).astype(float)])
+        assert found.interval is not None and found.these_runs is not None
+        assert found.interval[0] <= found.these_runs[0] and found.interval[1] >= found.these_runs[1]
+
+
+small = st.integers(0, 1)
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    st.lists(st.lists(st.tuples(*[small] * 5), min_size=2, max_size=8), min_size=1, max_size=3), st.randoms()
+)
+def test_neither_order_nor_names_change_a_digit(suite, random) -> None:
+    sides = [np.array(cases, dtype=float) for cases in suite]
+    clusters = [np.arange(len(cases)) // 2 for cases in sides]
+    one = recipe_difference([c[:, :3] for c in sides], [c[:, 3:] for c in sides], clusters)
+    other = recipe_difference([c[:, 3:] for c in sides], [c[:, :3] for c in sides], clusters)
+    assert other.value == -one.value and other.p == one.p
+    assert one.interval is not None and other.interval == pytest.approx((-one.interval[1], -one.interval[0]))
+    order = list(range(len(sides)))
+    random.shuffle(order)
+    moved = [random.sample(range(len(sides[f])), len(sides[f])) for f in order]
+    shuffled = recipe_difference(
+        [sides[f][rows][:, :3] for f, rows in zip(order, moved, strict=True)],
+        [sides[f][rows][:, 3:] for f, rows in zip(order, moved, strict=True)],
+        [clusters[f][rows] for f, rows in zip(order, moved, strict=True)],
+    )
+    assert (shuffled.value, shuffled.interval, shuffled.p) == (one.value, one.interval, one.p)
+
+
+def test_cases_that_some_run_did_not_answer_are_left_out_of_a_difference() -> None:
+    new, old = np.ones((6, 2)), np.zeros((6, 2))
+    new[0, 1] = old[1, 0] = np.nan
+    assert recipe_difference([new], [old]) == recipe_difference([new[2:]], [old[2:]])
+    with pytest.raises(ValueError, match="no case with an outcome in every run"):
+        recipe_difference([new[:1]], [old[:1]])
+
+
+def test_a_mean_keeps_cases_that_apply_to_some_runs() -> None:
+    outcomes = np.array([[1, np.nan], [1, 1], [0, 0], [1, 0]])
+    found = recipe_mean([outcomes])
+    assert found.value == pytest.approx((3 / 4 + 1 / 3) / 2)
+    assert math.isnan(recipe_mean([np.array([[np.nan, 1.0]])]).value)
+
+
+def test_bad_arguments_are_named() -> None:
+    with pytest.raises(ValueError, match="got 2 and 3"):
+        recipe_difference([np.ones((4, 2))], [np.ones((4, 3))], paired_seeds=True)
+    with pytest.raises(ValueError, match="of the same cases"):
+        recipe_difference([np.ones((4, 2))], [np.ones((5, 2))])
+
+
+def test_noise_is_the_residual_of_the_analysis_of_variance() -> None:
+    rng = np.random.default_rng(3)
+    outcomes = (rng.random((60, 4)) < rng.beta(2, 1, (60, 1))).astype(float)
+    found = recipe_mean([outcomes]).seeds.noise
+    assert found == pytest.approx(variance_components(outcomes).residual / (60 * 4))
+    draws = np.array([outcomes[rng.integers(60, size=59)].mean(axis=0) for _ in range(4000)])
+    assert noise_of(outcomes.mean(axis=0), draws) == pytest.approx(found, rel=0.05)
+    assert noise_of([0.5], draws[:, :1]) == 0.0
+
+
+def world(rng: Generator, runs: tuple[int, int], *, cases: int = 60, sd: float = 0.05, paired: bool = False):
+    """Two recipes that are alike on average, whose runs differ by five points."""
+    difficulty = rng.beta(3.2, 0.8, (cases, 1))
+    shifts = [rng.normal(0, sd, number) for number in runs]
+    if paired:
+        shifts[1] = (shifts[0] + shifts[1]) / math.sqrt(2)
+    return [(rng.random((cases, len(s))) < np.clip(difficulty + s, 0, 1)).astype(float) for s in shifts]
+
+
+@pytest.mark.parametrize(
+    ("runs", "paired"),
+    [((1, 1), False), ((2, 2), False), ((3, 3), True), ((2, 5), False), ((5, 5), False)],
+)
+def test_equal_recipes_are_told_apart_in_at_most_one_of_twenty_comparisons(runs, paired) -> None:
+    rng = np.random.default_rng(4)
+    sd = 0.05 if max(runs) > 1 else 0.0
+    repetitions = 300
+    alarms = 0
+    for _ in range(repetitions):
+        new, old = world(rng, runs, sd=sd, paired=paired)
+        p = recipe_difference([new], [old], paired_seeds=paired).p
+        assert p is not None
+        alarms += p <= 0.05
+    assert alarms / repetitions <= 0.05 + 2 * math.sqrt(0.05 * 0.95 / repetitions)
+
+
+def test_recipes_that_differ_are_told_apart() -> None:
+    rng = np.random.default_rng(5)
+    shown = 0
+    for _ in range(40):
+        new, old = world(rng, (5, 5), cases=200, sd=0.02)
+        new = np.where(rng.random(new.shape) < 0.6, 1.0, new)
+        found = recipe_difference([new], [old])
+        shown += found.p is not None and found.p < 0.05
+    assert shown >= 36
+
+
+@pytest.mark.parametrize("seeds", [2, 3, 5])
+def test_means_over_seeds_cover(seeds: int) -> None:
+    rng = np.random.default_rng(6)
+    held = 0
+    for _ in range(300):
+        shifts = rng.normal(0, 0.05, seeds)
+        suite = [
+            (rng.random((20, seeds)) < np.clip(rng.uniform(0.6, 0.8, (20, 1)) + shifts, 0, 1)).astype(float)
+            for _ in range(4)
+        ]
+        interval: Interval | None = recipe_mean(suite).interval
+        assert interval is not None
+        held += interval[0] <= 0.7 <= interval[1]
+    assert held / 300 >= 0.95 - 2 * math.sqrt(0.05 * 0.95 / 300)

@@ -1,0 +1,54 @@
+"""A fifth diagnostic in one file: does a model find a longer sentence likelier than a shorter one?"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from shoal.protocols.base import Asks, Built
+from shoal.protocols.bias.asking import answers, check_language_model, likelihoods, log_probabilities
+from shoal.protocols.bias.likelihood import across, blocks, conclude, files, score_cells, score_columns
+from shoal.protocols.bias.notes import UNDEFINED, Phrases
+from shoal.protocols.bias.settings import Settings
+from shoal.protocols.bias.shares import OVER_CASES, share
+from shoal.records import Answer, Case, Example, Measure, Measures, Outcome
+from shoal.views import Row, Table
+
+FOLDER, FILES = "lengths", ("lengths.txt",)
+ASKS: Asks = "tokens"
+CASES = "lengths"
+CONCEPTS: dict[str, str] = {}
+BELOW: Phrases = UNDEFINED
+
+__all__ = ["across", "blocks", "conclude", "files"]
+
+
+def make_cases(path: Path | None, tests: Sequence[str] = ()) -> list[Case]:
+    """Longer and shorter."""
+    words = ["one", "two", "three", "four", "five", "six"] if path is None else path.read_text().split()
+    groups = {"diagnostic": "lengths", "category": "all"}
+    return [Case(word, ((f"{word} and {word}",), (word,)), None, groups) for word in words]
+
+
+def ask(settings: Settings, model: Any, built: Built, examples: Sequence[Example]) -> list[Answer]:
+    """The log-likelihood of every text."""
+    check_language_model(model)
+    return answers("tokens", lambda part: likelihoods(model, [text for (text,) in part]), examples)
+
+
+def score(
+    settings: Settings, cases: Sequence[Case], answered: Sequence[Sequence[Answer]]
+) -> tuple[list[Outcome], list[Measure]]:
+    """How often the longer one is the likelier."""
+    sums = [[sum(log_probabilities(row.data)) for row in rows] for rows in answered]
+    outcomes = [
+        Outcome(case.id, longer > shorter, longer - shorter)
+        for case, (longer, shorter) in zip(cases, sums, strict=True)
+    ]
+    groups = {"diagnostic": "lengths", "category": "all"}
+    counts = [float(bool(outcome.passed)) for outcome in outcomes]
+    return outcomes, [share("stereotype score", counts, groups, facts=OVER_CASES)]
+
+
+def table(measures: Measures) -> Table:
+    """One row."""
+    return Table(score_columns("longer"), [Row(["all", *score_cells(row)]) for row in measures])

@@ -1,0 +1,112 @@
+"""The tutorial, followed to the letter: its files are saved, its commands run, and what they print is on the page."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGE = (ROOT / "docs" / "tutorial.md").read_text()
+BLOCK = re.compile(r"^```(\w+) ?(\S*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
+EXIT_CODE = "echo $?"
+LEFT_OUT = "…"
+SECONDS = re.compile(r"in \d+\.\d+s")
+
+
+def shell(command: str, folder: Path, **more: str) -> tuple[int, str]:
+    """The exit code of a command and all that it prints, as in a terminal of 80 columns in this folder."""
+    outside = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        ["bash", "-c", command],
+        cwd=folder,
+        env={**outside, "PATH": path, "COLUMNS": "80", **more},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=300,
+    )
+    return done.returncode, done.stdout
+
+
+def commands_of(session: str) -> list[tuple[str, str]]:
+    """Each command of a console block with what is shown below it."""
+    parts = re.split(r"^\$ ", session, flags=re.MULTILINE)[1:]
+    return [(part.partition("\n")[0], part.partition("\n")[2]) for part in parts]
+
+
+def lines_of(text: str) -> list[str]:
+    return [SECONDS.sub("in some seconds", line.rstrip()) for line in text.rstrip().splitlines()]
+
+
+def is_shown(shown: list[str], printed: list[str]) -> bool:
+    """Whether a page shows what was printed, line by line, where `…` may stand for any lines."""
+    if not shown:
+        return not printed
+    if shown[0] == LEFT_OUT:
+        return any(is_shown(shown[1:], printed[start:]) for start in range(len(printed) + 1))
+    return printed[:1] == shown[:1] and is_shown(shown[1:], printed[1:])
+
+
+def follow(page: str, folder: Path) -> list[str]:
+    """Do all that a page says, in its order; gives what did not come out as the page says."""
+    wrong, code = [], 0  # type: ignore[var-annotated]
+    for _, name, content in (match.groups() for match in BLOCK.finditer(page)):
+        if name:
+            (folder / name).write_text(content)
+    for language, _, content in (match.groups() for match in BLOCK.finditer(page)):
+        for command, shown in commands_of(content) if language == "console" else []:
+            if command == EXIT_CODE:
+                printed, code = f"{code}\n", 0
+            elif code:
+                return [*wrong, f"exit code {code} is not on the page, before: {command}"]
+            else:
+                code, printed = shell(command, folder)
+            if not is_shown(lines_of(shown), lines_of(printed)):
+                wrong.append(f"$ {command}\n{printed}")
+    return [*wrong, f"exit code {code} at the end"] if code else wrong
+
+
+@pytest.mark.slow
+def test_following_the_tutorial_gives_what_it_shows(tmp_path):
+    wrong = follow(PAGE, tmp_path)
+    assert not wrong, "\n".join(wrong)
+
+
+def test_the_tutorial_goes_all_the_way():
+    commands = [command for match in BLOCK.finditer(PAGE) for command, _ in commands_of(match[3])]
+    verbs = {command.split()[1] for command in commands if command.startswith("shoal ")}
+    assert verbs >= {"check", "try", "run", "show", "export", "gate", "compare"}
+    assert any(command.startswith("pytest ") for command in commands) and commands.count(EXIT_CODE) == 3
+
+
+@pytest.mark.parametrize(
+    ("page", "problem"),
+    [
+        ("```console\n$ echo one; echo two\none\n```\n", "$ echo one; echo two"),
+        ("```console\n$ echo one; echo two\n…\none\n```\n", "$ echo one; echo two"),
+        ("```console\n$ exit 3\n```\n", "exit code 3 at the end"),
+        ("```console\n$ exit 3\n$ echo\n```\n", "exit code 3 is not on the page"),
+        ("```console\n$ exit 3\n$ echo $?\n0\n```\n", "$ echo $?\n3"),
+    ],
+)
+def test_a_page_that_shows_something_else_is_noticed(page, problem, tmp_path):
+    (complaint,) = follow(page, tmp_path)
+    assert complaint.startswith(problem)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("model", "code"), [("python:reviews:predict", 3), ("python:reviews2:predict", 0)])
+def test_the_example_workflow_holds_the_model_of_the_tutorial_to_its_gate(model, code, tmp_path):
+    workflow = (ROOT / "examples" / "github-workflow.yml").read_text()
+    score = re.findall(r"name: Score\n +run: (.*)", workflow)[0]
+    gate = re.findall(r"name: Gate\n +run: \|\n((?: {10}.*\n)+)", workflow)[0]
+    for _, name, content in (match.groups() for match in BLOCK.finditer(PAGE)):
+        if name:
+            (tmp_path / name).write_text(content)
+    assert shell(score, tmp_path, MODEL=model, SUITE="hotel.py")[0] == 0
+    assert shell(gate, tmp_path)[0] == code
+    assert "<testsuites" in (tmp_path / "shoal.xml").read_text()
