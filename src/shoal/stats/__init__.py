@@ -3,6 +3,7 @@
     resampling     cluster bootstrap by multinomial counts; seeds and items together
     intervals      Wilson, t, chi-square, percentile; rates, means and differences of clustered cases
     seeds          means and differences of recipes over a few seeds: intervals and p
+    sums           weighted sums of groups that share their clusters
     paired         exact sign test, sign flips over clusters
     limits         one-sided tests against a limit or a margin, for gates
     sequential     e-values, for gates that look again and again
