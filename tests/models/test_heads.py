@@ -26,7 +26,7 @@ def roberta(folders, tmp_path) -> Path:
     sizes |= {"num_attention_heads": 2, "intermediate_size": 64}
     config = RobertaConfig(vocab_size=100, max_position_embeddings=50, type_vocab_size=2, **sizes)
     RobertaForSequenceClassification(config).save_pretrained(folder)
-    return folder
+    return folder  # type: ignore[no-any-return]
 
 
 @pytest.mark.parametrize("kind", ["bert", "roberta"])
