@@ -250,7 +250,7 @@ def rates_and_means() -> Iterator[Promise]:
 
             sizes = f"{functionalities} x {cases}, {rate}"
             yield Promise(
-                "suite score, macro_wilson", sizes, COVERS, mean_covers, 1 / max(1, functionalities // 10)
+                "suite score, macro_wilson", sizes, COVERS, mean_covers, 1 / max(1, functionalities // 25)
             )
     for functionalities, cases in ((3, 5), (10, 3), (30, 4)):
 

@@ -141,9 +141,9 @@ def sentences(rng, words: int, each: int, difference: float, spread: float = 0.7
 def test_words_change_sides_with_all_their_sentences():
     x, y = [1.0, 0.9, 0.8, 0.2], [-1.0, -0.6, 0.1, 0.3]
     words = ["a", "a", "b", "b"], ["c", "c", "d", "d"]
-    found = permutation_p(x, y, np.random.default_rng(0), units=words)
-    assert found == permutation_p([0.95, 0.5], [-0.8, 0.2], np.random.default_rng(0))
-    assert found.partitions == 6
+    by_words = permutation_p(x, y, np.random.default_rng(0), units=words)
+    assert by_words == permutation_p([0.95, 0.5], [-0.8, 0.2], np.random.default_rng(0))
+    assert by_words.partitions == 6
     alone = permutation_p(x, y, np.random.default_rng(0), units=(range(4), range(4)))
     assert alone == permutation_p(x, y, np.random.default_rng(0))
 
