@@ -133,9 +133,9 @@ def sentences(rng, words: int, each: int, difference: float, spread: float = 0.7
 def test_words_change_sides_with_all_their_sentences():
     x, y = [1.0, 0.9, 0.8, 0.2], [-1.0, -0.6, 0.1, 0.3]
     words = ["a", "a", "b", "b"], ["c", "c", "d", "d"]
-    found = permutation_p(x, y, np.random.default_rng(0), units=words)
-    assert found == permutation_p([0.95, 0.5], [-0.8, 0.2], np.random.default_rng(0))
-    assert found.partitions == 6
+    by_words = permutation_p(x, y, np.random.default_rng(0), units=words)
+    assert by_words == permutation_p([0.95, 0.5], [-0.8, 0.2], np.random.default_rng(0))
+    assert by_words.partitions == 6
     alone = permutation_p(x, y, np.random.default_rng(0), units=(range(4), range(4)))
     assert alone == permutation_p(x, y, np.random.default_rng(0))
 
@@ -172,6 +172,13 @@ def test_the_interval_of_words_alone_is_that_of_the_noncentral_t():
     for end, chance in ((low, 0.975), (high, 0.025)):
         g = end / np.sqrt(1 - end**2 / 4)
         assert stats.nct.cdf(t, 8, g / np.sqrt(2 / 5)) == pytest.approx(chance, abs=1e-5)
+
+
+def test_many_words_narrow_the_interval_down_to_the_effect_size_of_sentences():
+    x, y, words = sentences(np.random.default_rng(4), 20_000, 6, 0.8)
+    low, high = effect_size_interval(x, y, (words, words))
+    assert low < 0.8 / np.sqrt(1.16) < high < low + 0.03
+    assert (low + high) / 2 == pytest.approx(effect_size(x, y), abs=1e-3)
 
 
 def test_exchanging_the_sets_turns_the_interval_around():

@@ -216,6 +216,14 @@ def test_functionalities_unlike_each_other_leave_less_doubt_than_their_cases_in_
     assert high - low < 0.6 * (wilson(40, 80)[1] - wilson(40, 80)[0])
 
 
+def test_functionalities_that_pass_everything_or_nothing_bring_their_own_intervals() -> None:
+    passes, fails = cluster_table([1.0] * 80), cluster_table([0.0] * 80)
+    low, high = macro_wilson([passes, fails, fails, fails])
+    reach = wilson(0, 80)[1]
+    assert low == pytest.approx(0.25 - reach / 4)
+    assert high == pytest.approx(0.25 + reach * math.sqrt(3) / 4)
+
+
 @pytest.mark.parametrize(("functionalities", "cases", "differs"), [(1, 20, 0.3), (3, 20, 0.1), (20, 5, 0.1)])
 def test_means_of_paired_differences_cover(functionalities: int, cases: int, differs: float) -> None:
     rng = np.random.default_rng(2)

@@ -50,15 +50,15 @@ def test_two_recipes_alone_are_welchs_t(first: list[float], second: list[float])
     if abs(value) < 1e-6 or min(np.std(first), np.std(second)) < 1e-6:
         return
     expected = stats.ttest_ind(first, second, equal_var=False).pvalue
-    found = composed_p(value, certain(value), error_of_difference(first, second))
-    assert found == pytest.approx(max(expected, 1e-12), rel=1e-3)
+    p = composed_p(value, certain(value), error_of_difference(first, second))
+    assert p == pytest.approx(max(expected, 1e-12), rel=1e-3)
 
 
 def test_paired_seeds_are_the_paired_t() -> None:
     first, second = np.array([0.8, 0.7, 0.9, 0.75]), np.array([0.7, 0.65, 0.7, 0.72])
     value = float((first - second).mean())
-    found = composed_p(value, certain(value), error_of_mean(first - second))
-    assert found == pytest.approx(stats.ttest_rel(first, second).pvalue, rel=1e-4)
+    p = composed_p(value, certain(value), error_of_mean(first - second))
+    assert p == pytest.approx(stats.ttest_rel(first, second).pvalue, rel=1e-4)
 
 
 def test_unequal_numbers_of_seeds_bring_a_t_each() -> None:
@@ -81,10 +81,10 @@ def test_one_run_of_a_recipe_has_no_spread() -> None:
 def test_without_seeds_the_interval_and_p_are_those_of_the_cases() -> None:
     table = paired_table([1] * 30, [1] * 20 + [0] * 10)
     low, high = paired_difference_interval(table)
-    found = recipe_difference([np.ones((30, 1))], [np.repeat([[1.0], [0.0]], [20, 10], axis=0)])
-    assert found.interval == found.these_runs == pytest.approx((low, high))
-    assert found.p is not None
-    edge = paired_difference_interval(table, 1 - found.p)
+    estimate = recipe_difference([np.ones((30, 1))], [np.repeat([[1.0], [0.0]], [20, 10], axis=0)])
+    assert estimate.interval == estimate.these_runs == pytest.approx((low, high))
+    assert estimate.p is not None
+    edge = paired_difference_interval(table, 1 - estimate.p)
     assert min(map(abs, edge)) == pytest.approx(0, abs=1e-6)
 
 
@@ -94,37 +94,42 @@ def test_the_interval_excludes_nothing_exactly_where_p_is_small() -> None:
     for gap in np.linspace(0, 0.4, 30):
         old = (rng.random((40, 3)) < 0.4).astype(float)
         new = (rng.random((40, 3)) < 0.4 + gap).astype(float)
-        found = recipe_difference([new], [old])
-        assert found.interval is not None and found.p is not None
-        excludes = not found.interval[0] <= 0 <= found.interval[1]
-        assert excludes == (found.p < 0.05)
+        estimate = recipe_difference([new], [old])
+        assert estimate.interval is not None and estimate.p is not None
+        excludes = not estimate.interval[0] <= 0 <= estimate.interval[1]
+        assert excludes == (estimate.p < 0.05)
         decided.add(excludes)
     assert decided == {True, False}
 
 
 def test_one_run_against_several_has_an_interval_for_these_runs_and_no_p() -> None:
     rng = np.random.default_rng(1)
-    one, five = (rng.integers(2, size=(30, runs)).astype(float) for runs in (1, 5))
-    for sides in ((one, five), (five, one)):
-        found = recipe_difference([sides[0]], [sides[1]])
-        assert found.p is None and found.interval is None
-        assert found.these_runs is not None and found.these_runs[0] < found.value < found.these_runs[1]
+    single, five = (rng.integers(2, size=(30, runs)).astype(float) for runs in (1, 5))
+    for sides in ((single, five), (five, single)):
+        estimate = recipe_difference([sides[0]], [sides[1]])
+        assert estimate.p is None and estimate.interval is None
+        assert (
+            estimate.these_runs is not None
+            and estimate.these_runs[0] < estimate.value < estimate.these_runs[1]
+        )
 
 
 def test_runs_that_tie_still_leave_doubt() -> None:
     cases = np.repeat([1.0, 0.0], [18, 2])[:, None] @ np.ones((1, 3))
-    found = recipe_mean([cases])
-    assert found.interval == found.these_runs and found.interval is not None
+    estimate = recipe_mean([cases])
+    assert estimate.interval == estimate.these_runs and estimate.interval is not None
     low, high = wilson(18, 20)
-    assert found.interval[1] - found.interval[0] > 0.8 * (high - low)
+    assert estimate.interval[1] - estimate.interval[0] > 0.8 * (high - low)
 
 
 def test_seeds_never_make_an_interval_narrower() -> None:
     rng = np.random.default_rng(2)
     for _ in range(40):
-        found = recipe_mean([rng.integers(2, size=(12, 4)).astype(float)])
-        assert found.interval is not None and found.these_runs is not None
-        assert found.interval[0] <= found.these_runs[0] and found.interval[1] >= found.these_runs[1]
+        estimate = recipe_mean([rng.integers(2, size=(12, 4)).astype(float)])
+        assert estimate.interval is not None and estimate.these_runs is not None
+        assert (
+            estimate.interval[0] <= estimate.these_runs[0] and estimate.interval[1] >= estimate.these_runs[1]
+        )
 
 
 small = st.integers(0, 1)
@@ -137,10 +142,11 @@ small = st.integers(0, 1)
 def test_neither_order_nor_names_change_a_digit(suite, random) -> None:
     sides = [np.array(cases, dtype=float) for cases in suite]
     clusters = [np.arange(len(cases)) // 2 for cases in sides]
-    one = recipe_difference([c[:, :3] for c in sides], [c[:, 3:] for c in sides], clusters)
-    other = recipe_difference([c[:, 3:] for c in sides], [c[:, :3] for c in sides], clusters)
-    assert other.value == -one.value and other.p == one.p
-    assert one.interval is not None and other.interval == pytest.approx((-one.interval[1], -one.interval[0]))
+    forth = recipe_difference([c[:, :3] for c in sides], [c[:, 3:] for c in sides], clusters)
+    back = recipe_difference([c[:, 3:] for c in sides], [c[:, :3] for c in sides], clusters)
+    assert back.value == -forth.value and back.p == forth.p
+    assert forth.interval is not None
+    assert back.interval == pytest.approx((-forth.interval[1], -forth.interval[0]))
     order = list(range(len(sides)))
     random.shuffle(order)
     moved = [random.sample(range(len(sides[f])), len(sides[f])) for f in order]
@@ -149,7 +155,7 @@ def test_neither_order_nor_names_change_a_digit(suite, random) -> None:
         [sides[f][rows][:, 3:] for f, rows in zip(order, moved, strict=True)],
         [clusters[f][rows] for f, rows in zip(order, moved, strict=True)],
     )
-    assert (shuffled.value, shuffled.interval, shuffled.p) == (one.value, one.interval, one.p)
+    assert (shuffled.value, shuffled.interval, shuffled.p) == (forth.value, forth.interval, forth.p)
 
 
 def test_cases_that_some_run_did_not_answer_are_left_out_of_a_difference() -> None:
@@ -162,8 +168,8 @@ def test_cases_that_some_run_did_not_answer_are_left_out_of_a_difference() -> No
 
 def test_a_mean_keeps_cases_that_apply_to_some_runs() -> None:
     outcomes = np.array([[1, np.nan], [1, 1], [0, 0], [1, 0]])
-    found = recipe_mean([outcomes])
-    assert found.value == pytest.approx((3 / 4 + 1 / 3) / 2)
+    estimate = recipe_mean([outcomes])
+    assert estimate.value == pytest.approx((3 / 4 + 1 / 3) / 2)
     assert math.isnan(recipe_mean([np.array([[np.nan, 1.0]])]).value)
 
 
@@ -177,10 +183,10 @@ def test_bad_arguments_are_named() -> None:
 def test_noise_is_the_residual_of_the_analysis_of_variance() -> None:
     rng = np.random.default_rng(3)
     outcomes = (rng.random((60, 4)) < rng.beta(2, 1, (60, 1))).astype(float)
-    found = recipe_mean([outcomes]).seeds.noise
-    assert found == pytest.approx(variance_components(outcomes).residual / (60 * 4))
+    noise = recipe_mean([outcomes]).seeds.noise
+    assert noise == pytest.approx(variance_components(outcomes).residual / (60 * 4))
     draws = np.array([outcomes[rng.integers(60, size=59)].mean(axis=0) for _ in range(4000)])
-    assert noise_of(outcomes.mean(axis=0), draws) == pytest.approx(found, rel=0.05)
+    assert noise_of(outcomes.mean(axis=0), draws) == pytest.approx(noise, rel=0.05)
     assert noise_of([0.5], draws[:, :1]) == 0.0
 
 
@@ -216,8 +222,8 @@ def test_recipes_that_differ_are_told_apart() -> None:
     for _ in range(40):
         new, old = world(rng, (5, 5), cases=200, sd=0.02)
         new = np.where(rng.random(new.shape) < 0.6, 1.0, new)
-        found = recipe_difference([new], [old])
-        shown += found.p is not None and found.p < 0.05
+        estimate = recipe_difference([new], [old])
+        shown += estimate.p is not None and estimate.p < 0.05
     assert shown >= 36
 
 

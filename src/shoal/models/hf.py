@@ -366,15 +366,23 @@ class HFModel:
 
     # Training
 
-    def with_fresh_head(self, labels: Sequence[str], seed: int) -> "HFModel":
-        """The same encoder under a new classifier for these labels, drawn from the seed and from nothing else."""
+    def with_fresh_head(self, labels: Sequence[str], seed: int, *, linear: bool = False) -> "HFModel":
+        """The same encoder under a new classifier for these labels, drawn from the seed and from nothing else.
+
+        `linear`: one layer on the first token's state, whatever the architecture has (`heads.py`).
+        """
         if self.checkpoint.dtype != "float32":
             raise ModelError(
                 f"{self!r}: training needs float32", fix=f"leave out dtype={self.checkpoint.dtype}"
             )
         options = {name: value for name, value in self.options.items() if name != "labels"}
         model = HFModel(self.checkpoint, options)
-        model.adopt("classify", self.checkpoint.with_fresh_head(labels, seed))
+        network = self.checkpoint.with_fresh_head(labels, seed)
+        if linear:
+            from .heads import make_linear
+
+            make_linear(network, repr(self))
+        model.adopt("classify", network)
         return model
 
     def adopt(self, asked: str, network: Any) -> None:

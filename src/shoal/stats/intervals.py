@@ -74,7 +74,8 @@ def macro_wilson(tables: Sequence[ClusterTable], level: float = 0.95) -> Interva
 
     The mean is taken for a proportion of the effective number of cases, as sample surveys with strata do (Korn &
     Graubard 1998; Franco et al. 2019). Nothing is drawn, and functionalities that pass every case need no treatment
-    of their own: those that vary say how much all of them do on average.
+    of their own: those that vary say how much all of them do on average. Where none varies, though some pass everything
+    and some nothing, the distances to the ends of their own intervals add up as squares do (Zou & Donner 2008).
 
     >>> from .resampling import cluster_table
     >>> [round(end, 3) for end in macro_wilson([cluster_table([1] * 20), cluster_table([1] * 18 + [0] * 2)])]
@@ -84,6 +85,13 @@ def macro_wilson(tables: Sequence[ClusterTable], level: float = 0.95) -> Interva
     if math.isnan(n):
         return UNDEFINED
     middle = macro_mean(tables)
+    if len(tables) > 1 and 0 < middle < 1 and all(rate(table) in (0, 1) for table in tables):
+        ends = [cluster_wilson(table, level) for table in tables]
+        distances = [
+            abs(rate(table) - end[side]) for table, end in zip(tables, ends, strict=True) for side in (0, 1)
+        ]
+        below, above = math.hypot(*sorted(distances[::2])), math.hypot(*sorted(distances[1::2]))
+        return middle - below / len(tables), middle + above / len(tables)
     return wilson(n if middle == 1 else middle * n, n, level)
 
 

@@ -96,6 +96,25 @@ def test_a_small_model_is_trained_and_asked_after_every_epoch():
     )
 
 
+def test_a_linear_head_is_another_job_and_is_said(settings):
+    usual, linear = (recipe_of(settings(head=head)) for head in ("own", "linear"))
+    assert dict(linear.identity) == {**usual.identity, "head": "linear"}
+    assert linear.base(0).network("classify").bert.pooler.__class__.__name__ == "FirstState"
+    assert usual.base(0).network("classify").bert.pooler.__class__.__name__ == "BertPooler"
+
+
+def test_without_a_curve_the_model_is_asked_at_the_end_only_and_is_the_same(settings):
+    (stage,) = recipe_of(settings(epochs=3, curve=False)).stages
+    assert stage.marks == ("3",)
+    whole, end = (audit("cood", "tiny:sentiment", **SMALL, curve=curve).measures for curve in (True, False))
+    assert not [row for row in end if "epoch" in row.groups]
+    assert end.where("chosen epoch")[0].facts["chosen as"] == "the last"
+    last = {
+        row.groups["cell"]: row.value for row in whole.where("accuracy", epoch="2") if "cell" in row.groups
+    }
+    assert last == {row.groups["cell"]: row.value for row in end.where("accuracy") if "cell" in row.groups}
+
+
 @pytest.mark.parametrize("control", ["text only", "template only"])
 def test_half_an_input_can_only_answer_as_that_half_allows(control):
     measures = audit("cood", "tiny:sentiment", control=control, **SMALL).measures

@@ -38,8 +38,8 @@ def recipe(settings: Settings, model: str) -> Recipe | None:
     environment = Environment("cood", "iid", [_labelled(item) for item in items])
     return Recipe(
         _base(settings, model, items),
-        (_stage(_title(settings), environment, how, digest_items(items)),),
-        {"labels": list(LABELS)},
+        (_stage(_title(settings), environment, how, digest_items(items), curve=settings.curve),),
+        {"labels": list(LABELS), **({} if settings.head == "own" else {"head": settings.head})},
         settings.threads,
     )
 
@@ -62,12 +62,14 @@ def _title(settings: Settings) -> str:
         f"k{settings.per_label[0]}",
         "all cells" if control == "all cells" else "",
         f"reveal {reveal}" if reveal else "",
+        "linear head" if settings.head == "linear" else "",
     ]
     return " ".join(filter(None, words))
 
 
-def _stage(title: str, environment: Environment, how: How, items: str) -> Stage:
+def _stage(title: str, environment: Environment, how: How, items: str, *, curve: bool) -> Stage:
     epochs = tuple(str(epoch + 1) for epoch in range(int(how.epochs)))
+    epochs = epochs if curve else epochs[-1:]
 
     def train(model: Any, seed: int, progress: Progress, mark: Mark) -> None:
         from ...training.loop import train as train_model  # loads torch
@@ -89,7 +91,7 @@ def _base(settings: Settings, model: str, items: Sequence[Item]) -> Callable[[in
     """The encoder with a fresh head, once it is sure that nothing it will be shown has to be cut."""
 
     def base(seed: int) -> Any:
-        fresh = load_model(model).with_fresh_head(LABELS, seed)
+        fresh = load_model(model).with_fresh_head(LABELS, seed, linear=settings.head == "linear")
         asked = [case.examples[0] for case in build(settings).cases]
         check_room(fresh, [item.example for item in items] + asked)
         return fresh

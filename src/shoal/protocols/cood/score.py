@@ -48,15 +48,15 @@ BY_CELL: dict[tuple[str, str], tuple[Weights, float]] = {
 
 
 def score(settings: Settings, built: Built, answers: Mapping[str, Answers]) -> Scored:
-    """The outcomes at the chosen epoch, its measures, and then the measures of every epoch."""
+    """The outcomes at the chosen epoch, its measures, and then those of every epoch where several were asked."""
     outcomes = {epoch: judge(built.cases, given) for epoch, given in answers.items()}
     validation = {epoch: _validation(settings, built.cases, rows) for epoch, rows in outcomes.items()}
     chosen = choose_epoch({epoch: row.value for epoch, row in validation.items()})
     measures = [by_case(row) for row in measure(settings, built.cases, outcomes[chosen])]
     finding = verdict(Measures(measures), {})
-    measures += _about(built, chosen, validation[chosen])
+    measures += _about(built, chosen, validation[chosen], alone=len(outcomes) == 1)
     for epoch, rows in outcomes.items():
-        if epoch:
+        if len(outcomes) > 1:
             after = [validation[epoch], *measure(settings, built.cases, rows)]
             measures += [replace(row, groups={**row.groups, "epoch": epoch}) for row in after]
     return Scored(outcomes[chosen], measures, findings=[finding])
@@ -243,12 +243,12 @@ def _validation(settings: Settings, cases: Sequence[Case], outcomes: Sequence[Ou
     return _Rows(grid, settings, {}, errors, {}, "").row("validation accuracy", KIND_WEIGHTS["ID"], kind="ID")
 
 
-def _about(built: Built, chosen: str, validation: Measure) -> list[Measure]:
+def _about(built: Built, chosen: str, validation: Measure, *, alone: bool) -> list[Measure]:
     """Which epoch was chosen and how, and what the texts were chosen from."""
     rows = []
     if chosen:
-        validated = validation.value is not None
-        how = "best on validation texts in trained combinations" if validated else "the last"
+        last = alone or validation.value is None
+        how = "the last" if last else "best on validation texts in trained combinations"
         rows.append(Measure("chosen epoch", float(chosen), validation.n, note=how, facts={"chosen as": how}))
         rows.append(validation)
     about = built.about

@@ -70,12 +70,16 @@ class Settings(Profiled):
     """Join a pair and its template into one text, instead of the template behind the second."""
     epochs: int = changes("answers", 10)
     """How long to train; the model is asked after each."""
+    curve: bool = changes("answers", True)
+    """No: asked at the end only, a sixth less work; the last epoch is then the one that counts."""
     learning_rate: float | None = changes("answers", None)
     """By default the paper's 1e-5, and 5e-4 for the very small `tiny:` models."""
     batch: int = changes("answers", 32)
     """Items per step."""
     warm_up: float = changes("answers", 0.06)
     """The share of steps over which the learning rate rises; then it falls to nothing."""
+    head: Literal["own", "linear"] = changes("answers", "own")
+    """own: the architecture's; linear: one layer on the first token's state, as the paper writes it."""
     trained: bool = changes("answers", False)
     """The model was trained on these items already, somewhere else: ask it as it is."""
     seed: int = changes("scoring", 0)

@@ -86,6 +86,7 @@ def _heading(result: Result, setup: Groups) -> list[str]:
         f"{settings['data']}: of each class K = {settings['per_label'][0]:,} texts trained on, "
         f"{tested.n + tested.errors:,} tested",
         f"{reveal} items with the third word revealed" if reveal else "",
+        "a linear head" if settings["head"] == "linear" else "",
         f"seed {settings['seed']}",
         f"epoch {chosen.value:.0f} of {settings['epochs']}: {chosen.facts['chosen as']}"
         if chosen.value
