@@ -1,26 +1,41 @@
-"""What the intervals cover: populations where the truth is known, drawn again and again.
+"""What intervals, tests and verdicts promise, and what they keep: populations where the truth is known, drawn again.
 
-    python benchmarks/coverage.py                   measured coverage at 20, 100 and 1,000 clusters
+    python benchmarks/coverage.py                   coverage at 20, 100 and 1,000 clusters
+    python benchmarks/coverage.py --small           every promise at the sizes people use: few seeds, cases, templates
+    python benchmarks/coverage.py --small seeds     those whose name has "seeds" in it
 
-It prints the numbers of docs/studies/interval-coverage.md; tests/stats/test_coverage.py runs the same populations.
+It prints the numbers of docs/studies/interval-coverage.md; tests/stats/ runs quick versions of the same populations.
 """
 
 import argparse
+import math
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from shoal.stats.agreement import coefficient_interval, ratio_interval
+from shoal.stats.association import effect_size_interval, permutation_p
 from shoal.stats.intervals import (
     Interval,
+    Student,
     cluster_wilson,
+    macro_difference_interval,
+    macro_wilson,
     mean_t_interval,
     paired_difference_interval,
     percentile_interval,
+    replicate_t_interval,
     sd_interval,
     wilson,
 )
+from shoal.stats.limits import difference_p, rate_p
+from shoal.stats.multiplicity import holm
+from shoal.stats.paired import sign_test
+from shoal.stats.power import smallest_difference, smallest_recipe_difference
+from shoal.stats.reliability import category_counts, fleiss_kappa, icc, krippendorff_alpha, run_spread
 from shoal.stats.resampling import (
     ClusterTable,
     cluster_table,
@@ -29,6 +44,8 @@ from shoal.stats.resampling import (
     macro_mean_replicates,
     paired_table,
 )
+from shoal.stats.seeds import SeedError, composed, recipe_difference, recipe_mean
+from shoal.stats.sequential import below_e_value, mean_below_e_value, over_looks, worse_e_value
 
 Floats = NDArray[np.float64]
 
@@ -155,10 +172,353 @@ def print_coverage(repetitions: int) -> None:
             print(f"| {population.__name__.replace('_', ' ')} | {method} | {cells} |", flush=True)
 
 
+# ── small sizes ────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class Promise:
+    """Something that should hold in a share of repetitions: an interval's coverage, a test's error, a power."""
+
+    what: str
+    size: str
+    promised: str
+    holds: Callable[[Generator], bool]
+    """One repetition: whether the interval covered, the test erred, the effect was found."""
+    repetitions: float = 1.0
+    """Where one repetition is slow, the share of them that is made."""
+
+
+COVERS, ERRS, FINDS = "95", "at most 5", "80"
+RUN_SD = 0.05
+
+
+def templates(rng: Generator, rate: float, number: int, size: int, alike: float) -> ClusterTable:
+    """Templates of so many cases; `alike` is the correlation of two cases of one template."""
+    spread = (1 - alike) / alike
+    chances = rng.beta(rate * spread, (1 - rate) * spread, number)
+    return cluster_table(
+        (rng.random((number, size)) < chances[:, None]).ravel(), np.arange(number).repeat(size)
+    )
+
+
+def changes(rng: Generator, cases: int, worse: float, better: float) -> ClusterTable:
+    """Two models on the same cases, new and old, of which so many got worse and better."""
+    kind = rng.choice(3, size=cases, p=[worse, better, 1 - worse - better])
+    return paired_table(kind == 1, kind == 0)
+
+
+def recipes(
+    rng: Generator,
+    functionalities: int,
+    cases: int,
+    runs: tuple[int, int],
+    *,
+    paired: bool,
+    by_template: bool,
+) -> tuple[list[Floats], list[Floats], list[NDArray[np.int64]] | None]:
+    """Outcomes of two recipes alike on average, whose runs have an SD of five points; in templates of five cases."""
+    shifts = [rng.normal(0, RUN_SD if max(runs) > 1 else 0.0, number) for number in runs]
+    if paired:
+        shifts[1] = (shifts[0] + shifts[1]) / math.sqrt(2)
+    sides: tuple[list[Floats], list[Floats]] = ([], [])
+    for _ in range(functionalities):
+        difficulty = rng.beta(2.4, 0.8, cases // 5).repeat(5) if by_template else rng.beta(2.4, 0.8, cases)
+        for side, shift in zip(sides, shifts, strict=True):
+            chances = np.clip(difficulty[:, None] + shift, 0, 1)
+            side.append((rng.random((cases, len(shift))) < chances).astype(np.float64))
+    return (*sides, [np.arange(cases) // 5] * functionalities if by_template else None)
+
+
+def rates_and_means() -> Iterator[Promise]:
+    for number, size in ((3, 20), (5, 5), (5, 20), (10, 20), (20, 5), (20, 20)):
+        for rate in (0.5, 0.8, 0.95):
+
+            def rate_covers(
+                rng: Generator, number: int = number, size: int = size, rate: float = rate
+            ) -> bool:
+                return covers(cluster_wilson(templates(rng, rate, number, size, 0.4)), rate)
+
+            yield Promise("rate, cluster_wilson", f"{number} templates x {size}, {rate}", COVERS, rate_covers)
+    for functionalities, cases in ((3, 5), (3, 20), (30, 5), (30, 20), (100, 20)):
+        for rate in (0.8, 0.95):
+
+            def mean_covers(
+                rng: Generator, functionalities: int = functionalities, cases: int = cases, rate: float = rate
+            ) -> bool:
+                tables = [cluster_table(rng.random(cases) < rate) for _ in range(functionalities)]
+                return covers(macro_wilson(tables), rate)
+
+            sizes = f"{functionalities} x {cases}, {rate}"
+            yield Promise(
+                "suite score, macro_wilson", sizes, COVERS, mean_covers, 1 / max(1, functionalities // 10)
+            )
+    for functionalities, cases in ((3, 5), (10, 3), (30, 4)):
+
+        def templated_mean_covers(
+            rng: Generator, functionalities: int = functionalities, cases: int = cases
+        ) -> bool:
+            return covers(
+                macro_wilson([templates(rng, 0.9, cases, 10, 0.3) for _ in range(functionalities)]), 0.9
+            )
+
+        sizes = f"{functionalities} x {cases} templates x 10, .9"
+        yield Promise("suite score, macro_wilson", sizes, COVERS, templated_mean_covers, 0.5)
+    for functionalities, cases in ((1, 5), (1, 20), (1, 80), (3, 20), (30, 5)):
+
+        def difference_covers(
+            rng: Generator, functionalities: int = functionalities, cases: int = cases
+        ) -> bool:
+            tables = [changes(rng, cases, 0.03, 0.07) for _ in range(functionalities)]
+            return covers(macro_difference_interval(tables), 0.04)
+
+        sizes = f"{functionalities} x {cases}, one case in ten changed"
+        yield Promise("difference, paired t", sizes, COVERS, difference_covers)
+
+    def three_terms(rng: Generator) -> bool:
+        terms = rng.beta(6, 4, 3)
+        shares = rng.binomial(10, terms) / 10
+        drawn = shares[rng.integers(3, size=(400, 2))].mean(axis=1)
+        return covers(replicate_t_interval(float(shares.mean()), drawn, degrees=2), 0.6)
+
+    yield Promise("StereoSet, replicate_t_interval", "3 terms x 10", COVERS, three_terms)
+
+
+def seeds() -> Iterator[Promise]:
+    versus = (
+        ((1, 1), False),
+        ((2, 2), False),
+        ((2, 2), True),
+        ((3, 3), False),
+        ((3, 3), True),
+        ((5, 5), False),
+    )
+    for functionalities, cases, by_template in (
+        (1, 20, False),
+        (1, 80, False),
+        (1, 80, True),
+        (5, 20, False),
+    ):
+        for runs, paired in (*versus, ((2, 5), False)):
+
+            def alarms(
+                rng: Generator,
+                functionalities: int = functionalities,
+                cases: int = cases,
+                by_template: bool = by_template,
+                runs: tuple[int, int] = runs,
+                paired: bool = paired,
+            ) -> bool:
+                new, old, clusters = recipes(
+                    rng, functionalities, cases, runs, paired=paired, by_template=by_template
+                )
+                p = recipe_difference(new, old, clusters, paired_seeds=paired).p
+                return p is not None and p <= 0.05
+
+            size = f"{runs[0]} v. {runs[1]}{' paired' if paired else ''}, {functionalities} x {cases}"
+            size += " in templates" if by_template else ""
+            yield Promise("two recipes, seeds: false alarms", size, ERRS, alarms, 0.5)
+    for number in (2, 3, 5):
+        for cases in (20, 80):
+
+            def score_covers(rng: Generator, number: int = number, cases: int = cases) -> bool:
+                shifts = rng.normal(0, RUN_SD, number)
+                suite = [
+                    rng.random((cases, number)) < np.clip(rng.uniform(0.6, 0.8, (cases, 1)) + shifts, 0, 1)
+                    for _ in range(4)
+                ]
+                interval = recipe_mean([part.astype(np.float64) for part in suite]).interval
+                return interval is not None and covers(interval, 0.7)
+
+            yield Promise("mean over seeds", f"{number} seeds, 4 x {cases}", COVERS, score_covers, 0.5)
+
+
+def gates() -> Iterator[Promise]:
+    for cases in (5, 20, 80):
+
+        def family_fails(rng: Generator, cases: int = cases) -> bool:
+            p = [difference_p([changes(rng, cases, 0.1, 0.1)], 0.0, "below") for _ in range(30)]
+            return bool(holm(p).min() <= 0.05)
+
+        yield Promise("gate over 30, equal models: fails", f"{cases} cases each", ERRS, family_fails, 0.2)
+
+        def family_below(rng: Generator, cases: int = cases) -> bool:
+            p = [rate_p([cluster_table(rng.random(cases) < 0.9)], 0.9, "below") for _ in range(30)]
+            return bool(holm(p).min() <= 0.05)
+
+        yield Promise(
+            "gate over 30, rates at the limit: fails", f"{cases} cases each, .9", ERRS, family_below, 0.2
+        )
+    for number, size in ((5, 20), (10, 10), (20, 20)):
+
+        def passes(rng: Generator, number: int = number, size: int = size) -> bool:
+            return rate_p([templates(rng, 0.79, number, size, 0.3)], 0.8, "above") <= 0.025
+
+        where = f"{number} templates x {size}"
+        yield Promise("gate, a model at .79 passes .8", where, "at most 2.5", passes, 0.3)
+    for cases in (80, 300):
+
+        def not_inferior(rng: Generator, cases: int = cases) -> bool:
+            return difference_p([changes(rng, cases, 0.06, 0.01)], -0.05, "above") <= 0.05
+
+        yield Promise(
+            "non-inferiority, worse by the margin", f"{cases} cases, margin .05", ERRS, not_inferior
+        )
+
+    def new_cases(rng: Generator) -> bool:
+        changed = rng.binomial(20, 0.3, size=100)
+        worse = np.cumsum(rng.binomial(changed, 0.5))
+        better = np.cumsum(changed) - worse
+        return any(worse_e_value(b, w) >= 20 for b, w in zip(better.tolist(), worse.tolist(), strict=True))
+
+    yield Promise("e-value of changes, 100 looks", "20 new cases a look", ERRS, new_cases)
+
+    def new_rates(rng: Generator) -> bool:
+        passes = np.cumsum(rng.binomial(20, 0.8, size=100)).tolist()
+        return any(below_e_value(k, 20 * look, 0.8) >= 20 for look, k in enumerate(passes, start=1))
+
+    yield Promise("e-value of a rate at its limit, 100 looks", "20 new cases a look, .8", ERRS, new_rates)
+
+    def new_clusters(rng: Generator) -> bool:
+        means = rng.binomial(5, rng.beta(1, 1, 100)) / 5 - rng.binomial(5, rng.beta(1, 1, 100)) / 5
+        return any(mean_below_e_value(means[:look], 0.0, 1.0) >= 20 for look in range(1, 101))
+
+    yield Promise("e-value by betting, 100 looks", "a new template of 5 a look", ERRS, new_clusters, 0.5)
+
+    def same_cases(rng: Generator) -> bool:
+        chances = rng.choice([0.05, 0.5, 0.95], size=100)
+        baseline, models = rng.random(100) < chances, rng.random((100, 100)) < chances
+        worse, better = (models < baseline).sum(axis=1).tolist(), (models > baseline).sum(axis=1).tolist()
+        return over_looks(worse_e_value(b, w) for b, w in zip(better, worse, strict=True)) >= 20
+
+    yield Promise("e-values over looks, 100 looks", "a new model, the same 100 cases", ERRS, same_cases)
+
+
+def associations() -> Iterator[Promise]:
+    def sentences(rng: Generator, words: int, each: int, difference: float) -> tuple[Floats, Floats, Floats]:
+        means = rng.normal(0, 0.7, (2, words, 1)) + np.array([difference, 0.0])[:, None, None]
+        x, y = (means + rng.normal(0, math.sqrt(1 - 0.49), (2, words, each))).reshape(2, -1)
+        return x, y, np.arange(float(words)).repeat(each)
+
+    for words, each in ((3, 1), (5, 1), (8, 1), (8, 6), (15, 4)):
+        for difference in (0.0, 0.8, 2.0):
+
+            def effect_covers(
+                rng: Generator, words: int = words, each: int = each, difference: float = difference
+            ) -> bool:
+                x, y, names = sentences(rng, words, each, difference)
+                truth = difference / math.sqrt(1 + difference**2 / 4)
+                return covers(effect_size_interval(x, y, (names, names)), truth)
+
+            size = f"{words} words x {each}, d {difference / math.sqrt(1 + difference**2 / 4):.2f}"
+            yield Promise("SEAT, effect size", size, COVERS, effect_covers)
+
+        def is_small(rng: Generator, words: int = words, each: int = each) -> bool:
+            x, y, names = sentences(rng, words, each, 0.0)
+            return permutation_p(x, y, rng, 1000, units=(names, names)).p <= 0.05
+
+        yield Promise("SEAT, p by words", f"{words} words x {each}", ERRS, is_small)
+
+
+def reliabilities() -> Iterator[Promise]:
+    def shifting(rng: Generator, items: int, runs: int, sd: float) -> Floats:
+        chances = np.clip(rng.beta(2, 2, (items, 1)) + sd * rng.normal(size=runs), 0, 1)
+        return (rng.random((items, runs)) < chances).astype(np.float64)
+
+    def kappa(outcomes: Floats) -> float:
+        return fleiss_kappa(category_counts(outcomes))
+
+    rng = np.random.default_rng(0)
+    large = [shifting(rng, 4000, 30, 0.1) for _ in range(8)]
+    for items, runs in ((20, 5), (100, 3), (100, 5)):
+        for name, coefficient in (("kappa", kappa), ("alpha", krippendorff_alpha)):
+            truth = float(np.mean([coefficient(matrix) for matrix in large]))
+
+            def coefficient_covers(
+                rng: Generator,
+                items: int = items,
+                runs: int = runs,
+                coefficient: Callable[[Floats], float] = coefficient,
+                truth: float = truth,
+            ) -> bool:
+                return covers(coefficient_interval(shifting(rng, items, runs, 0.1), coefficient), truth)
+
+            yield Promise(
+                f"reliability, {name}", f"{items} items x {runs} runs", COVERS, coefficient_covers, 0.2
+            )
+
+        def icc_covers(rng: Generator, items: int = items, runs: int = runs) -> bool:
+            values = (
+                rng.normal(size=(items, 1)) + 0.5 * rng.normal(size=runs) + rng.normal(size=(items, runs))
+            )
+            return covers(coefficient_interval(values, lambda part: icc(part).agreement), 1 / 2.25)
+
+        yield Promise("reliability, ICC(2,1)", f"{items} items x {runs} runs", COVERS, icc_covers, 0.2)
+        spreads = [run_spread(shifting(rng, items, 40, 0.05)) for _ in range(200)]
+        ratio = math.sqrt(np.mean([s.sd**2 for s in spreads]) / np.mean([s.floor_sd**2 for s in spreads]))
+
+        def ratio_covers(rng: Generator, items: int = items, runs: int = runs, ratio: float = ratio) -> bool:
+            return covers(ratio_interval(shifting(rng, items, runs, 0.05)), ratio)
+
+        size = f"{items} items x {runs} runs, {ratio:.1f}"
+        yield Promise("reliability, over-dispersion ratio", size, COVERS, ratio_covers, 0.2)
+
+
+def powers() -> Iterator[Promise]:
+    for n, discordance, tests in ((20, 0.05, 1), (60, 1.0, 1), (436, 0.08, 1), (40, 0.1, 30)):
+        smallest = smallest_difference(n, discordance, 0.05 / tests)
+        assert smallest is not None
+        differing = max(discordance, smallest)
+        shares = [(differing + smallest) / 2, (differing - smallest) / 2, 1 - differing]
+
+        def is_found(
+            rng: Generator, n: int = n, shares: list[float] = shares, alpha: float = 0.05 / tests
+        ) -> bool:
+            only_a, only_b, _ = rng.multinomial(n, shares).tolist()
+            return sign_test(only_a, only_b) <= alpha
+
+        size = f"{n} cases, {discordance} differ, {tests} tests"
+        yield Promise("smallest difference, sign test", size, FINDS, is_found)
+    for degrees in (2.0, 4.0, 8.0):
+        spread = SeedError(((0.02, degrees),))
+        at_least = smallest_recipe_difference(Student(0.0, 0.015, 100), spread)
+        assert at_least is not None
+
+        def recipe_is_found(rng: Generator, degrees: float = degrees, at_least: float = at_least) -> bool:
+            value = rng.normal(at_least, math.hypot(0.015, 0.02))
+            seen = SeedError(((0.02 * math.sqrt(rng.chisquare(degrees) / degrees), degrees),))
+            return not covers(composed(value, Student(value, 0.015, 100).interval, seen), 0.0)
+
+        size = f"{degrees:.0f} degrees of freedom"
+        yield Promise("smallest difference of recipes, seeds", size, FINDS, recipe_is_found)
+
+
+SMALL = (rates_and_means, seeds, gates, associations, reliabilities, powers)
+
+
+def print_promises(repetitions: int, wanted: str) -> None:
+    print(f"Percent of {repetitions:,} repetitions, fewer where one is slow\n")
+    print("| what | size | promised | measured |\n| --- | --- | --: | --: |")
+    for group in SMALL:
+        for promise in group():
+            if wanted not in promise.what:
+                continue
+            times = max(100, round(repetitions * promise.repetitions))
+            rng = np.random.default_rng(0)
+            held = sum(promise.holds(rng) for _ in range(times))
+            error = 100 * math.sqrt(held * (times - held) / times) / times
+            measured = f"{100 * held / times:.1f} ± {error:.1f}"
+            print(f"| {promise.what} | {promise.size} | {promise.promised} | {measured} |", flush=True)
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--repetitions", type=int, default=2000)
-    print_coverage(parser.parse_args(arguments).repetitions)
+    parser.add_argument("--small", nargs="?", const="", metavar="NAME", help="few seeds, cases, templates")
+    chosen = parser.parse_args(arguments)
+    if chosen.small is not None:
+        print_promises(chosen.repetitions, chosen.small)
+    else:
+        print_coverage(chosen.repetitions)
 
 
 if __name__ == "__main__":

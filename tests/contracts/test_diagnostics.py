@@ -56,7 +56,7 @@ def result_of(name, seed):
 
 @pytest.fixture(scope="module")
 def results():
-    kept = {}
+    kept = {}  # type: ignore[var-annotated]
     return lambda name: kept.setdefault(name, [result_of(name, seed) for seed in range(3)])
 
 
@@ -147,7 +147,7 @@ def test_a_new_diagnostic_is_one_file_and_one_line(monkeypatch):
     assert compared.findings[0].text.startswith("Over 3 checkpoints the stereotype score is")
     sections = bias.view(settings, results, compared.measures, compared.findings)
     assert set(tables_of(sections)) == {"likelihood", "likelihood_summary", "item_disagreement"}
-    assert bias.view(settings, results[:1], (), ())[0].blocks[0].rows
+    assert bias.view(settings, results[:1], (), ())[0].blocks[0].rows  # type: ignore[union-attr]
     assert compare(results[:1], results[1:2]).headline.difference is not None
     lines = (Path(__file__).parent.parent / "support" / "bias_toy.py").read_text().splitlines()
     assert len(lines) < 70

@@ -11,7 +11,7 @@ import pytest
 
 import shoal.models as models
 from shoal import RunStore, ShoalError, audit, read_plan
-from shoal.data import FORMATS
+from shoal.data import FORMATS, glimpse
 from shoal.measures import MEASURES, quantity, shown
 from shoal.models import SCHEMES, load_model
 from shoal.protocols import PROTOCOLS, find_protocol
@@ -112,8 +112,13 @@ def test_a_scheme_has_a_loader_and_refuses_what_it_does_not_know(scheme):
 # Suites, measures, executors
 
 
-def test_suite_formats_have_words():
-    assert all(about for about in FORMATS.values())
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_suite_format_tells_its_files_by_their_looks(name, tmp_path):
+    assert FORMATS[name]
+    module = import_module(f"shoal.data.{name.replace('-', '_')}")
+    stranger = tmp_path / "stranger.txt"
+    stranger.write_text("nothing that any format knows\n")
+    assert callable(module.read) and not module.fits(glimpse(stranger))
 
 
 @pytest.mark.parametrize("name", MEASURES)

@@ -9,6 +9,7 @@ import signal
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -33,8 +34,22 @@ def run_plan(
     if limit:
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
     if user is not None:
+        import rich.console  # noqa: F401 (now: another user may not be let into the folder of the libraries)
+
         os.setuid(user)
     main(["run", str(plan), "--into", str(store)])
+
+
+def run_plan_up_to(moment: int, calls: Any, plan: Path, store: Path) -> None:
+    """The same, counting calls, and killed at one of them: a moment by what was done, whatever the time it took."""
+
+    def count(*_: object) -> None:
+        calls.value += 1
+        if calls.value == moment:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    sys.setprofile(count)
+    run_plan(plan, store)
 
 
 def files(store: Path) -> dict[str, bytes]:
@@ -74,36 +89,46 @@ def reference(plan: Path, tmp_path: Path, log: Path) -> dict[str, bytes]:
 
 @pytest.mark.slow
 def test_killed_at_200_random_moments_the_files_are_the_same_and_no_finished_batch_is_asked_again(
-    plan, tmp_path, log, reference
+    plan, tmp_path, log, reference, monkeypatch
 ):
+    monkeypatch.setenv("SHOAL_TEST_SLEEP", "0")
     (job,) = check_plan(read_plan(plan))
     cases = tmp_path / "undisturbed" / "cases" / f"{job.cases}.jsonl"
     from shoal.runs.cases import load_built
 
     examples = distinct(load_built(cases).cases).examples
-    order = [tuple(examples[at][0][:12] for at in batch) for batch in batches(examples)]
+    order = [tuple(examples[index][0][:12] for index in batch) for batch in batches(examples)]
     sizes = [len(batch) for batch in order]
-    rng = random.Random(0)
-    kills = finished = 0
+    calls = FORK.RawValue("q", 0)
+
+    def run_up_to(moment: int, store: Path) -> int | None:
+        calls.value = 0
+        process = FORK.Process(target=run_plan_up_to, args=(moment, calls, plan, store))
+        process.start()
+        process.join()
+        return process.exitcode
+
+    assert run_up_to(0, tmp_path / "counted") == 0
+    rng, whole = random.Random(0), calls.value
+    kills = kills_while_asking = finished = 0
     while kills < 200:
         store = tmp_path / f"store{finished}"
         while not RunStore(store).is_done(job.id) or not (store / "jobs" / job.id / "measures.json").exists():
             before, already = whole_batches(store, sizes), len(asked(log))
-            process = FORK.Process(target=run_plan, args=(plan, store))
-            process.start()
-            process.join(rng.uniform(0, 0.35))
-            if process.is_alive():
-                process.kill()
-                kills += 1
-            process.join()
+            ending = run_up_to(rng.randrange(1, whole), store)
+            assert ending in (0, -signal.SIGKILL)
             again = [texts for _, texts in asked(log)[already:]]
             assert again == order[before : before + len(again)]
+            kills += ending != 0
+            kills_while_asking += ending != 0 and 0 < whole_batches(store, sizes) < len(sizes)
         assert files(store) == reference
         finished += 1
-    assert finished >= 2
+    assert finished >= 2 and kills_while_asking >= 20
 
 
-def test_two_processes_finish_a_plan_together_and_no_job_is_done_twice(plan_of, tmp_path, log):
+def test_two_processes_finish_a_plan_together_and_no_job_is_done_twice(plan_of, tmp_path, log, monkeypatch):
+    (tmp_path / "meeting").mkdir()
+    monkeypatch.setenv("SHOAL_TEST_MEETING", str(tmp_path / "meeting"))
     names = ("slow_a", "slow_b", "slow_c", "slow_d", "slow_e")
     shared = plan_of(*names)
     store = tmp_path / "shared"

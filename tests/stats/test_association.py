@@ -182,6 +182,13 @@ def test_the_interval_of_words_alone_is_that_of_the_noncentral_t():
         assert stats.nct.cdf(t, 8, g / np.sqrt(2 / 5)) == pytest.approx(chance, abs=1e-5)
 
 
+def test_many_words_narrow_the_interval_down_to_the_effect_size_of_sentences():
+    x, y, words = sentences(np.random.default_rng(4), 20_000, 6, 0.8)
+    low, high = effect_size_interval(x, y, (words, words))
+    assert low < 0.8 / np.sqrt(1.16) < high < low + 0.03
+    assert (low + high) / 2 == pytest.approx(effect_size(x, y), abs=1e-3)
+
+
 def test_exchanging_the_sets_turns_the_interval_around():
     rng = np.random.default_rng(3)
     x, y, words = sentences(rng, 6, 3, 1.0)

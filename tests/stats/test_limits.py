@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.special import betaincinv
 from scipy.stats import binomtest
 
-from shoal.stats.intervals import paired_difference_interval
+from shoal.stats.intervals import effective_cases, paired_difference_interval
 from shoal.stats.limits import difference_p, rate_p
 from shoal.stats.multiplicity import holm
-from shoal.stats.resampling import ClusterTable, cluster_table, paired_table
+from shoal.stats.resampling import ClusterTable, cluster_table, paired_table, rate
 
 
 @settings(deadline=None, max_examples=60)
@@ -20,8 +21,8 @@ def test_independent_cases_have_the_binomial_test(passes: int, n: int, limit: fl
     passes = min(passes, n)
     table = cluster_table([1.0] * passes + [0.0] * (n - passes))
     for side, alternative in (("below", "less"), ("above", "greater")):
-        expected = binomtest(passes, n, limit, alternative=alternative).pvalue
-        assert rate_p([table], limit, side) == pytest.approx(expected, abs=1e-12)
+        expected = binomtest(passes, n, limit, alternative=alternative).pvalue  # type: ignore[arg-type]
+        assert rate_p([table], limit, side) == pytest.approx(expected, abs=1e-12)  # type: ignore[arg-type]
 
 
 def templated(rng: np.random.Generator, rate: float, templates: int, size: int, alike: float) -> ClusterTable:
@@ -43,6 +44,14 @@ def test_templates_that_fail_as_wholes_are_weaker_evidence_than_as_many_cases() 
     together = cluster_table([0.0] * 30 + [1.0] * 70, names)
     apart = cluster_table([0.0] * 30 + [1.0] * 70)
     assert rate_p([apart], 0.85, "below") < 0.001 < 0.02 < rate_p([together], 0.85, "below")
+
+
+def test_p_is_the_level_at_which_the_bound_reaches_the_limit() -> None:
+    table = templated(np.random.default_rng(3), 0.9, 12, 8, 0.3)
+    p = rate_p([table], 0.8, "above")
+    n = effective_cases([table], 1 - 2 * p)
+    assert 0.001 < p < 0.4
+    assert betaincinv(rate(table) * n, n - rate(table) * n + 1, p) == pytest.approx(0.8, abs=1e-4)
 
 
 def test_a_mean_of_functionalities_has_a_limit_too() -> None:

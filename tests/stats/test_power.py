@@ -122,7 +122,7 @@ def test_a_mean_over_functionalities_is_found_as_often_as_promised() -> None:
         [smallest_mean_difference(t.error, t.degrees) for t in (paired_t(tables(0)) for _ in range(50))]
     )
     assert np.mean(
-        [difference_p(tables(smallest), 0.0, "above") <= 0.025 for _ in range(400)]
+        [difference_p(tables(smallest), 0.0, "above") <= 0.025 for _ in range(400)]  # type: ignore[arg-type]
     ) == pytest.approx(0.8, abs=0.06)
 
 
@@ -150,4 +150,4 @@ def test_more_seeds_show_smaller_differences() -> None:
         smallest_recipe_difference(cases, SeedError(((0.05 * math.sqrt(2 / seeds), 2.0 * (seeds - 1)),)))
         for seeds in (3, 5, 10)
     ]
-    assert None not in smallest and smallest == sorted(smallest, reverse=True)
+    assert None not in smallest and smallest == sorted(smallest, reverse=True)  # type: ignore[type-var]

@@ -540,7 +540,9 @@ def _row(quantity: Quantity, sides: _Sides, choices: Choices) -> tuple[Row, _Est
         name=quantity.name,
         groups=quantity.measure.groups,
         n=int((~np.isnan(changes)).sum()),
-        rates=(None, None) if missing else _mean_rates(known, weights, quantity.measure.facts.get("constant", 0.0)),
+        rates=(None, None)
+        if missing
+        else _mean_rates(known, weights, quantity.measure.facts.get("constant", 0.0)),
         difference=estimate.difference,
         interval=estimate.interval,
         interval_method=estimate.method,

@@ -1,14 +1,18 @@
 """Numbers in, numbers out: what the protocols, comparisons and gates compute with; numpy and scipy only.
 
     resampling     cluster bootstrap by multinomial counts; seeds and items together
-    intervals      Wilson, t, chi-square, percentile and clustered intervals
+    intervals      Wilson, t, chi-square, percentile; rates, means and differences of clustered cases
+    seeds          means and differences of recipes over a few seeds: intervals and p
     sums           weighted sums of groups that share their clusters
     paired         exact sign test, sign flips over clusters
+    limits         one-sided tests against a limit or a margin, for gates
+    sequential     e-values, for gates that look again and again
     generalization G of two recipes over several seeds: intervals and the exchange of cases
     multiplicity   Holm, Benjamini-Hochberg, max-T
     power          the smallest difference a comparison could have found
     reliability    kappa, alpha, ICC, spread over runs against its floor, equivalence
-    association    WEAT and SEAT: effect size, exact or sampled partitions
+    agreement      intervals of kappa, alpha, ICC, runs needed and the over-dispersion ratio
+    association    WEAT and SEAT: effect size and its interval, exact or sampled partitions
     clusters       two clusters against two labels, with their chance level
 
 Three conventions hold throughout. Outcomes are 1, 0 or NaN (not applicable); a number that cannot be

@@ -1,4 +1,4 @@
-"""CheckList's five text formats: one line per example, in the suite's order (docs/method/02-checklist-suites.md 2.5).
+"""CheckList's five text formats: one line per example, in the suite's order (docs/method/checklist.md 2.5).
 
 Their convention: a number counts the suite's labels from 0, and so does the place of a probability. In `binary_conf`
 the number is the probability of class 1. Which of them a file is cannot be told from it: `?format=` says so, unless it

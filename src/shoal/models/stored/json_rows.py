@@ -1,6 +1,6 @@
 """Rows as JSON: one object per line, or a list of objects; fields may lie deeper, named by a path such as output.label.
 
-Our own schema (docs/method/00-glossary.md 0.4): {"functionality", "case_id", "example_idx", "pred", "conf"}, or
+Our own schema (docs/method/glossary.md 0.4): {"functionality", "case_id", "example_idx", "pred", "conf"}, or
 {"functionality", "case_id", "example_idx", "error"} where the model gave no answer. A first line {"label_names": […]}
 says what the numbers in `pred` and the places in `conf` mean; without it they count the suite's own labels.
 """
