@@ -10,8 +10,9 @@
 They hold data, not behaviour; the few methods here select, they do not compute.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from .errors import DataError, nearest
@@ -41,6 +42,34 @@ class Case:
     groups: Mapping[str, str] = field(default_factory=dict)
     cluster: str = ""
     meta: Mapping[str, Any] = field(default_factory=dict)
+
+
+class CasesLater(Sequence[Case]):
+    """Cases whose number is known, and which are read when the first is looked at."""
+
+    def __init__(self, length: int, read: Callable[[], Sequence[Case]]) -> None:
+        self._length = length
+        self._read = read
+
+    @cached_property
+    def _cases(self) -> Sequence[Case]:
+        cases = self._read()
+        if len(cases) != self._length:
+            raise DataError(f"{len(cases):,} cases where {self._length:,} were scored")
+        return cases
+
+    def __len__(self) -> int:
+        return self._length
+
+    @overload
+    def __getitem__(self, place: int) -> Case: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Case]: ...
+    def __getitem__(self, place: int | slice) -> Case | Sequence[Case]:
+        return self._cases[place]
+
+    def __iter__(self) -> Iterator[Case]:
+        return iter(self._cases)
 
 
 @dataclass(frozen=True, slots=True)

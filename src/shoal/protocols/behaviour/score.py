@@ -6,7 +6,7 @@ Pure: nothing here asks a model, reads a file or keeps state. All cases of one f
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -56,9 +56,10 @@ def score(settings: Settings, built: Built, answers: Mapping[str, Answers]) -> S
     measures = measure(asked, outcomes, about_answers(settings, asked, given), beside_iid=bool(iid))
     measures += [*example_rates(asked, judged, outcomes), *([iid_score(iid)] if iid else [])]
     shown = with_neutral_band(given, asked, settings.resolved("band"))
-    spoken = said_of(given, shown) + (said_of(of_iid, of_iid) if iid else [])
+    said: Sequence[list[str]] = Said(asked, given, shown)
+    said = [*said, *Said(built.cases[len(asked) :], of_iid, of_iid)] if iid else said
     findings = [*dead(outcomes + iid), *degenerate(asked, shown)]
-    return Scored(outcomes + iid, measures, {SAID: by_case(built.cases, spoken)}, findings)
+    return Scored(outcomes + iid, measures, {SAID: said}, findings)
 
 
 def about_answers(settings: Settings, cases: Sequence[Case], answers: Answers) -> dict[str, Any]:
@@ -104,26 +105,43 @@ WORDS: dict[str, Callable[[Mapping[str, Any]], str]] = {
 """Fact to its words."""
 
 
-def said_of(answers: Answers, shown: Answers) -> list[str]:
-    """What the model said of each example: a label with its own probability, or words.
+class Said(Sequence[list[str]]):
+    """What the model said of each example of each case, put into words when it is looked at.
 
-    Where the label is read otherwise than the model means it, what it is read as comes first.
+    A label with its own probability, or words. Where the label is read otherwise than the model means it (`shown`),
+    what it is read as comes first.
     """
-    if answers.texts:
-        spoken = [text or NOTHING for text in answers.texts]
-    else:
-        chances = confidence_of(answers).tolist()
-        names = [answers.labels[code] for code in answers.predictions.tolist()]
-        spoken = [with_chance(name, chance) for name, chance in zip(names, chances, strict=True)]
-        if shown is not answers:
-            taken = [shown.labels[code] for code in shown.predictions.tolist()]
-            spoken = [
-                text if label == name else f"{label} ({text})"
-                for text, label, name in zip(spoken, taken, names, strict=True)
-            ]
-    for row in answers.errors:
-        spoken[row] = NO_ANSWER
-    return spoken
+
+    def __init__(self, cases: Sequence[Case], answers: Answers, shown: Answers) -> None:
+        sizes = np.fromiter((len(case.examples) for case in cases), np.int64, len(cases))
+        self._ends = np.cumsum(sizes)
+        self._starts = self._ends - sizes
+        self._answers, self._shown = answers, shown
+        self._chances = confidence_of(answers)
+
+    def __len__(self) -> int:
+        return len(self._ends)
+
+    @overload
+    def __getitem__(self, place: int) -> list[str]: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[list[str]]: ...
+    def __getitem__(self, place: int | slice) -> list[str] | list[list[str]]:
+        if isinstance(place, slice):
+            return [self[position] for position in range(len(self))[place]]
+        rows = range(int(self._starts[place]), int(self._ends[place]))
+        return [self._words(row) for row in rows]
+
+    def _words(self, row: int) -> str:
+        answers, shown = self._answers, self._shown
+        if row in answers.errors:
+            return NO_ANSWER
+        if answers.texts:
+            return answers.texts[row] or NOTHING
+        name = answers.labels[answers.predictions[row]]
+        text = with_chance(name, float(self._chances[row]))
+        label = shown.labels[shown.predictions[row]]
+        return text if shown is answers or label == name else f"{label} ({text})"
 
 
 def confidence_of(answers: Answers) -> Floats:
@@ -141,12 +159,6 @@ def with_chance(name: str, chance: float) -> str:
     ('positive .98', 'positive 1.00', 'positive')
     """
     return name if chance != chance else f"{name} {f'{chance:.2f}'.removeprefix('0')}"
-
-
-def by_case(cases: Sequence[Case], values: Sequence[str]) -> list[list[str]]:
-    """Values of examples, put together case by case."""
-    each = iter(values)
-    return [[next(each) for _ in case.examples] for case in cases]
 
 
 # What to say of the whole
