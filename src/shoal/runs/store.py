@@ -22,11 +22,13 @@ import json
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path
+from platform import node
 from types import TracebackType
 from typing import Any, Self
 
@@ -37,7 +39,7 @@ from ..files import digest, read_json_lines, sweep, writing
 from ..protocols import find_protocol
 from ..protocols.base import Built
 from ..records import Answer, Case, CasesLater
-from ..training.stage import Progress
+from ..training.stage import Progress, silent
 from .cases import DamagedError, is_whole, load_built, save_built
 from .columns import KeptColumns, write_columns
 from .plan import Job
@@ -45,6 +47,8 @@ from .plan import Job
 WRITTEN_AT_ONCE = 10_000
 """Answers: stored predictions come as one batch, however many there are."""
 ERRORS = "errors"
+PATIENCE = 2.0
+"""Seconds of waiting for another process before it is said."""
 
 
 class RunStore:
@@ -76,7 +80,7 @@ class RunStore:
 
     def _build(self, job: Job, progress: Progress) -> None:
         path = self.cases_file(job)
-        with making(path.parent), self.lock(job.cases, wait=True):
+        with making(path.parent), self.lock(job.cases, wait=True, progress=progress):
             sweep(path.parent, path.name)
             if not path.exists() or not is_whole(path):
                 built = find_protocol(job.protocol).build(job.settings, progress)
@@ -142,20 +146,40 @@ class RunStore:
         return job
 
     @contextmanager
-    def lock(self, name: str, *, wait: bool) -> Iterator[bool]:
-        """Hold the lock of this name while the block runs; gives False at once if another has it and `wait` is off."""
+    def lock(self, name: str, *, wait: bool, progress: Progress = silent) -> Iterator[bool]:
+        """Hold the lock of this name while the block runs; gives False at once if another has it and `wait` is off.
+
+        Who waits says for whom. The holder writes beside the lock who it is; a lock itself says nothing.
+        """
         path = self.folder / "locks" / f"{name}.lock"
         with making(path.parent):
             lock = FileLock(path)
             try:
-                lock.acquire(blocking=wait)
+                lock.acquire(timeout=PATIENCE if wait else 0)
             except Timeout:
-                yield False
-                return
+                if not wait:
+                    yield False
+                    return
+                progress(self.waiting_for(name), 0, 0)
+                lock.acquire()
+            holder = self._holder(name)
             try:
+                holder.write_text(json.dumps({"pid": os.getpid(), "host": node(), "since": time.time()}))
                 yield True
             finally:
+                holder.unlink(missing_ok=True)
                 lock.release()
+
+    def _holder(self, name: str) -> Path:
+        return self.folder / "locks" / f"{name}.holder"
+
+    def waiting_for(self, name: str) -> str:
+        """Who has the lock of this name, and since when, in words."""
+        holder = _read_json(self._holder(name))
+        if not isinstance(holder, dict):
+            return f"waiting for another process, which is at {name}"
+        since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(holder["since"]))
+        return f"waiting for process {holder['pid']} on {holder['host']}, which is at {name} since {since}"
 
     def write_job(self, job: Job) -> None:
         """Say what is being asked."""
@@ -315,7 +339,7 @@ class ThrownAway(RunStore):
         self._built[job.cases] = built
 
     @contextmanager
-    def lock(self, name: str, *, wait: bool) -> Iterator[bool]:
+    def lock(self, name: str, *, wait: bool, progress: Progress = silent) -> Iterator[bool]:
         """Nobody else is here."""
         yield True
 
