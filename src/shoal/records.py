@@ -117,6 +117,42 @@ class Outcome:
     error: str = ""
 
 
+PASSED: Mapping[str, bool | None] = {"1": True, "0": False, "-": None, "e": None}
+"""A verdict as one letter: pass, fail, not applicable, error."""
+
+
+class Outcomes(Sequence[Outcome]):
+    """Outcomes as columns, each made when it is looked at: of a million cases they take nine megabytes."""
+
+    def __init__(
+        self, cases: Sequence[Case], verdicts: str, values: Sequence[float], errors: Mapping[int, str]
+    ) -> None:
+        self.cases = cases
+        self.verdicts = verdicts  # a letter for each case
+        self.values = values  # NaN where there is none
+        self.errors = errors  # by position
+
+    def __len__(self) -> int:
+        return len(self.verdicts)
+
+    @overload
+    def __getitem__(self, place: int) -> Outcome: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[Outcome]: ...
+    def __getitem__(self, place: int | slice) -> Outcome | list[Outcome]:
+        if isinstance(place, slice):
+            return [self[position] for position in range(len(self))[place]]
+        value, letter = self.values[place], self.verdicts[place]
+        error = self.errors.get(range(len(self))[place], "error") if letter == "e" else ""
+        return Outcome(self.cases[place].id, PASSED[letter], None if value != value else value, error)
+
+    def __eq__(self, other: object) -> bool:
+        return list(self) == list(other) if isinstance(other, Sequence) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.verdicts)
+
+
 @dataclass(frozen=True, slots=True)
 class Measure:
     """One number, with how many cases it rests on and which.

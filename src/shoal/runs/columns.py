@@ -9,19 +9,17 @@ import math
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import islice
 from pathlib import Path
-from typing import Any, overload
+from typing import Any
 
 from ..errors import StoreError
 from ..files import writing
-from ..records import Case, Outcome
+from ..records import Outcome
 
 BLOCK = 10_000
 """Cases."""
 VALUES = "values"
 VERDICTS = {True: "1", False: "0", None: "-"}
-PASSED = {letter: passed for passed, letter in VERDICTS.items()}
 
 
 def verdict(outcome: Outcome) -> str:
@@ -108,32 +106,14 @@ class KeptColumn(Sequence[Any]):
             yield from self._kept.block(self._name, start // BLOCK)
 
 
-class KeptOutcomes(Sequence[Outcome]):
-    """The outcomes behind kept verdicts, each made when it is looked at; what an error said is not kept."""
+class KeptValues(Sequence[float]):
+    """The values of kept outcomes, read when the first is looked at."""
 
-    def __init__(self, verdicts: str, kept: KeptColumns, cases: Sequence[Case]) -> None:
-        self._verdicts = verdicts
+    def __init__(self, kept: KeptColumns) -> None:
         self._kept = kept
-        self._cases = cases
 
     def __len__(self) -> int:
-        return len(self._verdicts)
+        return self._kept.length
 
-    @overload
-    def __getitem__(self, place: int) -> Outcome: ...
-    @overload
-    def __getitem__(self, place: slice) -> list[Outcome]: ...
-    def __getitem__(self, place: int | slice) -> Outcome | list[Outcome]:
-        if isinstance(place, slice):
-            return list(islice(self, *place.indices(len(self))))
-        position = range(len(self))[place]
-        return _outcome(self._cases[position], self._verdicts[position], self._kept.values[position])
-
-    def __iter__(self) -> Iterator[Outcome]:
-        return map(_outcome, self._cases, self._verdicts, self._kept.values)
-
-
-def _outcome(case: Case, letter: str, value: float) -> Outcome:
-    return Outcome(
-        case.id, PASSED.get(letter), None if value != value else value, "error" if letter == "e" else ""
-    )
+    def __getitem__(self, place: int | slice) -> Any:
+        return self._kept.values[place]

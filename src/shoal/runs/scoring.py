@@ -11,9 +11,9 @@ from ..models.ask import HasAnswered, by_mark, questions_of
 from ..models.selfcheck import check_answers
 from ..protocols import find_protocol
 from ..protocols.base import Built, Compared, identity
-from ..records import Case, Measures, Result, as_json, finding_as_json, finding_from_json, from_json
+from ..records import Case, Measures, Outcomes, Result, as_json, finding_as_json, finding_from_json, from_json
 from ..training.stage import Progress, silent
-from .columns import VALUES, KeptColumn, KeptColumns, KeptOutcomes, verdict
+from .columns import VALUES, KeptColumn, KeptColumns, KeptValues, verdict
 from .plan import Job, Plan
 from .settings import make_settings
 from .store import RunStore
@@ -121,7 +121,9 @@ def _read_back(
     return Result(
         _described(job, kept["about"], store.read_checks(job.id)),
         cases,
-        KeptOutcomes(kept["outcomes"], columns, cases),
+        Outcomes(
+            cases, kept["outcomes"], KeptValues(columns), {}
+        ),  # what an error said stands in the answers
         Measures(map(from_json, kept["measures"])),
         {name: KeptColumn(columns, name) for name in columns.names if name != VALUES},
         [finding_from_json(finding) for finding in kept["findings"]],

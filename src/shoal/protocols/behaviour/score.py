@@ -3,6 +3,7 @@
 Pure: nothing here asks a model, reads a file or keeps state. All cases of one functionality are judged at once.
 """
 
+from array import array
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,7 +13,7 @@ import numpy as np
 
 from ...errors import DataError
 from ...measures import FEW_CASES
-from ...records import Answers, Case, Finding, Label, Measure, Outcome
+from ...records import Answers, Case, Finding, Label, Measure, Outcome, Outcomes
 from ...stats.intervals import cluster_wilson, macro_wilson, wilson
 from ...stats.resampling import (
     ClusterTable,
@@ -58,8 +59,9 @@ def score(settings: Settings, built: Built, answers: Mapping[str, Answers]) -> S
     shown = with_neutral_band(given, asked, settings.resolved("band"))
     said: Sequence[list[str]] = Said(asked, given, shown)
     said = [*said, *Said(built.cases[len(asked) :], of_iid, of_iid)] if iid else said
-    findings = [*dead(outcomes + iid), *degenerate(asked, shown)]
-    return Scored(outcomes + iid, measures, {SAID: said}, findings)
+    every = [*outcomes, *iid] if iid else outcomes
+    findings = [*dead(every), *degenerate(asked, shown)]
+    return Scored(every, measures, {SAID: said}, findings)
 
 
 def about_answers(settings: Settings, cases: Sequence[Case], answers: Answers) -> dict[str, Any]:
@@ -247,7 +249,7 @@ class Judged:
     expect: Expect
 
 
-def judge(settings: Settings, cases: Sequence[Case], answers: Answers) -> list[Outcome]:
+def judge(settings: Settings, cases: Sequence[Case], answers: Answers) -> Outcomes:
     """Pass, fail, not applicable or error, for each case."""
     return case_outcomes(cases, list(judge_examples(settings, cases, answers)), answers)
 
@@ -269,21 +271,19 @@ def judge_examples(settings: Settings, cases: Sequence[Case], answers: Answers) 
         yield Judged(members, block.starts, values_of(block, expect, settings.resolved("slack")), expect)
 
 
-def case_outcomes(cases: Sequence[Case], judged: Sequence[Judged], answers: Answers) -> list[Outcome]:
+def case_outcomes(cases: Sequence[Case], judged: Sequence[Judged], answers: Answers) -> Outcomes:
     """From what was said of examples to what holds of cases; an example without an answer makes its case an error."""
-    outcomes: list[Outcome] = [None] * len(cases)  # type: ignore[list-item]
+    verdicts = np.full(len(cases), ord("-"), np.uint8)
+    values = np.full(len(cases), np.nan)
     for group in judged:
         passed, applies, worst = aggregate(group.values, group.starts, group.expect.aggregate)
-        for position, ok, applied, value in zip(
-            group.members.tolist(), passed.tolist(), applies.tolist(), worst.tolist(), strict=True
-        ):
-            outcomes[position] = Outcome(
-                cases[position].id, ok if applied else None, value if applied and value == value else None
-            )
+        verdicts[group.members] = np.where(applies, np.where(passed, ord("1"), ord("0")), ord("-"))
+        values[group.members] = np.where(applies, worst, np.nan)
     sizes = np.fromiter((len(case.examples) for case in cases), np.int64, len(cases))
-    for position, message in _cases_with_errors(answers, np.cumsum(sizes) - sizes).items():
-        outcomes[position] = Outcome(cases[position].id, None, None, message)
-    return outcomes
+    errors = _cases_with_errors(answers, np.cumsum(sizes) - sizes)
+    verdicts[list(errors)] = ord("e")
+    values[list(errors)] = np.nan
+    return Outcomes(cases, verdicts.tobytes().decode(), array("d", values), errors)
 
 
 def by_functionality(cases: Sequence[Case]) -> dict[str, Integers]:
