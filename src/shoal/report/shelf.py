@@ -16,7 +16,7 @@ from ..show.cases import marked_edits
 from ..show.printable import printable
 from ..views import expected_words
 
-ROOM = 5_000_000
+ROOM = 3_000_000
 """Letters of text; a page with more opens slowly."""
 LONGEST = 20_000
 """Letters of one text that are shown; what is cut is said."""
@@ -54,6 +54,7 @@ def shelf(results: Mapping[str, Result], room: int = ROOM) -> dict[str, Any]:
         "jobs": [
             {
                 "name": printable(name),
+                "id": printable(str(result.job.get("id", ""))),
                 "model": printable(str(result.job["model"])),
                 "seed": str(result.job.get("settings", {}).get("seed", "")),
                 "counts": _counts(result),

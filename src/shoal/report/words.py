@@ -81,7 +81,10 @@ def _cases_of(measure: Measure) -> Markup:
         return EMPTY
     groups = {**measure.groups, **measure.facts.get("only", {})}
     pairs = {name: printable(value) for name, value in groups.items() if isinstance(value, str)}
-    return Markup(' data-g="{}"').format(urlencode(pairs))
+    jobs = (
+        Markup(' data-j="{}"').format(" ".join(measure.facts["jobs"])) if "jobs" in measure.facts else EMPTY
+    )
+    return Markup(' data-g="{}"').format(urlencode(pairs)) + jobs
 
 
 def rests_on(measure: Measure) -> str:

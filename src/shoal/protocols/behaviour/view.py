@@ -50,7 +50,7 @@ def view(
         from .learning.view import learning_sections
 
         task = str(results[0].job.get("about", {}).get("task", "")) if results else ""
-        return learning_sections(_about_plan(settings), task, measures, findings)
+        return learning_sections(_about_plan(settings), task, measures, findings, results)
     return _side_by_side(settings, results, measures, findings)
 
 

@@ -37,12 +37,14 @@
   const SIGNS = ["✕", "✓", "–", "!"];
   const MANY = 20, MOST = 400;
 
-  // Which cases a number rests on: by the groups that cases have, by model and by seed. Null where that cannot be told.
+  // Which cases a number rests on: by the groups that cases have; of the jobs that it names, of the one whose part it
+  // stands in, or by model and seed. Null where that cannot be told.
   const wanted = (element) => {
     if (element.dataset.g === undefined || !cases()) return null;
-    const of = element.closest("[data-job]");
-    const name = of ? of.dataset.job : null;
-    const choice = { jobs: new Set(shelf.jobs.map((job, i) => (name === null || job.name === name ? i : -1)).filter((i) => i >= 0)), groups: new Map() };
+    const of = element.closest("[data-job]"), name = of ? of.dataset.job : null;
+    const named = element.dataset.j === undefined ? null : element.dataset.j.split(" ");
+    const mine = (job) => (named ? named.includes(job.id) : name === null || job.name === name);
+    const choice = { jobs: new Set(shelf.jobs.map((job, i) => (mine(job) ? i : -1)).filter((i) => i >= 0)), groups: new Map() };
     for (const [key, value] of new URLSearchParams(element.dataset.g)) {
       const place = shelf.groups.findIndex((group) => group.name === key);
       if (value === "all") continue;
@@ -50,10 +52,10 @@
       if (place >= 0 && number < 0) return null;
       if (place >= 0) choice.groups.set(place, number);
       else if (key === "model" || key === "seed") for (const i of [...choice.jobs]) { if (shelf.jobs[i][key] !== value) choice.jobs.delete(i); }
-      else if (name === null) return null;
+      else if (name === null && !named) return null;
     }
     const rows = shelf.rows.filter((row) => choice.jobs.has(row[0]) && inside(row, choice.groups));
-    if (!rows.length || choice.jobs.size > 1 && choice.jobs.size < shelf.jobs.length) return null;
+    if (!rows.length) return null;
     return { ...choice, total: rows.length, failing: rows.filter((row) => row[2] === FAIL).length };
   };
   const inside = (row, groups) => {
@@ -64,7 +66,7 @@
   // Hints: on hover, on focus, and on tap, where they stay
 
   const hint = $("hint");
-  let owner = null, pinned = false;
+  let owner = null, pinned = false, silent = false;
   const words = (element) => {
     if (element.dataset.hint === undefined) {
       const title = element.querySelector && element.querySelector(":scope > title");
@@ -116,7 +118,7 @@
     else hide();
   });
   document.addEventListener("keydown", (event) => {
-    if (event.key === "Escape" && owner) { const last = owner; hide(); if (last.tabIndex >= 0) last.focus(); }
+    if (event.key === "Escape" && owner) { const last = owner; hide(); silent = true; if (last.tabIndex >= 0) last.focus(); silent = false; }
     if ((event.key === "Enter" || event.key === " ") && event.target.matches(".num")) {
       event.preventDefault();
       show(event.target, true);
@@ -131,7 +133,7 @@
     const first = table.querySelector(".num");
     if (first) first.tabIndex = 0;
   }
-  document.addEventListener("focusin", (event) => { if (event.target.matches(".num")) show(event.target, false); });
+  document.addEventListener("focusin", (event) => { if (event.target.matches(".num") && !silent) show(event.target, false); });
   document.addEventListener("keydown", (event) => {
     const step = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] }[event.key];
     const cell = step && event.target.matches("td .num") && event.target.closest("td");
@@ -200,7 +202,7 @@
 
   if (!$("explorer")) return;
   const list = $("list"), search = $("search"), verdict = $("verdict"), job = $("job"), further = $("further");
-  let matching = [], from = null, ready = false;
+  let matching = [], from = null, ready = false, several = null;
   const selects = [];
   const options = (select, pairs) => select.replaceChildren(...pairs.map(([value, text]) => { const option = make("option", "", text); option.value = value; return option; }));
 
@@ -233,7 +235,8 @@
   const clear = () => {
     search.value = "";
     verdict.selectedIndex = 0;
-    if (job) job.selectedIndex = 0;
+    several = null;
+    if (job) { job.querySelector("[value='-2']")?.remove(); job.selectedIndex = 0; }
     for (const [, select] of selects) select.selectedIndex = 0;
     from = null;
     find();
@@ -246,7 +249,7 @@
   const find = () => {
     const kind = Number(verdict.value), which = job ? Number(job.value) : -1, sought = search.value.trim().toLowerCase();
     const groups = new Map(selects.map(([place, select]) => [place, Number(select.value)]).filter((pair) => pair[1] >= 0));
-    matching = shelf.rows.filter((row) => (kind === ALL || row[2] === kind) && (which < 0 || row[0] === which) && inside(row, groups) && (!sought || textOf(row).includes(sought)));
+    matching = shelf.rows.filter((row) => (kind === ALL || row[2] === kind) && (which === -1 || (which === -2 ? several.has(row[0]) : row[0] === which)) && inside(row, groups) && (!sought || textOf(row).includes(sought)));
     list.replaceChildren();
     more();
     const whole = shelf.jobs.every((one) => one.counts.every((number, i) => number === one.held[i]));
@@ -324,6 +327,13 @@
       if (known) known[1].value = String(value);
     }
     if (job && choice.jobs.size === 1) job.value = String([...choice.jobs][0]);
+    else if (job && choice.jobs.size < shelf.jobs.length) {
+      several = choice.jobs;
+      const option = make("option", "", `the ${several.size} jobs of this number`);
+      option.value = "-2";
+      job.append(option);
+      job.value = "-2";
+    }
     verdict.value = String(choice.failing ? FAIL : ALL);
     from = number;
     find();
