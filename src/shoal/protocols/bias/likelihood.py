@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from ...measures import SHARE, shown
 from ...records import Measure, Measures
 from ...views import Bars, Block, Cell, Column, Dots, Number, Row, Table, Text, Tone, Words
-from .family import FLAGS, OVER_RUNS, WANTED, Family, Line, by_groups, columns_of, first, several
+from .family import FLAGS, OVER_RUNS, WANTED, Family, Line, axes, by_groups, columns_of, first, several
 from .settings import Settings
 from .spread import AGAINST, COINS, DECIDED, STRADDLES, WIDE, by_coins, spread
 
@@ -213,7 +213,7 @@ def _each_checkpoint(family: Family) -> Iterator[Line]:
             row = scores["ss"][position]
             yield {
                 "test": family.diagnostic, "task": slice_.get("task", ""), "category": slice_["category"],
-                "size": family.recipe, "run": name, "epoch": slice_.get("epoch", ""),
+                "size": family.recipe, "run": name, **axes(slice_),
                 **{title: Number(rows[position]) for title, rows in scores.items()},
                 "n_tie": str(row.facts[TIES]) if row and TIES in row.facts else "",
             }  # fmt: skip
