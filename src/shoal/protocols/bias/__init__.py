@@ -68,11 +68,13 @@ def score(settings: Settings, built: Built, answers: Mapping[str, Sequence[Seque
     """Outcomes and measures at the end of training; measures of earlier epochs say so in the group `epoch`."""
     module = find_diagnostic(settings)
     *earlier, (_, last) = answers.items()
-    outcomes, measures = module.score(settings, built.cases, last)
-    for mark, rows in earlier:
-        then = module.score(settings, built.cases, rows)[1]
-        measures += [at_moment(row, "epoch", mark) for row in then]
-    return Scored(outcomes, measures)
+    scored = module.score(settings, built.cases, last)
+    before = [
+        at_moment(row, "epoch", mark)
+        for mark, rows in earlier
+        for row in module.score(settings, built.cases, rows).measures
+    ]
+    return replace(scored, measures=[*scored.measures, *before])
 
 
 def compare(settings: Settings, results: Sequence[Result]) -> Compared:

@@ -7,9 +7,9 @@ from pathlib import Path
 from ...records import Finding, Measure, Measures, Result
 from ...stats.paired import smallest_sign_flip_p
 from ..base import Compared
+from .between import between_recipes
 from .build import module_of
 from .concepts import between_diagnostics
-from .between import between_recipes
 from .downstream import equivalence
 from .family import WANTED, Family, families, moment, several
 from .moments import over_training

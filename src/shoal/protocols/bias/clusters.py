@@ -18,6 +18,7 @@ from ...measures import SHARE, shown
 from ...records import Answer, Case, Measure, Measures, Outcome
 from ...stats import clusters as stats
 from ...views import Block, Column, Dots, Number, Row, Table
+from ..base import Scored
 from .family import Family, Line, axes, first, measure, several, spread_measures
 from .notes import UNDEFINED, WHY, Phrases, noted
 from .settings import Settings
@@ -72,9 +73,7 @@ def _case(test: str, what: str, one: WordSet, two: WordSet) -> Case:
     return Case(f"{test}/{what}", pairs, None, groups, "", {"sizes": [len(one.examples), len(two.examples)]})
 
 
-def score(
-    settings: Settings, cases: Sequence[Case], answered: Sequence[Sequence[Answer]]
-) -> tuple[list[Outcome], list[Measure]]:
+def score(settings: Settings, cases: Sequence[Case], answered: Sequence[Sequence[Answer]]) -> Scored:
     """Accuracy, its chance level, adjusted Rand index and silhouette for every pair of concepts."""
     outcomes, measures = [], []
     for case, rows in zip(cases, answered, strict=True):
@@ -85,7 +84,8 @@ def score(
         error = "" if known or not numbers[0].errors else f"{numbers[0].errors} texts without a vector"
         above = accuracy - chance if accuracy is not None and chance is not None else None
         outcomes.append(Outcome(case.id, p < 0.05 if known and p is not None else None, above, error))
-    return outcomes, noted(measures, {**BESIDE, "how": lambda facts: str(facts["how"]), **BELOW})
+    phrases = {**BESIDE, "how": lambda facts: str(facts["how"]), **BELOW}
+    return Scored(outcomes, noted(measures, phrases))
 
 
 def _separability(settings: Settings, case: Case, rows: Sequence[Answer]) -> list[Measure]:
@@ -138,6 +138,7 @@ def _spread(family: Family) -> Iterator[Measure]:
         yield from spread_measures("cluster accuracy", accuracies, n, groups)
         if chances:
             yield measure("chance accuracy", float(np.mean(chances)), n, groups, "labels put on at random")
+            yield spread_measures("chance accuracy", chances, n, groups)[0]
 
 
 def conclude(measures: Measures, runs: int) -> Iterator[str]:

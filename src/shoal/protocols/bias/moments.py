@@ -11,9 +11,16 @@ from ...views import Curves
 from ...views import Line as Curve
 from .family import MOMENTS, OVER_RUNS, Family, Line, axes, by_groups, columns_of, moment, spread_measures
 
-SCORES = (
-    "stereotype score", "language modelling score", "icat", "effect size", "cluster accuracy", "chance accuracy",
-)  # fmt: skip
+CHANCE = "chance accuracy"
+PICTURES = (
+    ("stereotype score",),
+    ("language modelling score",),
+    ("icat",),
+    ("effect size",),
+    ("cluster accuracy", CHANCE),
+)
+"""Scores that stand in one picture."""
+SCORES = tuple(score for picture in PICTURES for score in picture)
 MOST = 8
 """Lines of a picture; the file has them all."""
 
@@ -23,21 +30,19 @@ def over_training(family: Family) -> Iterator[Measure]:
     for name in SCORES:
         for slice_, n in family.slices(name):
             if moment(slice_):
-                yield from spread_measures(
-                    name, family.values(name, slice_), n, {**family.groups, **slice_}
-                )
+                yield from spread_measures(name, family.values(name, slice_), n, {**family.groups, **slice_})
 
 
 def blocks(family: Family, measures: Measures) -> list[Curves]:
     """A picture for each kind of score: one line per thing that is scored, all categories together."""
     curves = []
-    for score in SCORES:
-        lines = list(_lines(family, Measures(row for row in measures if row.groups.get("of") == score)))
+    for picture in PICTURES:
+        lines = list(_lines(family, Measures(row for row in measures if row.groups.get("of") in picture)))
         if not lines:
             continue
         more = [f"… and {len(lines) - MOST} more lines: over_training.csv"] if len(lines) > MOST else []
         axis = "step" if any("step" in row.groups for row in measures) else "epoch"
-        curves.append(Curves(axis, lines[:MOST], title=f"{score} over training", legend=more))
+        curves.append(Curves(axis, lines[:MOST], title=f"{picture[0]} over training", legend=more))
     return curves
 
 
@@ -45,8 +50,10 @@ def _lines(family: Family, rows: Measures) -> Iterator[Curve]:
     for about, points in _by_slice(rows.where("mean over checkpoints")):
         whole = about.get("test") or about.get("category") == "all"
         if whole and len(points) > 1:
-            named = sorted((float(moment(row.groups) or family.last), row) for row in points)
-            yield Curve(" ".join(_title(about)), named)
+            named = [(float(moment(row.groups) or family.last), row) for row in points]
+            chance = about["of"] == CHANCE
+            title = " ".join([*_title(about), *(["by chance"] if chance else [])])
+            yield Curve(title, sorted(named, key=lambda point: point[0]), "quiet" if chance else "")
 
 
 def _title(about: dict[str, str]) -> list[str]:
@@ -83,4 +90,4 @@ def file(family: Family, measures: Measures) -> list[Line]:
 
 def _at_end(family: Family, measures: Measures) -> Line:
     axis = next(axis for axis in MOMENTS if any(axis in row.groups for row in measures))
-    return {name: f"{family.last:g}" if name == axis else "" for name in MOMENTS}
+    return {name: f"{family.last:.0f}" if name == axis else "" for name in MOMENTS}

@@ -21,6 +21,7 @@ from ...stats import association as stats
 from ...stats import reliability
 from ...stats.multiplicity import holm
 from ...views import Block, Column, Dots, Number, Row, Table, Words
+from ..base import Scored
 from .agreement import agreement
 from .family import (
     OVER_RUNS,
@@ -93,9 +94,7 @@ def make_cases(path: Path | None, tests: Sequence[str] = ()) -> list[Case]:
 # Scoring
 
 
-def score(
-    settings: Settings, cases: Sequence[Case], answered: Sequence[Sequence[Answer]]
-) -> tuple[list[Outcome], list[Measure]]:
+def score(settings: Settings, cases: Sequence[Case], answered: Sequence[Sequence[Answer]]) -> Scored:
     """Effect size and p of every test, and p adjusted for all of them by Holm."""
     outcomes, measures, tested = [], [], []
     for case, rows in zip(cases, answered, strict=True):
@@ -113,7 +112,7 @@ def score(
             for p, value in zip(defined, adjusted, strict=True)
         ]
     phrases = {name: phrase for name, phrase in BELOW.items() if name != "sided"}
-    return outcomes, noted(measures, {**COUNTED, **phrases, **BESIDE})
+    return Scored(outcomes, noted(measures, {**COUNTED, **phrases, **BESIDE}))
 
 
 def _test(settings: Settings, case: Case, rows: Sequence[Answer]) -> tuple[Measure, Measure]:

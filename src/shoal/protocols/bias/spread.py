@@ -14,6 +14,7 @@ from ...stats import reliability as r
 from ...stats.agreement import ratio_interval
 from .agreement import agreement, checkpoints_needed
 from .family import Family, Floats, measure, several, sound, spread_measures
+from .graded import graded
 from .notes import Facts
 
 LARGE_SD = 0.025
@@ -48,6 +49,7 @@ def spread(family: Family) -> list[Measure]:
     if len(family.results) > 1 and len(cases):
         whole = {**family.groups, "category": "all"}
         measures += [*_disagreement(outcomes, whole), *_agreement(cases, outcomes, values, whole)]
+        measures += graded(cases, values, family.groups)
         measures += _category_reliability(family, whole)
     return measures
 

@@ -119,7 +119,9 @@ def _files(every: Sequence[Family], measures: Sequence[Measure]) -> list[Block]:
         rows = Measures(row for family in members for row in of_family(family, measures))
         for name, more in module_of(diagnostic).files(members, rows).items():
             lines.setdefault(name, []).extend(more)
-    lines["over_training"] = [line for family in every for line in moments.file(family, about(family, measures))]
+    lines["over_training"] = [
+        line for family in every for line in moments.file(family, about(family, measures))
+    ]
     lines["between_recipes"] = between.file(Measures(measures))
     lines["downstream"] = downstream.file(measures)
     return [_file(name, rows) for name, rows in lines.items() if rows]
