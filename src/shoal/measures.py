@@ -49,6 +49,7 @@ MEASURES: dict[str, Quantity] = {
     "iid score": RATE,
     "G": RATE,
     "functionalities compared": COUNT,
+    "gain of the best row": POINTS,
     "applicability": SHARE,
     "changed cases": COUNT,
     # COOD
