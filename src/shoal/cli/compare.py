@@ -39,10 +39,16 @@ def first_protocol() -> str:
 @INTO
 @click.option(
     "--adjust",
-    type=click.Choice(["holm", "bh", "max-t", "none"]),
+    type=click.Choice(["holm", "bonferroni", "bh", "max-t", "none"]),
     default="holm",
     show_default=True,
-    help="How p is adjusted over all rows.",
+    help="How p is adjusted over all rows; with bonferroni the intervals hold together too.",
+)
+@click.option(
+    "--margin",
+    type=float,
+    metavar="SHARE",
+    help="Ask of each row whether B is worse by less than this, such as 0.02 for two points.",
 )
 @click.option(
     "--matrix",
@@ -64,6 +70,7 @@ def compare_command(
     pairs: tuple[str, ...],
     into: Path,
     adjust: Any,
+    margin: float | None,
     matrix: Path | None,
     paired_seeds: bool,
     changed: bool,
@@ -84,6 +91,7 @@ def compare_command(
     Examples:
       shoal compare predictions:old.jsonl predictions:new.jsonl --set suite=suite.jsonl
       shoal compare 3f9c1a2b 91be77d0 --into runs --markdown
+      shoal compare 3f9c1a2b 91be77d0 --into runs --margin 0.02
       shoal compare hf:base hf:debiased --protocol bias --set diagnostic=crows --set data=example
       shoal compare --a seed1 --a seed2 --b other1 --b other2 --into runs
       shoal compare --matrix runs_by_items.csv
@@ -108,7 +116,7 @@ def compare_command(
         )
     results = [with_outcomes(result, name) for result, name in zip(results, given, strict=True)]
     refuse_dead(results)
-    choices = Choices(adjust=adjust, paired_seeds=paired_seeds)
+    choices = Choices(adjust=adjust, margin=margin, paired_seeds=paired_seeds)
     _show_comparison(compare(results[: len(side_a)], results[len(side_a) :], choices), form, changed)
 
 
