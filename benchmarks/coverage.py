@@ -43,7 +43,7 @@ from shoal.stats.resampling import (
     paired_table,
 )
 from shoal.stats.seeds import SeedError, composed, recipe_difference, recipe_mean
-from shoal.stats.sequential import below_e_value, mean_below_e_value, over_looks, worse_e_value
+from shoal.stats.sequential import below_e_value, look_limit, mean_below_e_value, worse_e_value
 
 Floats = NDArray[np.float64]
 
@@ -387,7 +387,8 @@ def gates() -> Iterator[Promise]:
         chances = rng.choice([0.05, 0.5, 0.95], size=100)
         baseline, models = rng.random(100) < chances, rng.random((100, 100)) < chances
         worse, better = (models < baseline).sum(axis=1).tolist(), (models > baseline).sum(axis=1).tolist()
-        return over_looks(worse_e_value(b, w) for b, w in zip(better, worse, strict=True)) >= 20
+        looks = enumerate(zip(better, worse, strict=True), start=1)
+        return any(worse_e_value(b, w) >= look_limit(look) for look, (b, w) in looks)
 
     yield Promise("e-values over looks, 100 looks", "a new model, the same 100 cases", ERRS, same_cases)
 

@@ -178,6 +178,11 @@ def _compare_runs(matrix: Path, form: str) -> None:
     help="The file of rules.",
 )
 @click.option("--baseline", metavar="RESULT", help="What relative rules compare with.")
+@click.option(
+    "--looks",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help='Count the looks at this baseline there, for rules with judge = "anytime"; keep the file with it.',
+)
 @click.option("--junit", type=click.Path(dir_okay=False, path_type=Path), help="Write JUnit XML there.")
 @SETTINGS
 @INTO
@@ -188,6 +193,7 @@ def gate_command(
     result: str,
     rules: Path,
     baseline: str | None,
+    looks: Path | None,
     junit: Path | None,
     pairs: tuple[str, ...],
     into: Path,
@@ -205,9 +211,11 @@ def gate_command(
       shoal gate result.json --rules gate.toml
       shoal gate predictions:new.jsonl --set suite=suite.jsonl --rules gate.toml --baseline baseline.json
       shoal gate 3f9c1a2b --rules gate.toml --baseline 91be77d0 --junit shoal.xml
+      shoal gate 3f9c1a2b --rules gate.toml --baseline 91be77d0 --looks looks.json
     """
     from ..comparing.judge import judge
     from ..comparing.junit import write_junit
+    from ..comparing.looks import look, write_looks
     from ..comparing.rules import read_rules
     from ..comparing.view import verdict_as_json, verdict_sections
     from ..runs.results import find_results
@@ -229,10 +237,15 @@ def gate_command(
             keep=keep,
         )
     refuse_dead(results[:1])
+    counted = look(looks, results[0], results[1] if baseline else None) if looks else None
     try:
-        verdicts = judge(checked, *results)
+        verdicts = judge(
+            checked, results[0], results[1] if baseline else None, counted[0] if counted else None
+        )
     except PlanError as problem:
         raise problem.at(str(rules)) from None
+    if looks and counted:
+        write_looks(looks, counted[1])
     if junit:
         write_junit(verdicts, results[0], junit)
     if as_json:

@@ -107,6 +107,8 @@ class Choices:
     """Random sign flips behind the tests of means."""
     seed: int = 0
     """Of every random draw here."""
+    could_see: bool = True
+    """Work out the smallest difference that would have been found; most of the time of a small comparison."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,10 +255,10 @@ def compare(a: Sequence[Result], b: Sequence[Result], choices: Choices | None = 
     rows = _adjusted([row for row, _ in made], wanted, sides, choices)
     if choices.adjust == "bonferroni":
         rows = _all_together(rows, estimates)
-    level = _level(rows, choices)
-    rows = [
-        replace(row, mde=_smallest(estimate, level)) for row, estimate in zip(rows, estimates, strict=True)
-    ]
+    if choices.could_see:
+        level = _level(rows, choices)
+        smallest = [_smallest(estimate, level) for estimate in estimates]
+        rows = [replace(row, mde=mde) for row, mde in zip(rows, smallest, strict=True)]
     if choices.margin is not None:
         rows = _with_margin(rows, estimates, choices.margin, choices.adjust)
     return Comparison(a, b, choices, rows, sides.changes)
