@@ -49,6 +49,7 @@ MEASURES: dict[str, Quantity] = {
     "iid score": RATE,
     "G": RATE,
     "functionalities compared": COUNT,
+    "gain of the best row": POINTS,
     "applicability": SHARE,
     "changed cases": COUNT,
     # COOD
@@ -127,6 +128,8 @@ MEASURES: dict[str, Quantity] = {
     "difference": POINTS,
     "p value": P,
     "adjusted p value": P,
+    "non-inferiority p value": P,
+    "adjusted non-inferiority p value": P,
     "minimum detectable effect": Quantity("share", "", None, 1),
 }
 """Name to what it is; a measure of measures has a fact `of` that names the other."""

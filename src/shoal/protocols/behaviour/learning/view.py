@@ -5,10 +5,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from ....claims import ALPHA, claim_of_rows
 from ....measures import quantity, shown
 from ....records import Finding, Measure
+from ....stats.generalization import ESTIMABLE_SEEDS
 from ....views import Cell as ShownCell
 from ....views import Column, HeatMap, Number, Section, Table, Tone, Words
 from ....views import Row as ShownRow
-from .conclusions import CONCLUSION, sentence
+from .conclusions import CONCLUSION, corrected_gain, sentence
 from .files import file_tables
 from .notes import note_of
 from .table3 import COLUMNS, Cell, TableRow, means_of, models_of, rows_of_table3
@@ -23,6 +24,11 @@ SCENARIOS = {
     "capability": "class: its whole capability was held out",
     "test type": "type: its whole test type was held out",
 }
+PARTS = ("iid score", "suite score", "G")
+AVERAGED = (
+    "over seeds: G is taken in each seed and then averaged, so it need not lie between the means of its parts "
+    "(each seed: --full)"
+)
 MANY = 3
 """How many findings about single trainings are shown."""
 
@@ -41,12 +47,19 @@ def learning_sections(
         seeds = len({row.groups["seed"] for row in ours if "seed" in row.groups})
         notes = [*filter(None, [about]), *_legend(ours, rows, seeds)]
         warnings = _warnings([finding for finding in findings if finding.groups.get("model") == model])
-        sections.append(Section(title, sentence(rows), [_table(rows)], notes, warnings))
+        sections.append(
+            Section(
+                title, sentence(rows, corrected_gain(rows, measures, model)), [_table(rows)], notes, warnings
+            )
+        )
         if any(cell.anew for row in rows for cell in row.cells.values()):
             words = Words("The same with intervals for new functionalities:", "quiet")
             anew = _table(rows, anew=True)
             sections.append(Section(title, words, [anew], [_intervals(seeds, anew=True)], detail="full"))
         sections.append(Section(title, "", list(_matrices(means_of(measures, model))), detail="full"))
+        if seeds > 1:
+            words = Words("Each seed, the parts of G:", "quiet")
+            sections.append(Section(title, words, [_by_seed(ours)], detail="full"))
     return [*sections, Section(blocks=file_tables(measures, task), detail="file")]
 
 
@@ -134,12 +147,19 @@ def _legend(measures: Sequence[Measure], rows: Sequence[TableRow], seeds: int) -
         level = f"{ALPHA:.2f}".removeprefix("0")
         lines += [f"▲ ▼ better, worse than iid: adjusted p at most {level} ({note_of(adjusted.facts)})"]
         lines += ["tests: " + "; ".join(tests)]
-        hollow = any(cell.verdict and not cell.holds_over_seeds for cell in cells)
-        lines += ["△ ▽ the test says so, but the interval of the difference holds 0"] if hollow else []
+        hollow = any(cell.verdict != cell.shown for cell in cells)
+        lines += [f"△ ▽ on these runs only: {_why_hollow(seeds)}"] if hollow else []
         lines += [
-            "could see: without a mark, the smallest difference that one test at 5 % finds 8 times in 10"
+            "could see: without a mark, the smallest difference found 8 times in 10 at the level of this table"
         ]
+    lines += [AVERAGED] if seeds > 1 else []
     return [*lines, "in per cent; bold: the largest of its column"]
+
+
+def _why_hollow(seeds: int) -> str:
+    if 1 < seeds < ESTIMABLE_SEEDS:
+        return f"what {seeds} seeds say of the recipe cannot be estimated"
+    return "the test says so, but the interval of the difference holds 0"
 
 
 def _drawn(row: Measure) -> str:
@@ -159,10 +179,42 @@ def _cases(measures: Sequence[Measure]) -> str:
 
 def _intervals(seeds: int, *, anew: bool = False) -> str:
     drawn = "functionalities and cases drawn again" if anew else "cases drawn again inside each functionality"
-    over = ", Student's t over seeds" if seeds > 1 else ""
-    return (
+    over = ", Student's t over seeds" if seeds >= ESTIMABLE_SEEDS else ""
+    words = (
         f"95 % intervals of G: {drawn}, Wilson where all cases agree{over}; of the i.i.d. score: Wilson{over}"
     )
+    if 1 < seeds < ESTIMABLE_SEEDS:
+        words += f"; for these runs: for the recipe not estimable from {seeds} seeds"
+    return words
+
+
+# Each seed
+
+
+def _by_seed(measures: Sequence[Measure]) -> Table:
+    """The parts of G in every seed: a row per configuration, method, what was held out and seed."""
+    rows: dict[tuple[str, ...], dict[str, Measure]] = {}
+    for measure in measures:
+        groups = measure.groups
+        if "seed" in groups and "functionality" not in groups and measure.name in PARTS:
+            place = (groups["config"], groups["method"], groups["hold out"], groups["seed"])
+            rows.setdefault(place, {})[measure.name] = measure
+    shared = {place[:2] + place[3:]: parts for place, parts in rows.items() if "iid score" in parts}
+    shown_rows = [
+        ShownRow(
+            [
+                *place,
+                *(Number({**shared.get(place[:2] + place[3:], {}), **parts}.get(name)) for name in PARTS),
+            ]
+        )
+        for place, parts in rows.items()
+        if "G" in parts
+    ]
+    heads = [
+        *(Column(head, "left") for head in ("trained on", "method", "held out", "seed")),
+        *map(Column, PARTS),
+    ]
+    return Table(heads, shown_rows, "results_by_seed")
 
 
 # Figure 1
