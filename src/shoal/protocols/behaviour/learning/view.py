@@ -1,10 +1,11 @@
 """What to show of behavioural learning: the answer in a sentence, Table 3 and how far it reaches; Figure 1 in full."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from ....claims import ALPHA, claim_of_rows
 from ....measures import quantity, shown
-from ....records import Finding, Measure
+from ....records import Finding, Measure, Result
 from ....stats.generalization import ESTIMABLE_SEEDS
 from ....views import Cell as ShownCell
 from ....views import Column, HeatMap, Number, Section, Table, Tone, Words
@@ -13,7 +14,7 @@ from .conclusions import CONCLUSION, corrected_gain, sentence
 from .files import file_tables
 from .notes import note_of
 from .table3 import COLUMNS, Cell, TableRow, means_of, models_of, rows_of_table3
-from .trainings import HOLD_OUTS, STANDARD
+from .trainings import HOLD_OUTS, STANDARD, Training, read_trainings
 
 MARKS = {("better", True): "▲", ("worse", True): "▼", ("better", False): "△", ("worse", False): "▽"}
 """Filled where the interval of the difference agrees; hollow where it says that over seeds there may be none."""
@@ -34,7 +35,11 @@ MANY = 3
 
 
 def learning_sections(
-    about: str, task: str, measures: Sequence[Measure], findings: Sequence[Finding]
+    about: str,
+    task: str,
+    measures: Sequence[Measure],
+    findings: Sequence[Finding],
+    results: Sequence[Result] = (),
 ) -> list[Section]:
     """Table 3 of each model, what is behind it, and the paper's files; `about` says in words what was asked."""
     sections = []
@@ -56,7 +61,9 @@ def learning_sections(
             words = Words("The same with intervals for new functionalities:", "quiet")
             anew = _table(rows, anew=True)
             sections.append(Section(title, words, [anew], [_intervals(seeds, anew=True)], detail="full"))
-        sections.append(Section(title, "", list(_matrices(means_of(measures, model))), detail="full"))
+        trainings = [job for job in read_trainings(results) if model in (None, job.model)]
+        matrices = list(_matrices(means_of(measures, model), trainings))
+        sections.append(Section(title, "", matrices, detail="full"))
         if seeds > 1:
             words = Words("Each seed, the parts of G:", "quiet")
             sections.append(Section(title, words, [_by_seed(ours)], detail="full"))
@@ -220,7 +227,7 @@ def _by_seed(measures: Sequence[Measure]) -> Table:
 # Figure 1
 
 
-def _matrices(means: Sequence[Measure]) -> Iterator[HeatMap]:
+def _matrices(means: Sequence[Measure], trainings: Sequence[Training]) -> Iterator[HeatMap]:
     """Pass rates by functionality and row, a block per scenario."""
     rates = [
         row
@@ -230,13 +237,31 @@ def _matrices(means: Sequence[Measure]) -> Iterator[HeatMap]:
     for hold_out in HOLD_OUTS:
         shown_rates = [row for row in rates if row.groups["hold out"] in (STANDARD, hold_out)]
         if any(row.groups["config"] != "iid" for row in shown_rates):
-            yield _matrix(shown_rates, SCENARIOS[hold_out])
+            yield _matrix([_with_jobs(row, trainings) for row in shown_rates], SCENARIOS[hold_out])
+
+
+def _with_jobs(rate: Measure, trainings: Sequence[Training]) -> Measure:
+    """A pass rate that says which jobs were asked its cases: those that left them out, a seed each."""
+    groups = rate.groups
+    if "functionality" not in groups:
+        return rate
+    row, hold_out = (groups["config"], groups["method"]), groups["hold out"]
+    fold = groups.get(hold_out, "")
+    of_row = [job for job in trainings if job.row == row]
+    jobs = [job for job in of_row if (job.hold_out, job.fold) == (hold_out, fold)]
+    jobs = jobs or [job for job in of_row if job.hold_out == "seen"]  # nothing of it was there to leave out
+    names = [str(job.result.job["id"]) for job in jobs if "id" in job.result.job]
+    return replace(rate, facts={**rate.facts, "mean over": "cases", "jobs": names}) if names else rate
 
 
 def _matrix(rates: Sequence[Measure], title: str) -> HeatMap:
     columns = list(dict.fromkeys((row.groups["config"], row.groups["method"]) for row in rates))
     columns.sort(key=lambda column: column[0] != "iid")
     functionalities = {row.groups["functionality"]: row.groups for row in rates if row.name == "pass rate"}
+    capabilities = list(dict.fromkeys(groups["capability"] for groups in functionalities.values()))
+    functionalities = dict(
+        sorted(functionalities.items(), key=lambda pair: capabilities.index(pair[1]["capability"]))
+    )
     names = ["", *functionalities]
     places = {
         (row.groups.get("functionality", ""), row.groups["config"], row.groups["method"]): row
