@@ -71,11 +71,15 @@ def learning_sections(
 
 
 def _warnings(findings: Sequence[Finding]) -> list[str]:
-    """What is wrong with single trainings; of many the first, and how many more there are."""
+    """What is wrong with the table and with single trainings; of many the first, and how many more there are."""
     told = [finding for finding in findings if finding.kind != CONCLUSION]
-    lines = [f"{_training(finding)}: {finding.text}" for finding in told[:MANY]]
-    more = len(told) - len(lines)
-    return lines + ([f"the same or like it in {more} more trainings"] if more else [])
+    together = [finding for finding in told if "seed" not in finding.groups]
+    single = [finding for finding in told if "seed" in finding.groups]
+    lines = [finding.text for finding in together[:MANY]]
+    lines += [f"{len(together) - MANY} more such findings"] if len(together) > MANY else []
+    lines += [f"{_training(finding)}: {finding.text}" for finding in single[:MANY]]
+    more = len(single) - MANY
+    return lines + ([f"the same or like it in {more} more trainings"] if more > 0 else [])
 
 
 def _training(finding: Finding) -> str:
