@@ -13,6 +13,7 @@ from ..errors import ShoalError
 from .audit import list_command, try_command
 from .compare import compare_command, gate_command, reproduce_command
 from .plans import report, run, show, status
+from .rank import rank_command
 from .suites import check_command, export_command, import_command
 
 
@@ -54,6 +55,7 @@ for command in (
     report,
     compare_command,
     gate_command,
+    rank_command,
     check_command,
     import_command,
     export_command,
