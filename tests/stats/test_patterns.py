@@ -15,7 +15,7 @@ from shoal.stats.patterns import (
     is_solved,
     needed,
     sample_accuracy,
-    solved_share,
+    solved_shares,
 )
 
 N = [20, 20, 20]
@@ -107,11 +107,10 @@ def test_draws_from_a_pool_are_averaged_exactly():
     pool = np.array([1] * 30 + [0] * 6)
     drawn = np.array([rng.choice(pool, 20, replace=False).sum() for _ in range(20_000)])
     for threshold in (0.5, 0.85, 0.9):
-        assert solved_share([(30, 36, 20)], threshold) == pytest.approx(
-            float(np.mean(is_solved(drawn, np.full(len(drawn), 20), threshold))), abs=0.015
-        )
-    assert solved_share([(20, 20, 20)], 1.0) == 1.0
-    assert solved_share([(5, 5, 5), (2, 4, 2)], 1.0) == pytest.approx(1 / 6)
+        expected = float(np.mean(is_solved(drawn, np.full(len(drawn), 20), threshold)))
+        assert solved_shares([(30, 36, 20)], [threshold])[0] == pytest.approx(expected, abs=0.015)
+    assert solved_shares([(20, 20, 20)], [0.05, 1.0]) == pytest.approx([1.0, 1.0])
+    assert solved_shares([(5, 5, 5), (2, 4, 2)], [1.0]) == pytest.approx([1 / 6])
 
 
 def test_a_perfect_model_does_not_reach_100_where_labels_are_wrong():

@@ -169,19 +169,38 @@ def beta_binomial(right: ArrayLike, n: ArrayLike) -> tuple[float, float]:
 # Draws from a pool
 
 
-def solved_share(pools: Sequence[tuple[int, int, int]], threshold: float) -> float:
-    """How often a draw from pools solves a problem: (right, in all, drawn) of each pool.
+def solved_shares(pools: Sequence[tuple[int, int, int]], thresholds: Sequence[float]) -> list[float]:
+    """How often a draw from pools solves a problem, at each threshold: (right, in all, drawn) of each pool.
 
     The exact expectation over all draws without replacement, instead of a mean over some.
 
-    >>> solved_share([(3, 4, 2)], 1.0)
-    0.5
+    >>> solved_shares([(3, 4, 2)], [0.5, 1.0])
+    [1.0, 0.5]
     """
     chances = np.ones(1)
     for right, total, drawn in pools:
-        hits = np.arange(drawn + 1)
-        chances = np.convolve(chances, stats.hypergeom.pmf(hits, total, right, drawn))
-    return float(chances[int(needed(threshold, sum(drawn for _, _, drawn in pools))) :].sum())
+        chances = np.convolve(chances, _hypergeometric(right, total, drawn))
+    drawn = len(chances) - 1
+    at_least = np.cumsum(chances[::-1])[::-1]
+    return [min(1.0, float(at_least[int(needed(threshold, drawn))])) for threshold in thresholds]
+
+
+def _hypergeometric(right: int, total: int, drawn: int) -> Floats:
+    """How likely 0, 1, … of the drawn ones are right."""
+    hits = np.arange(drawn + 1)
+    possible = (hits <= right) & (drawn - hits <= total - right)
+    chances = np.zeros(drawn + 1)
+    chances[possible] = np.exp(
+        _log_choose(right, hits[possible])
+        + _log_choose(total - right, drawn - hits[possible])
+        - _log_choose(total, np.array([drawn]))
+    )
+    return chances
+
+
+def _log_choose(n: int, k: NDArray[np.int64]) -> Floats:
+    ways: Floats = special.gammaln(n + 1) - special.gammaln(k + 1) - special.gammaln(n - k + 1)
+    return ways
 
 
 # Tables for intervals
@@ -192,8 +211,8 @@ def variant_table(sums: Sequence[ArrayLike], n: ArrayLike, clusters: ArrayLike) 
     _, index = np.unique(np.asarray(clusters), return_inverse=True)
     columns = [np.asarray(column, np.float64) for column in (*sums, n)]
     order = np.lexsort((*reversed(columns), index))  # sums must not depend on the order of problems
-    totals = [np.bincount(index[order], weights=column[order]) for column in columns]
-    return ClusterTable(*distinct_rows(np.column_stack(totals) + 0.0))
+    totals: Floats = np.column_stack([np.bincount(index[order], weights=column[order]) for column in columns])
+    return ClusterTable(*distinct_rows(totals + 0.0))
 
 
 # What an audit of labels says
