@@ -119,6 +119,11 @@ MEASURES: dict[str, Quantity] = {
     "few-shot accuracy": RATE,
     "pairwise accuracy": RATE,
     "probability better": SHARE,
+    "e value": Quantity("number", "", 1.0, 1),
+    "disagreement": SHARE,
+    "factor value": Quantity("number", "", None, 3),
+    "accuracy in the better direction": RATE,
+    "Kendall tau": Quantity("number", "higher", 1.0, 2),
     # Explaining
     "attribution": Quantity("number", "", 0.0, 3, signed=True),
     "probability": SHARE,
