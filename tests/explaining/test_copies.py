@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from by_hand import by_hand
 
 from shoal import ShoalError, load_model
 from shoal.explaining import EXPLAINERS, explain
@@ -74,7 +75,7 @@ def test_copies_that_are_the_same_are_asked_once_whichever_text_they_come_from()
     assert len(model.asked) == len(set(model.asked)) == 2**3 + 2**2
 
 
-def test_networks_see_each_copy_once(by_hand):
+def test_networks_see_each_copy_once():
     torch = pytest.importorskip("torch")
     model = by_hand({"good": [1.0], "bad": [-1.0]}, lambda given: torch.sum(given, dim=(1, 2)))
     explain(model, [("good bad film",), ("good bad plot",)], "lime", How(samples=2000))
@@ -94,7 +95,7 @@ def test_an_explanation_does_not_depend_on_what_else_is_explained(method):
 
 
 @pytest.mark.parametrize("absent", ["mask", "drop"])
-def test_tokens_are_masked_or_left_out(by_hand, absent):
+def test_tokens_are_masked_or_left_out(absent):
     torch = pytest.importorskip("torch")
     table = {"good": [2.0], "un": [-1.0], "##seen": [-1.0], "[MASK]": [0.25]}
     model = by_hand(table, lambda given: torch.sum(given, dim=(1, 2)))
@@ -154,7 +155,7 @@ def test_networks_that_are_spared_work_answer_as_they_do_when_whole(kind):
 # What cannot be explained
 
 
-def test_models_that_cannot_be_explained_are_refused_in_words(by_hand):
+def test_models_that_cannot_be_explained_are_refused_in_words():
     example = [("good film",)]
     with pytest.raises(ShoalError, match="cannot be asked about copies"):
         explain(load_model("predictions:example"), example)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from by_hand import by_hand
 
 from shoal import ShoalError
 from shoal.explaining import explain
@@ -34,7 +35,7 @@ def closed_form(tokens, fixed):
 
 
 @pytest.mark.parametrize("text", ["good film", "bad unseen film", "not good"])
-def test_the_integral_is_the_line_integral_in_closed_form(by_hand, text):
+def test_the_integral_is_the_line_integral_in_closed_form(text):
     model = by_hand(TABLE, linear)
     (explained,) = explain(model, [(text,)], "gradients", How(label="yes"))
     tokens = text.replace("unseen", "un ##seen").split()
@@ -45,7 +46,7 @@ def test_the_integral_is_the_line_integral_in_closed_form(by_hand, text):
     assert (explained.baseline, explained.output) == pytest.approx((first, last), abs=1e-6)
 
 
-def test_the_values_add_up_to_the_difference_of_outputs(by_hand):
+def test_the_values_add_up_to_the_difference_of_outputs():
     def wild(given):
         return (given**3).sum(dim=(1, 2)) + 2 * torch.sin(given.sum(dim=(1, 2)))
 
@@ -57,7 +58,7 @@ def test_the_values_add_up_to_the_difference_of_outputs(by_hand):
     assert coarse is not None and fine is not None and fine < 1e-3 < coarse
 
 
-def test_a_square_is_integrated_without_error_by_one_step(by_hand):
+def test_a_square_is_integrated_without_error_by_one_step():
     def square(given):
         total = given.sum(dim=(1, 2)) ** 2
         return torch.log(total) - torch.log(1 - total)
@@ -67,7 +68,7 @@ def test_a_square_is_integrated_without_error_by_one_step(by_hand):
     assert explained.values == pytest.approx([0.81], abs=1e-6)
 
 
-def test_special_tokens_have_values_only_where_that_is_asked_for(by_hand):
+def test_special_tokens_have_values_only_where_that_is_asked_for():
     model = by_hand(TABLE, linear)
     (words,) = explain(model, [("good", "film")], "gradients", How())
     (all_units,) = explain(model, [("good", "film")], "gradients", How(specials=True))
@@ -79,7 +80,7 @@ def test_special_tokens_have_values_only_where_that_is_asked_for(by_hand):
     assert all_units.baseline == pytest.approx(first if all_units.label == "yes" else 1 - first, abs=1e-6)
 
 
-def test_texts_of_different_length_are_explained_together_as_alone(by_hand):
+def test_texts_of_different_length_are_explained_together_as_alone():
     model = by_hand(TABLE, linear)
     examples = [("good",), ("not good film",), ("bad unseen film good",)]
     together = explain(model, examples, "gradients", How())
@@ -88,7 +89,7 @@ def test_texts_of_different_length_are_explained_together_as_alone(by_hand):
         np.testing.assert_allclose(explained.values, alone.values, atol=1e-6)
 
 
-def test_a_model_without_a_mask_starts_from_zero(by_hand):
+def test_a_model_without_a_mask_starts_from_zero():
     model = by_hand(TABLE, linear, mask=False)
     (explained,) = explain(model, [("good",)], "gradients", How(label="yes"))
     fixed = sum(np.array(TABLE[token]) @ WEIGHTS for token in ("[CLS]", "[SEP]"))
@@ -96,7 +97,7 @@ def test_a_model_without_a_mask_starts_from_zero(by_hand):
     assert explained.baseline == pytest.approx(sigmoid(fixed), abs=1e-6)
 
 
-def test_what_gradients_cannot_do_is_said_in_words(by_hand):
+def test_what_gradients_cannot_do_is_said_in_words():
     from shoal.models.imported import around
 
     with pytest.raises(ShoalError, match="gradients do not flow"):

@@ -23,38 +23,25 @@ WORDS = [
 ]
 
 
-@pytest.fixture(scope="session")
-def by_hand() -> Callable[..., Any]:
-    """A model whose embeddings and whose logits of "yes" against "no" a test writes down."""
+def by_hand(table: dict[str, list[float]], logit: Callable[[Any], Any], *, mask: bool = True) -> Any:
+    """A model with these embeddings, zero where none is given, and this logit of "yes" against "no"."""
     torch = pytest.importorskip("torch", reason="needs shoal[hf]")
-    tokenizers = pytest.importorskip("tokenizers", reason="needs shoal[hf]")
-    from transformers import PreTrainedTokenizerFast
-
     from shoal.models.fresh import fresh_model
 
-    vocabulary = {word: code for code, word in enumerate(WORDS)}
-    made = tokenizers.Tokenizer(tokenizers.models.WordPiece(vocabulary, unk_token="[UNK]"))
-    made.normalizer = tokenizers.normalizers.Lowercase()
-    made.pre_tokenizer = tokenizers.pre_tokenizers.BertPreTokenizer()
-    made.post_processor = tokenizers.processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
-    names = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
-
     class Network(torch.nn.Module):  # type: ignore[name-defined,misc]
-        def __init__(self, table: dict[str, list[float]], logit: Callable[[Any], Any]) -> None:
+        device = torch.device("cpu")
+
+        def __init__(self) -> None:
             super().__init__()
             width = len(next(iter(table.values())))
             self.embeddings = torch.nn.Embedding(len(WORDS), width)
             with torch.no_grad():
-                rows = [table.get(word, [0.0] * width) for word in WORDS]
-                self.embeddings.weight.copy_(torch.tensor(rows))
-            self.logit = logit
+                self.embeddings.weight.copy_(torch.tensor([table.get(word, [0.0] * width) for word in WORDS]))
             self.config = SimpleNamespace(
                 model_type="by hand", num_labels=2, pad_token_id=0, vocab_size=len(WORDS), is_decoder=False,
                 id2label={0: "no", 1: "yes"}, problem_type=None, to_dict=dict, max_position_embeddings=None,
             )  # fmt: skip
             self.rows = 0
-
-        device = torch.device("cpu")
 
         def get_input_embeddings(self):
             return self.embeddings
@@ -64,12 +51,21 @@ def by_hand() -> Callable[..., Any]:
             self.rows += len(given)
             if attention_mask is not None:
                 given = given * attention_mask[:, :, None]
-            yes = self.logit(given)
+            yes = logit(given)
             return SimpleNamespace(logits=torch.stack([torch.zeros_like(yes), yes], dim=-1))
 
-    def make(table: dict[str, list[float]], logit: Callable[[Any], Any], *, mask: bool = True) -> Any:
-        marks = {**names, "mask_token": "[MASK]"} if mask else names
-        tokenizer = PreTrainedTokenizerFast(tokenizer_object=made, model_max_length=12, **marks)
-        return fresh_model("by hand", "classify", Network(table, logit), tokenizer)
+    return fresh_model("by hand", "classify", Network(), _tokenizer(mask=mask))
 
-    return make
+
+def _tokenizer(*, mask: bool) -> Any:
+    tokenizers = pytest.importorskip("tokenizers", reason="needs shoal[hf]")
+    from transformers import PreTrainedTokenizerFast
+
+    vocabulary = {word: code for code, word in enumerate(WORDS)}
+    made = tokenizers.Tokenizer(tokenizers.models.WordPiece(vocabulary, unk_token="[UNK]"))
+    made.normalizer = tokenizers.normalizers.Lowercase()
+    made.pre_tokenizer = tokenizers.pre_tokenizers.BertPreTokenizer()
+    made.post_processor = tokenizers.processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
+    marks = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
+    marks |= {"mask_token": "[MASK]"} if mask else {}
+    return PreTrainedTokenizerFast(tokenizer_object=made, model_max_length=12, **marks)
