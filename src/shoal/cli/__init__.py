@@ -12,6 +12,7 @@ from .. import __version__
 from ..errors import ShoalError
 from .audit import list_command, try_command
 from .compare import compare_command, gate_command, reproduce_command
+from .explain import explain_command
 from .plans import report, run, show, status
 from .rank import rank_command
 from .suites import check_command, export_command, import_command
@@ -56,6 +57,7 @@ for command in (
     compare_command,
     gate_command,
     rank_command,
+    explain_command,
     check_command,
     import_command,
     export_command,
