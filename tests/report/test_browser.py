@@ -148,7 +148,12 @@ def made(model: str, failing: int, count: int = 60) -> Result:
         facts = {"mean over": "cases"}
         measures.append(Measure("pass rate", rate, len(passed), groups, interval, "wilson", facts=facts))
     whole = Measure("suite score", 1 - failing / count, count, {}, (0.4, 0.8), facts={"headline": True})
-    job = {"id": f"job {model}", "protocol": "behaviour", "model": model, "settings": {"seed": 0, "suite": "s"}}
+    job = {
+        "id": f"job {model}",
+        "protocol": "behaviour",
+        "model": model,
+        "settings": {"seed": 0, "suite": "s"},
+    }
     return Result(job, cases, outcomes, Measures([*measures, whole]), {"said": said})
 
 

@@ -22,6 +22,7 @@ PROTOCOLS: dict[str, tuple[str, str]] = {
     "merge": (
         ".merge",
         "is a model that solves a problem right on its minimal variants too (MERGE)",
+    ),
     "ranking": (
         ".ranking",
         "which of several models will do best in a new domain, from ten labelled examples (few-shot ranking)",
