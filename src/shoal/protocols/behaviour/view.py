@@ -30,7 +30,7 @@ WORST = 3
 EXAMPLES = 2
 ABOUT_ANSWERS = ("label map", "band", "never")
 """Facts of the suite score that stand above the table; the others stand below it."""
-TONES: Mapping[str, Tone] = {DEAD: "bad", DEGENERATE: "bad"}
+TONES: Mapping[str, Tone] = {DEAD: "bad", DEGENERATE: "bad", "untrained": "bad", "saturated": "doubt"}
 Count = Literal["n", "na", "errors"]
 METHODS = (
     "intervals: Wilson, on as many independent cases as tell as much: cases of one template count together"

@@ -6,10 +6,11 @@ from dataclasses import replace
 from ....claims import ALPHA, claim_of_rows
 from ....measures import quantity, shown
 from ....records import Finding, Measure, Result
+from ....stats.generalization import ESTIMABLE_SEEDS
 from ....views import Cell as ShownCell
 from ....views import Column, HeatMap, Number, Section, Table, Tone, Words
 from ....views import Row as ShownRow
-from .conclusions import CONCLUSION, sentence
+from .conclusions import CONCLUSION, corrected_gain, sentence
 from .files import file_tables
 from .notes import note_of
 from .table3 import COLUMNS, Cell, TableRow, means_of, models_of, rows_of_table3
@@ -24,6 +25,11 @@ SCENARIOS = {
     "capability": "class: its whole capability was held out",
     "test type": "type: its whole test type was held out",
 }
+PARTS = ("iid score", "suite score", "G")
+AVERAGED = (
+    "over seeds: G is taken in each seed and then averaged, so it need not lie between the means of its parts "
+    "(each seed: --full)"
+)
 MANY = 3
 """How many findings about single trainings are shown."""
 
@@ -46,7 +52,11 @@ def learning_sections(
         seeds = len({row.groups["seed"] for row in ours if "seed" in row.groups})
         notes = [*filter(None, [about]), *_legend(ours, rows, seeds)]
         warnings = _warnings([finding for finding in findings if finding.groups.get("model") == model])
-        sections.append(Section(title, sentence(rows), [_table(rows)], notes, warnings))
+        sections.append(
+            Section(
+                title, sentence(rows, corrected_gain(rows, measures, model)), [_table(rows)], notes, warnings
+            )
+        )
         if any(cell.anew for row in rows for cell in row.cells.values()):
             words = Words("The same with intervals for new functionalities:", "quiet")
             anew = _table(rows, anew=True)
@@ -54,15 +64,22 @@ def learning_sections(
         trainings = [job for job in read_trainings(results) if model in (None, job.model)]
         matrices = list(_matrices(means_of(measures, model), trainings))
         sections.append(Section(title, "", matrices, detail="full"))
+        if seeds > 1:
+            words = Words("Each seed, the parts of G:", "quiet")
+            sections.append(Section(title, words, [_by_seed(ours)], detail="full"))
     return [*sections, Section(blocks=file_tables(measures, task), detail="file")]
 
 
 def _warnings(findings: Sequence[Finding]) -> list[str]:
-    """What is wrong with single trainings; of many the first, and how many more there are."""
+    """What is wrong with the table and with single trainings; of many the first, and how many more there are."""
     told = [finding for finding in findings if finding.kind != CONCLUSION]
-    lines = [f"{_training(finding)}: {finding.text}" for finding in told[:MANY]]
-    more = len(told) - len(lines)
-    return lines + ([f"the same or like it in {more} more trainings"] if more else [])
+    together = [finding for finding in told if "seed" not in finding.groups]
+    single = [finding for finding in told if "seed" in finding.groups]
+    lines = [finding.text for finding in together[:MANY]]
+    lines += [f"{len(together) - MANY} more such findings"] if len(together) > MANY else []
+    lines += [f"{_training(finding)}: {finding.text}" for finding in single[:MANY]]
+    more = len(single) - MANY
+    return lines + ([f"the same or like it in {more} more trainings"] if more > 0 else [])
 
 
 def _training(finding: Finding) -> str:
@@ -141,12 +158,19 @@ def _legend(measures: Sequence[Measure], rows: Sequence[TableRow], seeds: int) -
         level = f"{ALPHA:.2f}".removeprefix("0")
         lines += [f"▲ ▼ better, worse than iid: adjusted p at most {level} ({note_of(adjusted.facts)})"]
         lines += ["tests: " + "; ".join(tests)]
-        hollow = any(cell.verdict and not cell.holds_over_seeds for cell in cells)
-        lines += ["△ ▽ the test says so, but the interval of the difference holds 0"] if hollow else []
+        hollow = any(cell.verdict != cell.shown for cell in cells)
+        lines += [f"△ ▽ on these runs only: {_why_hollow(seeds)}"] if hollow else []
         lines += [
-            "could see: without a mark, the smallest difference that one test at 5 % finds 8 times in 10"
+            "could see: without a mark, the smallest difference found 8 times in 10 at the level of this table"
         ]
+    lines += [AVERAGED] if seeds > 1 else []
     return [*lines, "in per cent; bold: the largest of its column"]
+
+
+def _why_hollow(seeds: int) -> str:
+    if 1 < seeds < ESTIMABLE_SEEDS:
+        return f"what {seeds} seeds say of the recipe cannot be estimated"
+    return "the test says so, but the interval of the difference holds 0"
 
 
 def _drawn(row: Measure) -> str:
@@ -166,10 +190,42 @@ def _cases(measures: Sequence[Measure]) -> str:
 
 def _intervals(seeds: int, *, anew: bool = False) -> str:
     drawn = "functionalities and cases drawn again" if anew else "cases drawn again inside each functionality"
-    over = ", Student's t over seeds" if seeds > 1 else ""
-    return (
+    over = ", Student's t over seeds" if seeds >= ESTIMABLE_SEEDS else ""
+    words = (
         f"95 % intervals of G: {drawn}, Wilson where all cases agree{over}; of the i.i.d. score: Wilson{over}"
     )
+    if 1 < seeds < ESTIMABLE_SEEDS:
+        words += f"; for these runs: for the recipe not estimable from {seeds} seeds"
+    return words
+
+
+# Each seed
+
+
+def _by_seed(measures: Sequence[Measure]) -> Table:
+    """The parts of G in every seed: a row per configuration, method, what was held out and seed."""
+    rows: dict[tuple[str, ...], dict[str, Measure]] = {}
+    for measure in measures:
+        groups = measure.groups
+        if "seed" in groups and "functionality" not in groups and measure.name in PARTS:
+            place = (groups["config"], groups["method"], groups["hold out"], groups["seed"])
+            rows.setdefault(place, {})[measure.name] = measure
+    shared = {place[:2] + place[3:]: parts for place, parts in rows.items() if "iid score" in parts}
+    shown_rows = [
+        ShownRow(
+            [
+                *place,
+                *(Number({**shared.get(place[:2] + place[3:], {}), **parts}.get(name)) for name in PARTS),
+            ]
+        )
+        for place, parts in rows.items()
+        if "G" in parts
+    ]
+    heads = [
+        *(Column(head, "left") for head in ("trained on", "method", "held out", "seed")),
+        *map(Column, PARTS),
+    ]
+    return Table(heads, shown_rows, "results_by_seed")
 
 
 # Figure 1
