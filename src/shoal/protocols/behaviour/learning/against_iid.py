@@ -61,6 +61,8 @@ class Contest:
     mde: float | None
     facts: Mapping[str, Any] = field(default_factory=dict)
     """What else a reader should know: seeds or functionalities that only one of the two has."""
+    shuffled: Floats | None = None
+    """The difference in each shuffle, where p comes from those."""
 
 
 def common_seeds(scenario: Scenario, base: Scenario) -> tuple[list[int], list[int]]:
@@ -126,6 +128,7 @@ def g_test(
         f"randomisation: {settings.shuffles:,} exchanges of {unit}{runs}",
         _smallest(float(np.nanstd(shuffled.shuffled))),
         _unequal(scenario, ours) | drawn,
+        shuffled.shuffled[:, 0],
     )
 
 

@@ -52,6 +52,7 @@ WORDS: dict[str, Callable[[Facts], str]] = {
     "iid of held-out models": lambda facts: "i.i.d. score: mean over the held-out models",
     "seed share": lambda facts: f"seeds: {facts['seed share']:.0%} of the variance",
     "applies": lambda facts: "applies to {:.0%} of the cases, for iid to {:.0%}".format(*facts["applies"]),
+    "tasks": lambda facts: f"over {facts['tasks']} tasks",
     "test": lambda facts: str(facts["test"]),
     "tests": _family,
     "power": lambda facts: f"{100 * facts['power']:.0f} % power in one test at 5 %",
