@@ -148,7 +148,7 @@ class Settings(Profiled):
     band: Literal["inclusive", "strict"] | None = changes("scoring", None)
     """Edges of the neutral band that makes three classes of a two-class sentiment model."""
     resamples: Annotated[int, Within(10, 1_000_000)] = changes("scoring", 2000)
-    """Bootstrap resamples behind the intervals of means."""
+    """Draws of cases behind the intervals of G in behavioural learning; other intervals draw nothing."""
 
     # Behavioural learning
 

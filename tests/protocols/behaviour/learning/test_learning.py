@@ -367,10 +367,34 @@ def test_scores_are_means_over_seeds_and_each_seed_is_there():
     assert per_seed == [pytest.approx(0.5), pytest.approx(2 / 3)]
     mean = one(found, "G", config="iid>suite", hold_out="seen")
     assert mean.value == pytest.approx((0.5 + 2 / 3) / 2)
-    assert mean.interval_method == "cluster bootstrap, t over seeds"
+    assert mean.interval_method == "cluster bootstrap, these runs"
+    assert "not estimable for the recipe from 2 seeds: the interval is for these runs" in mean.note
     rate = one(found, "pass rate", config="iid>suite", hold_out="seen", functionality="a.f.MFT")
     assert rate.value == pytest.approx(0.75)
-    assert rate.interval == (0.0, 1.0)  # two seeds say very little
+    assert rate.interval == pytest.approx((0.269, 0.961), abs=0.001)  # of four cases, in these two runs
+    difference = one(found, "difference", config="iid>suite", hold_out="seen", score="G")
+    assert difference.facts["interval for these runs"] == 2
+
+
+def test_three_seeds_and_more_speak_of_the_recipe():
+    first, second = {"a.f.MFT": [1, 1, 0, 0]}, {"a.f.MFT": [1, 1, 1, 1]}
+    results = [iid_job(first, [1, 0], seed) for seed in (1, 2, 3)]
+    results += [job(second if seed == 2 else first, [1, 0], seed=seed) for seed in (1, 2, 3)]
+    mean = one(compared(table(), results), "G", config="iid>suite", hold_out="seen")
+    assert mean.interval_method == "cluster bootstrap, t over seeds"
+    assert "interval for these runs" not in mean.facts
+
+
+def test_a_row_that_is_much_better_keeps_its_gain():
+    rng = np.random.default_rng(0)
+    results = [
+        iid_job(random_suite(rng, 0.4), TOY_IID * 8),
+        job(random_suite(rng, 0.4), TOY_IID * 8, method="l2"),
+    ]
+    results.append(job(random_suite(rng, 0.9), TOY_IID * 8))
+    (gain,) = compared(table(method=("vanilla", "l2")), results).where("gain of the best row")
+    assert gain.groups["method"] == "vanilla" and gain.facts["picked again"] == 1.0
+    assert gain.value == pytest.approx(gain.facts["as measured"], abs=0.02)
 
 
 def test_one_seed_is_this_checkpoint_only():

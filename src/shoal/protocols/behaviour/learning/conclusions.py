@@ -8,7 +8,7 @@ from ....records import Finding, Measure, Result
 from ....views import Tone, Words
 from ..settings import Settings
 from .aggregation import sensitive_claims
-from .table3 import IID_COLUMN, TableRow, best_gain, models_of, rows_of_table3
+from .table3 import IID_COLUMN, TableRow, best_gain, means_of, models_of, rows_of_table3
 from .trainings import HOLD_OUTS, Trainings, read_trainings
 from .transfer import negative_transfer
 
@@ -23,7 +23,7 @@ def conclusions(measures: Sequence[Measure]) -> list[Finding]:
     for model in models_of(measures):
         rows = rows_of_table3(measures, model)
         if rows:
-            text = "".join(words.text for words in sentence(rows))
+            text = "".join(words.text for words in sentence(rows, corrected_gain(rows, measures, model)))
             cells = [row.cells.get(asked_column(rows)) for row in rows]
             rests_on = tuple(cell.difference for cell in cells if cell and cell.difference)
             groups = {} if model is None else {"model": model}
@@ -87,8 +87,20 @@ def asked_column(rows: Sequence[TableRow]) -> str:
     return next((name for name in HOLD_OUTS[1:] if name in rows[0].cells), "seen")
 
 
-def sentence(rows: Sequence[TableRow]) -> list[Words]:
-    """Whether training on the suite helps where it was not trained, and what it costs."""
+def corrected_gain(
+    rows: Sequence[TableRow], measures: Sequence[Measure], model: str | None
+) -> Measure | None:
+    """What the best row of the column gains on cases and seeds that did not pick it; None for a lone row."""
+    column = asked_column(rows)
+    gains = [row for row in means_of(measures, model) if row.name == "gain of the best row"]
+    return next((row for row in gains if row.groups["hold out"] == column), None)
+
+
+def sentence(rows: Sequence[TableRow], elsewhere: Measure | None = None) -> list[Words]:
+    """Whether training on the suite helps where it was not trained, and what it costs.
+
+    `elsewhere` is the gain of the best row, corrected for its having been picked.
+    """
     trained = [row for row in rows if not row.is_baseline]
     if len(trained) == len(rows):
         return [Words("There is no iid row yet: nothing to compare with.", "doubt")]
@@ -97,9 +109,10 @@ def sentence(rows: Sequence[TableRow]) -> list[Words]:
     if best is None:
         return [Words("No row is complete yet.", "doubt")]
     row, gain = best
-    verdicts = [row.cells[column].verdict for row in trained]
-    helps, hurts = verdicts.count("better"), verdicts.count("worse")
-    worse = sum(row.cells[IID_COLUMN].verdict == "worse" for row in trained)
+    cells = [row.cells[column] for row in trained]
+    helps, hurts = ([cell.shown for cell in cells].count(verdict) for verdict in ("better", "worse"))
+    only_here = sum(cell.verdict != cell.shown for cell in cells)
+    worse = sum(row.cells[IID_COLUMN].shown == "worse" for row in trained)
     words = "the suite it was trained on" if column == "seen" else f"a {column} it was not trained on"
     points = shown(gain, MEASURES["difference"])
     return [
@@ -107,11 +120,19 @@ def sentence(rows: Sequence[TableRow]) -> list[Words]:
         Words(f"helps in {helps} of {len(trained)} rows", _if_any(helps, "good")),
         Words(", "),
         Words(f"hurts in {hurts}", _if_any(hurts, "bad")),
+        Words(f", differs on these runs only in {only_here}" if only_here else ""),
         Words(f"; best {row.config} {row.method}, G {points} points"),
-        Words(", picked after the fact" if len(trained) > 1 else ""),
+        Words(_picked(elsewhere) if len(trained) > 1 else ""),
         Words(f". The i.i.d. score drops in {worse}", _if_any(worse, "")),
         Words("."),
     ]
+
+
+def _picked(elsewhere: Measure | None) -> str:
+    if elsewhere is None:
+        return ", picked after the fact"
+    gain = shown(elsewhere.value, MEASURES["difference"])
+    return f", picked after the fact: {gain} on cases that did not pick it"
 
 
 def _if_any(count: int, tone: Tone) -> Tone:
