@@ -102,7 +102,7 @@ def _flat(chosen: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         usual = Train()
         for part in fields(value):
             if getattr(value, part.name) != getattr(usual, part.name):
-                yield f"{name}.{part.name}", getattr(value, part.name)
+                yield f"{name}.{part.name.removesuffix('_')}", getattr(value, part.name)
 
 
 def _plain(value: Any) -> str:
