@@ -35,7 +35,9 @@ SENTENCES = [
     "My phone arrived with a scratched screen, and the shop has not answered any of the three letters that I sent.",
     "The soup was cold, the bread was stale and the waiter laughed when we asked him for a glass of water.",
 ]
-sys.path.pop(0)  # numba, which shap imports, would take coverage.py in this folder for the package of that name
+sys.path.pop(
+    0
+)  # numba, which shap imports, would take coverage.py in this folder for the package of that name
 Explain = Callable[[str], object]
 Classify = Callable[[Sequence[str]], np.ndarray[Any, np.dtype[np.float64]]]
 SHAP_SAMPLES, STEPS = 500, 50
@@ -194,7 +196,11 @@ def main() -> None:
             print(method)
             for name, taken in seconds.items():
                 ratio = np.array(taken) / ours
-                times = "" if name == "shoal" else f"  {np.median(ratio):.2f} ({ratio.min():.2f}-{ratio.max():.2f})"
+                times = (
+                    ""
+                    if name == "shoal"
+                    else f"  {np.median(ratio):.2f} ({ratio.min():.2f}-{ratio.max():.2f})"
+                )
                 print(f"  {name:<28}{np.median(taken):7.2f} s{times}")
 
 

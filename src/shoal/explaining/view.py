@@ -54,7 +54,7 @@ def sections(
     parts = [
         Section(
             title,
-            blocks=[*_texts(example, explained), _table(explained)],
+            blocks=[*text_blocks(example, explained), _table(explained)],
             notes=[_made(explained, method)],
             warnings=[finding.text for finding in findings],
         )
@@ -64,7 +64,7 @@ def sections(
     return parts
 
 
-def _texts(example: Example, explained: Attribution) -> Iterator[Block]:
+def text_blocks(example: Example, explained: Attribution) -> Iterator[Block]:
     """Each text as it was written, its words in colour: for the label, or against it."""
     largest = float(np.abs(explained.values).max(initial=0.0))
     for number, text in enumerate(example):
