@@ -111,7 +111,7 @@ def _table(explained: Attribution) -> Table:
 def _made(explained: Attribution, method: str) -> str:
     """How the values came to be, in words."""
     facts = explained.facts
-    exact = "every copy asked: exact" if facts.get("exact") else f"{facts['samples']:,} copies"
+    exact = "exact, every copy asked" if facts.get("exact") else f"{facts['samples']:,} copies"
     made = f"{facts['samples']:,} steps" if method == "gradients" else exact
     absent = ABSENT[str(facts["absent"])]
     without = shown(explained.baseline, RATE)
