@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from ..errors import ModelError, nearest
 from ..records import Answers, Example
-from . import ModelSpec, likelihood, spans
-from .ask import BATCH_TOKENS, Filler, TokenScores, batches
+from . import ModelSpec, fillers, likelihood, spans
+from .ask import BATCH_TOKENS, Blank, Filler, Fillers, TokenScores, batches
 from .checkpoint import DTYPES, HEADS, Checkpoint, first_line, libraries
 from .features import Features
 from .labels import Spellings, ends_of, in_suite_order, parse_labels, suite_names
@@ -308,6 +308,14 @@ class HFModel:
     def fill(self, examples: Sequence[Example], k: int = 10) -> list[list[Filler]]:
         """The k likeliest tokens for the one mask (`tokenizer.mask_token`) in each example, with probabilities."""
         return likelihood.fill(self.network("masked"), self.tokenizer, self._tokens(examples), k)
+
+    def fill_words(self, blanks: Sequence[Blank], k: int) -> list[Fillers]:
+        """For each blank the words among the k likeliest, and the probability of the word that is hidden there."""
+        return fillers.fill_words(self.network("masked"), self._vocabulary, self.longest, blanks, k)
+
+    @cached_property
+    def _vocabulary(self) -> "fillers.Vocabulary":
+        return fillers.Vocabulary(self.tokenizer)
 
     @property
     def language_model(self) -> str:

@@ -76,7 +76,7 @@ def masked(network: Any, tokenizer: Any, rows: Sequence[Tokens], only: Only = No
 
     Special tokens are not scored, unless `only` says so.
     """
-    special, mask = set(tokenizer.all_special_ids), _mask(tokenizer)
+    special, mask = set(tokenizer.all_special_ids), mask_of(tokenizer)
     wanted = [
         [place for place, token in enumerate(row.ids) if token not in special]
         if only is None
@@ -100,7 +100,7 @@ def fillers(network: Any, tokenizer: Any, gaps: Sequence[tuple[str, str, str]]) 
     Where piece j is scored, the pieces before it stand in the gap, then a mask, then what follows the gap (StereoSet's
     intra-sentence test, `docs/method/bias.md` 5.4). Positions are those of the pieces in the whole.
     """
-    mask = _mask(tokenizer)
+    mask = mask_of(tokenizer)
     frames = tokens_of(tokenizer, [before + tokenizer.mask_token + after for before, _, after in gaps])
     hidden, places, pieces = [], [], []
     starts, words = [], []
@@ -158,13 +158,13 @@ def _at_masks(
         for (_, at), number in zip(asked, numbers.tolist(), strict=True):
             found[at] = number
 
-    _look(network, tokenizer, [rows[at] for at in once], [places[at] for at in once], note)
+    look_at(network, tokenizer, [rows[at] for at in once], [places[at] for at in once], note)
     return found
 
 
 def fill(network: Any, tokenizer: Any, rows: Sequence[Tokens], k: int) -> list[list[Filler]]:
     """The k likeliest tokens for the one mask of each text."""
-    mask = _mask(tokenizer)
+    mask = mask_of(tokenizer)
     for row in rows:
         if row.ids.count(mask) != 1:
             raise ModelError(
@@ -180,11 +180,11 @@ def fill(network: Any, tokenizer: Any, rows: Sequence[Tokens], k: int) -> list[l
             pairs = zip(tokens, best.values[number].tolist(), strict=True)
             found[at] = [Filler(token, probability) for token, probability in pairs]
 
-    _look(network, tokenizer, rows, [row.ids.index(mask) for row in rows], note)
+    look_at(network, tokenizer, rows, [row.ids.index(mask) for row in rows], note)
     return found
 
 
-def _look(
+def look_at(
     network: Any,
     tokenizer: Any,
     rows: Sequence[Tokens],
@@ -261,7 +261,8 @@ def room_of(network: Any) -> int:
     return min(TOKENS, max(FEW_TOKENS, ACTIVATIONS // int(widest)))
 
 
-def _mask(tokenizer: Any) -> int:
+def mask_of(tokenizer: Any) -> int:
+    """The number of the mask."""
     if tokenizer.mask_token_id is None:
         raise ModelError(
             "the tokenizer has no mask", why="only masked language models can be asked to fill one"

@@ -1,6 +1,6 @@
 """What a job or a plan shows: its protocol says what, the renderers say how."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -37,27 +37,6 @@ def plan_sections(
             plan.tables[protocol], results, together.measures, together.findings
         )
     return sections
-
-
-def report_parts(
-    plan: Plan, jobs: Sequence[Job], store: RunStore, compared: Mapping[str, Compared]
-) -> dict[str, list[Section]]:
-    """A plan as a page shows it, heading by heading: its jobs together, then each that was not trained here."""
-    parts: dict[str, list[Section]] = {}
-    for protocol, settings in plan.tables.items():
-        results = results_of(plan, jobs, store, protocol)
-        if protocol in compared:
-            together = compared[protocol]
-            view = find_protocol(protocol).view
-            parts[protocol] = view(settings, results, together.measures, together.findings)
-        if protocol not in compared or not _trains(jobs, protocol):
-            for result in results:
-                parts.setdefault(str(result.job["model"]), []).extend(result_sections(result))
-    return parts
-
-
-def _trains(jobs: Sequence[Job], protocol: str) -> bool:
-    return any("training" in job.identity for job in jobs if job.protocol == protocol)
 
 
 def failing_sections(result: Result, name: str | None = None) -> list[Section]:
@@ -106,10 +85,15 @@ def _first_group(case: Case) -> str:
 
 def case_rows(result: Result) -> list[dict[str, Any]]:
     """Every case with its outcome, passes included, and what the model said where that is known."""
+    return list(each_case(result))
+
+
+def each_case(result: Result) -> Iterator[dict[str, Any]]:
+    """The same, one after the other: for results that are large."""
     said = result.columns.get("said")
     verdicts = {True: "pass", False: "fail", None: "n/a"}
-    return [
-        {
+    for position, (case, outcome) in enumerate(zip(result.cases, result.outcomes, strict=True)):
+        yield {
             "case_id": case.id,
             **case.groups,
             "outcome": "error" if outcome.error else verdicts[outcome.passed],
@@ -119,8 +103,6 @@ def case_rows(result: Result) -> list[dict[str, Any]]:
             "examples": [list(example) for example in case.examples],
             **({"said": list(said[position])} if said is not None else {}),
         }
-        for position, (case, outcome) in enumerate(zip(result.cases, result.outcomes, strict=True))
-    ]
 
 
 def plan_measures(jobs: Sequence[Job], store: RunStore, compared: Mapping[str, Compared]) -> Measures:
