@@ -32,7 +32,7 @@ from ...stats.ranking import (
 from .build import LABELLED
 from .factors import Factor, find_factor
 from .order import Field
-from .settings import Settings
+from .settings import Settings, given_accuracies
 
 Floats = NDArray[np.float64]
 
@@ -132,8 +132,8 @@ def _study(settings: Settings, field: Field) -> Study | None:
 
 def _truth(settings: Settings, field: Field) -> Floats:
     """What each model gets right of everything: as the settings say, or as it does here."""
-    given = settings.accuracies
-    if given is None:
+    given = given_accuracies(settings)
+    if not given:
         rates = [result.measures.where("accuracy")[0].value for result in field.results]
         return np.array([np.nan if rate is None else rate for rate in rates], np.float64)
     missing = [spec for spec in field.specs if spec not in given]
@@ -141,7 +141,7 @@ def _truth(settings: Settings, field: Field) -> Floats:
         raise PlanError(
             f"accuracies: none for {missing[0]!r}",
             why="where some are given, every model needs one",
-            fix=nearest(missing[0], given) or f'accuracies = {{"{missing[0]}" = 0.9, …}}',
+            fix=nearest(missing[0], given) or f'accuracies = ["{missing[0]}=0.9", …]',
         )
     return np.array([given[spec] for spec in field.specs], np.float64)
 
