@@ -247,7 +247,9 @@ def test_a_plan_runs_shows_compares_and_reports(study, models, tmp_path):
     shoal("report", "plan.toml", "--out", "page.html")
     assert "order two models" in Path("page.html").read_text()
     pairs = read_csv(tmp_path / "page-pairs.csv")
-    wanted = "dataset explainer method direction model_i model_j s_i s_j accuracy ties B t".split()
+    wanted = [
+        "dataset", "explainer", "method", "direction", "model_i", "model_j", "s_i", "s_j", "accuracy", "ties", "B", "t",
+    ]  # fmt: skip
     assert [name for name in pairs[0] if name in wanted] == wanted
     assert len(pairs) == 30 and pairs[0]["B"] == "50"
     assert {"page-order.csv", "page-few-shot.csv", "page-better.csv"} <= {

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from itertools import takewhile
 from urllib.parse import parse_qsl
 
-
 START = re.compile(r".*[-_.:/ ]")
 END = re.compile(r"(?:[-_.:/ ]|(?<=[a-z])[A-Z]|^[A-Z.]).*")
 """Where a word ends: at a sign, or before a capital letter."""
