@@ -27,11 +27,9 @@ def rows(tables: Path, name: str) -> list[dict[str, str]]:
 def from_accuracies(percent: list[float], size: int = 10) -> tuple[float, float]:
     """What ACC comes to with independent draws, ties one half and ties as failures, in per cent."""
     truth = np.array(percent) / 100
-    shares = [
-        independent_draws(truth[i], truth[j], size) for i, j in zip(*decided_pairs(truth), strict=True)
-    ]
-    half = np.mean([above + equal / 2 for above, equal in shares])
-    return round(100 * float(half), 1), round(100 * float(np.mean([above for above, _ in shares])), 1)
+    better, worse = decided_pairs(truth)
+    above, equal = independent_draws(truth[better], truth[worse], size)
+    return round(100 * float((above + equal / 2).mean()), 1), round(100 * float(above.mean()), 1)
 
 
 def inoculated(tables: Path, dataset: str, column: str, model: str) -> list[float]:

@@ -74,7 +74,7 @@ def test_guessing_among_three_models(worked):
 
 
 def test_two_models_of_95_and_98_percent_tie_often():
-    above, equal = independent_draws(0.98, 0.95, 10)
+    above, equal = map(float, independent_draws(0.98, 0.95, 10))
     assert (above, equal, above + equal / 2) == pytest.approx((0.3424, 0.5429, 0.6139), abs=5e-5)
     assert above + equal == pytest.approx(0.885, abs=5e-4)
 

@@ -198,11 +198,9 @@ def _few_shot(whole: Study, order: Floats, groups: dict[str, str], facts: dict[s
 
 def _independent(truth: Floats, size: int) -> float:
     """What ACC would come to if models were right or wrong independently of each other, ties one half."""
-    shares = [
-        independent_draws(truth[first], truth[second], size)
-        for first, second in zip(*decided_pairs(truth), strict=True)
-    ]
-    return float(np.mean([above + equal / 2 for above, equal in shares]))
+    better, worse = decided_pairs(truth)
+    above, equal = independent_draws(truth[better], truth[worse], size)
+    return float((above + equal / 2).mean())
 
 
 def _worth(
