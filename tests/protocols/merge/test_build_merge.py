@@ -11,13 +11,16 @@ from shoal import audit
 from shoal.errors import DataError, MissingExtra
 from shoal.protocols.merge import Settings, build
 from shoal.protocols.merge.problems import read_problems
-from shoal.protocols.merge.score import named
+from shoal.protocols.merge.score import named, score
 from shoal.protocols.merge.tagger import Tagger, load_tagger
 from shoal.protocols.merge.variants import write_variants
 from shoal.records import Measures
 
 WORDS = "woman boy girl child lady teacher doctor farmer sailor singer nurse judge".split()  # noqa: SIM905
-PAIRS = "premise\thypothesis\tlabel\nA man sits .\tThe man sits down .\tneutral\nA man runs .\tA man moves .\tentailment\n"
+PAIRS = (
+    "premise\thypothesis\tlabel\nA man sits .\tThe man sits down .\tneutral\n"
+    "A man runs .\tA man moves .\tentailment\n"
+)
 
 
 def write(tmp_path, text=PAIRS):
@@ -73,7 +76,7 @@ def test_the_funnel_only_narrows(built):
 
 def test_conditions_have_the_same_problems_and_numbers(small):
     filters = ("default", "pos", "probability", "none", "scrambled")
-    built = build(Settings(**{**small, "limit": 8}, filters=filters))
+    built = build(Settings(**{**small, "limit": 6}, filters=filters))
     by_filter = {
         name: [case for case in built.cases if case.groups.get("filter") == name] for name in filters
     }
@@ -84,19 +87,26 @@ def test_conditions_have_the_same_problems_and_numbers(small):
         for plain, other in zip(default.meta["made"], mixed.meta["made"], strict=True):
             assert sorted(other["replacement"]) == sorted(plain["replacement"]) != other["replacement"]
             assert other["scrambled from"] == plain["replacement"]
-    measures = audit("merge", Planted(truth), **{**small, "limit": 8}, filters=",".join(filters)).measures
+    examples = [example for case in built.cases for example in case.examples]
+    given = Planted(truth).classify(examples, built.labels)
+    measures = Measures(score(Settings(), built, {"": given}).measures)
     assert {row.groups.get("filter") for row in measures.where("sample accuracy")} == set(filters)
 
 
 def test_all_draws_at_once_is_the_mean_of_many(small):
-    options = {**small, "limit": 8}
-    model = Planted(lambda e: truth(e) if len(" ".join(e)) % 5 else "neutral")
-    many = audit("merge", model, **{**options, "draws": 400}).measures
-    exact = audit("merge", model, **{**options, "draws": 0}).measures
+    options = {**small, "limit": 4}
+    many, exact = (measures_of(Settings(**{**options, "draws": draws})) for draws in (60, 0))
     for threshold in ("0.5", "0.9", "1"):
         drawn, expected = (named(m, "pattern accuracy", {"threshold": threshold}) for m in (many, exact))
         assert drawn is not None and expected is not None
-        assert drawn.value == pytest.approx(expected.value, abs=0.02)
+        assert drawn.value == pytest.approx(expected.value, abs=0.08)
+
+
+def measures_of(settings):
+    built = build(settings)
+    examples = [example for case in built.cases for example in case.examples]
+    model = Planted(lambda e: truth(e) if sum(map(ord, "".join(e))) % 7 else "neutral")
+    return Measures(score(settings, built, {"": model.classify(examples, built.labels)}).measures)
 
 
 # Sources
@@ -188,12 +198,6 @@ def test_variants_come_back_as_they_were_written(built, tmp_path):
     again = build(Settings(variants=str(path)))
     assert list(again.cases) == list(built.cases)
     assert again.labels == built.labels
-    result, direct = (
-        audit("merge", Planted(truth), **options)
-        for options in ({"variants": str(path)}, {"limit": 24, "minimum": 8, "sample": 8, "draws": 4})
-    )
-    rates = [[row for row in r.measures if row.name == "pattern accuracy"] for r in (result, direct)]
-    assert rates[0] == rates[1]
 
 
 def test_variants_made_elsewhere_need_only_their_texts(tmp_path):
@@ -204,9 +208,8 @@ def test_variants_made_elsewhere_need_only_their_texts(tmp_path):
         {"problem_id": "1", "s": "boy", "texts": ["A boy sits.", "He sits."]},
     ]
     path.write_text("\n".join(map(json.dumps, rows)) + "\n")
-    result = audit(
-        "merge", Planted(lambda e: "entailment" if "boy" in e[0] else "neutral"), variants=str(path)
-    )
+    model = Planted(lambda e: "entailment" if "boy" in e[0] else "neutral")
+    result = audit("merge", model, variants=str(path), label_names="entailment,neutral")
     assert named(result.measures, "sample accuracy", {}).value == 0.5  # type: ignore[union-attr]
     path.write_text(json.dumps({**rows[1], "problem_id": "2"}) + "\n")
     with pytest.raises(DataError, match="line 1: a variant of problem '2', whose original is not there"):

@@ -1,20 +1,25 @@
 """Planted models give the curves they must; groups that are there are scored the same way; errors stay in sight."""
 
-import json
+import io
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from planted import LABELS, Planted, truth
+from rich.console import Console
 
 from shoal import audit
+from shoal.comparing.judge import judge
 from shoal.comparing.pairs import compare
+from shoal.comparing.rules import Rule
 from shoal.errors import DataError, PlanError
 from shoal.protocols import merge
 from shoal.protocols.base import Built
 from shoal.protocols.merge import Settings, build
 from shoal.protocols.merge.score import named, score
-from shoal.records import Answers, Case, Measures
+from shoal.records import Answers, Case, Measures, Result
+from shoal.show.csv_tables import tables_of
+from shoal.show.terminal import print_sections
 
 HEADLINE = ("0.5", "0.9", "0.95", "1")
 
@@ -190,7 +195,8 @@ def test_groups_of_the_users_own_count_every_member(tmp_path):
 
 def test_a_paraphrase_column_makes_groups_of_two(tmp_path):
     (tmp_path / "p.tsv").write_text(
-        "premise\thypothesis\tlabel\tother\nA dog runs.\tIt moves.\t0\tIt is moving.\nA man.\tHe sits.\t1\tHe is sitting.\n"
+        "premise\thypothesis\tlabel\tother\nA dog runs.\tIt moves.\t0\tIt is moving.\n"
+        "A man.\tHe sits.\t1\tHe is sitting.\n"
     )
     model = Planted(
         lambda e: "neutral" if "sit" in e[1] else "entailment" if "moves" in e[1] else "contradiction"
@@ -220,11 +226,19 @@ def test_what_cannot_be_told_is_refused(tmp_path):
 # Two models
 
 
-def test_two_models_are_compared_problem_by_problem(small):
+def result_of(built: Built, answer, name: str) -> Result:
+    settings = Settings()
+    made = score(settings, built, answers_of(built, answer))
+    job = {"model": name, "protocol": "merge", "about": dict(built.about)}
+    measures = Measures([*built.measures, *made.measures])
+    return Result(job, built.cases, made.outcomes, measures, made.columns, made.findings, settings)
+
+
+def test_two_models_are_compared_problem_by_problem(built):
     rng = np.random.default_rng(2)
-    good = audit("merge", Planted(truth, "good"), **small)
-    sure = {example: rng.random() < 0.7 for case in good.cases for example in case.examples}
-    worse = audit("merge", Planted(lambda e: truth(e) if sure[e] else _other(truth(e)), "worse"), **small)
+    sure = {example: rng.random() < 0.7 for case in built.cases for example in case.examples}
+    good = result_of(built, truth, "good")
+    worse = result_of(built, lambda e: truth(e) if sure[e] else _other(truth(e)), "worse")
     comparison = compare([good], [worse])
     assert comparison.headline.measure == "pattern accuracy" and comparison.headline.name == "0.9"
     for row in comparison.rows:
@@ -233,19 +247,39 @@ def test_two_models_are_compared_problem_by_problem(small):
         assert row.rates == (pytest.approx(a.value), pytest.approx(b.value))
     assert comparison.headline.p is not None and comparison.headline.p < 0.001
     assert comparison.headline.test.startswith("sign flips")
+    assert {row.difference for row in compare([good], [good]).rows} == {0.0}
 
-    compared = merge.compare(Settings(**small), [good, worse])
+    compared = merge.compare(Settings(), [good, worse])
     differences = [row for row in compared.measures if row.name == "difference"]
     assert {row.facts["of"] for row in differences} == {"sample accuracy", "pattern accuracy"}
     assert all(row.value is not None and row.value < 0 for row in differences)
-    assert compared.findings and "worse has" in compared.findings[0].text
-    sections = merge.view(Settings(**small), [good, worse], compared.measures, compared.findings)
-    assert json.dumps([str(section.title) for section in sections])
+    assert any("worse has" in finding.text for finding in compared.findings)
+    sections = merge.view(Settings(), [good, worse], compared.measures, compared.findings)
+    console = Console(width=100, file=io.StringIO())
+    print_sections(sections, console)
+    shown = console.file.getvalue()  # type: ignore[attr-defined]
+    assert "worse" in shown and "differences on the same problems" in shown
+    assert {"models", "differences", "points"} <= set(tables_of(sections))
 
 
-def test_a_model_compared_with_itself_differs_in_nothing(small):
-    one_result = audit("merge", Planted(truth), **small)
-    assert {row.difference for row in compare([one_result], [one_result]).rows} == {0.0}
+def test_what_is_shown_of_one_model(built):
+    rng = np.random.default_rng(5)
+    sure = {example: rng.random() < 0.85 for case in built.cases for example in case.examples}
+    result = result_of(built, lambda e: truth(e) if sure[e] else _other(truth(e)), "some model")
+    console = Console(width=110, file=io.StringIO())
+    print_sections(merge.view(result.settings, [result], (), result.findings), console)
+    shown = console.file.getvalue()  # type: ignore[attr-defined]
+    for words in ("merge of some model", "together with 90 % of their variants", "solved", "noun", "originals",
+                  "if independent", "what is left after each step", "originals right, variants wrong"):  # fmt: skip
+        assert words in shown, words
+
+
+def test_a_gate_takes_a_threshold(built):
+    result = result_of(built, truth, "good")
+    (met,) = judge([Rule({"threshold": "0.9"}, at_least=0.7)], result)
+    assert met.status == "met" and met.measure.name == "pattern accuracy"
+    (headline,) = judge([Rule(at_least=0.99)], result)
+    assert headline.status == "failed" and headline.measure.groups == {"threshold": "0.9"}
 
 
 def test_intervals_over_premises_hold_their_level():
@@ -256,7 +290,7 @@ def test_intervals_over_premises_hold_their_level():
 
     rng = np.random.default_rng(3)
     clusters, times = np.repeat(np.arange(60), 3), 300
-    luck = rng.beta(4.0, 1.0, size=(4000, 1)) * np.ones(3)
+    luck = rng.beta(4.0, 1.0, size=(40_000, 1)) * np.ones(3)
     population = rng.binomial(20, luck)
     truth_pa, truth_sa = (
         float(np.mean(is_solved(population, np.full(population.shape, 20), 0.9))),
