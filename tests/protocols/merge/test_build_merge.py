@@ -151,6 +151,7 @@ def test_problems_without_a_shared_word_are_counted_and_asked_as_they_are(tmp_pa
     built = build(Settings(data=data, minimum=6, sample=6))
     assert count(built, "problems", step="read") == 4
     assert count(built, "problems", step="with a gold label") == 3
+    assert count(built, "problems", step="taken") == 3
     assert count(built, "problems", step="with a word to replace") == 2
     (alone,) = [case for case in built.cases if case.groups["variants"] == "none"]
     assert alone.examples == (("A dog barks .", "It is loud ."),)
