@@ -12,6 +12,7 @@ from .. import __version__
 from ..errors import ShoalError
 from .audit import list_command, try_command
 from .compare import compare_command, gate_command, reproduce_command
+from .plan_size import plan_size_command
 from .plans import report, run, show, status
 from .suites import check_command, export_command, import_command
 
@@ -54,6 +55,7 @@ for command in (
     report,
     compare_command,
     gate_command,
+    plan_size_command,
     check_command,
     import_command,
     export_command,

@@ -240,8 +240,8 @@ def compare(a: Sequence[Result], b: Sequence[Result], choices: Choices | None = 
         )
     if choices.adjust == "max-t" and len(a) + len(b) > 2:
         raise PlanError("max-T works with one checkpoint a side", fix="--adjust holm")
-    sides = _Sides(a, b)
-    wanted = comparable(a[0], sides.cases)
+    sides = sides_of(a, b)
+    wanted = comparable(a[0], a[0].cases)
     if not wanted:
         raise DataError(
             "there is nothing to compare",
@@ -376,31 +376,49 @@ class CaseIndex:
 # Both sides on one list of cases
 
 
-class _Sides:
-    """The outcomes of both sides as arrays over the same cases."""
+class Sides:
+    """The outcomes of both sides as arrays over the same cases, a column per run."""
 
-    def __init__(self, a: Sequence[Result], b: Sequence[Result]) -> None:
-        self.cases = a[0].cases
-        _same_settings(a, b)
-        self.hits: list[Floats] = []
-        self.failed: list[NDArray[np.bool_]] = []
-        for side, results in (("A", a), ("B", b)):
-            outcomes = [
-                _in_order_of(self.cases, result, side, len(results), at) for at, result in enumerate(results)
-            ]
-            self.hits.append(np.column_stack([_hits(run) for run in outcomes]))
-            self.failed.append(np.column_stack([_failed(run) for run in outcomes]))
-        self.runs = (len(a), len(b))
+    def __init__(
+        self,
+        hits: Sequence[Floats],
+        clusters: Integers | None = None,
+        failed: Sequence[NDArray[np.bool_]] | None = None,
+    ) -> None:
+        self.hits = hits
+        self.failed = failed or [np.zeros(side.shape, bool) for side in hits]
+        self.runs = hits[0].shape[1], hits[1].shape[1]
         common: NDArray[np.bool_] = np.logical_not(_in_any(np.isnan(np.column_stack(self.hits))))
         # Only what every run of both sides has an outcome for (7.7).
         self.common = [np.where(common[:, None], side, np.nan) for side in self.hits]
         self.means = [side.mean(axis=1) for side in self.common]
         self.changes: Floats = self.means[1] - self.means[0]
-        self.clusters = _clusters(self.cases)
+        self.clusters = clusters
 
     @property
     def several(self) -> bool:
         return sum(self.runs) > 2
+
+
+def sides_of(a: Sequence[Result], b: Sequence[Result]) -> Sides:
+    """Both sides on the cases of A; an error that says what differs where they cannot be put side by side."""
+    _same_settings(a, b)
+    cases, hits, failed = a[0].cases, [], []
+    for side, results in (("A", a), ("B", b)):
+        outcomes = [
+            _in_order_of(cases, result, side, len(results), number) for number, result in enumerate(results)
+        ]
+        hits.append(np.column_stack([_hits(run) for run in outcomes]))
+        failed.append(np.column_stack([_failed(run) for run in outcomes]))
+    return Sides(hits, _clusters(cases), failed)
+
+
+def p_of(
+    parts: Sequence[tuple[str, Integers]], weights: Sequence[float], sides: Sides, choices: Choices
+) -> float | None:
+    """The p of one row, by the test that a comparison makes of it; None where it makes none."""
+    known = [part for name, members in parts if (part := _Part(sides, name, members)).n]
+    return _inference(known, list(weights), sides, choices).p
 
 
 def _same_settings(a: Sequence[Result], b: Sequence[Result]) -> None:
@@ -507,7 +525,7 @@ def _clusters(cases: Sequence[Case]) -> NDArray[np.int64] | None:
 class _Part:
     """The cases of one group of both sides."""
 
-    def __init__(self, sides: _Sides, name: str, members: Integers) -> None:
+    def __init__(self, sides: Sides, name: str, members: Integers) -> None:
         self.name, self.members = name, members
         self.clusters = None if sides.clusters is None else sides.clusters[members]
         self.table: ClusterTable = paired_table(
@@ -566,7 +584,7 @@ class _Estimate:
         return max(self.bounds[0], low), min(self.bounds[1], high)
 
 
-def _row(quantity: Quantity, sides: _Sides, choices: Choices) -> tuple[Row, _Estimate]:
+def _row(quantity: Quantity, sides: Sides, choices: Choices) -> tuple[Row, _Estimate]:
     parts = [_Part(sides, name, members) for name, members in quantity.parts]
     known = [part for part in parts if part.n]
     members = np.unique(np.concatenate([part.members for part in parts]))
@@ -614,7 +632,7 @@ def _mean_rates(
     return float(a) + constant, float(b) + constant
 
 
-def _applicability(sides: _Sides, members: NDArray[np.int64]) -> tuple[float | None, float | None]:
+def _applicability(sides: Sides, members: NDArray[np.int64]) -> tuple[float | None, float | None]:
     """The share of answered cases that each side's tests apply to."""
     shares: list[float | None] = []
     for hits, failed in zip(sides.hits, sides.failed, strict=True):
@@ -623,22 +641,20 @@ def _applicability(sides: _Sides, members: NDArray[np.int64]) -> tuple[float | N
     return shares[0], shares[1]
 
 
-def _any_failed(sides: _Sides, members: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _any_failed(sides: Sides, members: NDArray[np.int64]) -> NDArray[np.bool_]:
     return _in_any(np.column_stack([side[members] for side in sides.failed]))
 
 
-def _errors(sides: _Sides, members: NDArray[np.int64]) -> tuple[int, int]:
+def _errors(sides: Sides, members: NDArray[np.int64]) -> tuple[int, int]:
     a, b = (int(_in_any(side[members]).sum()) for side in sides.failed)
     return a, b
 
 
-def _why_none(sides: _Sides, members: NDArray[np.int64]) -> str:
+def _why_none(sides: Sides, members: NDArray[np.int64]) -> str:
     return "no common applicable case" if not _any_failed(sides, members).all() else "no common answered case"
 
 
-def _inference(
-    known: Sequence[_Part], weights: Sequence[float], sides: _Sides, choices: Choices
-) -> _Estimate:
+def _inference(known: Sequence[_Part], weights: Sequence[float], sides: Sides, choices: Choices) -> _Estimate:
     if not known:
         return _Estimate()
     if weights:
@@ -656,7 +672,7 @@ def _inference(
     return _Estimate(observed, interval, method, p, test, paired_t(tables), None, facts, alone, tables)
 
 
-def _of_sum(known: Sequence[_Part], weights: Sequence[float], sides: _Sides, choices: Choices) -> _Estimate:
+def _of_sum(known: Sequence[_Part], weights: Sequence[float], sides: Sides, choices: Choices) -> _Estimate:
     """A weighted sum over groups that share their clusters: what each cluster adds to it, and a t over clusters.
 
     Over seeds, what each seed says varies too: the squares of the two add up.
@@ -680,14 +696,14 @@ def _of_sum(known: Sequence[_Part], weights: Sequence[float], sides: _Sides, cho
     return _Estimate(observed, interval, SUM_INTERVAL, p, f"sign flips of {len(added):,} clusters", cases)
 
 
-def _cases_of_sum(known: Sequence[_Part], weights: Sequence[float], sides: _Sides) -> Student:
+def _cases_of_sum(known: Sequence[_Part], weights: Sequence[float], sides: Sides) -> Student:
     """The difference, and what its t interval over clusters is made of."""
     defined = [part.members[~np.isnan(sides.changes[part.members])] for part in known]
     clusters = defined if sides.clusters is None else [sides.clusters[members] for members in defined]
     return sum_t([sides.changes[members] for members in defined], clusters, weights)
 
 
-def _seeds(sides: _Sides, *, one_against_many: bool = False) -> dict[str, Any]:
+def _seeds(sides: Sides, *, one_against_many: bool = False) -> dict[str, Any]:
     facts: dict[str, Any] = {"seeds of A": sides.runs[0], "seeds of B": sides.runs[1]}
     return facts | ({"one against many": True} if one_against_many else {})
 
@@ -707,7 +723,7 @@ def _added(
 
 
 def _seed_error(
-    known: Sequence[_Part], weights: Sequence[float], sides: _Sides, choices: Choices
+    known: Sequence[_Part], weights: Sequence[float], sides: Sides, choices: Choices
 ) -> SeedError | None:
     """How well the sum is known over seeds: paired, or Welch's; None for one run against several."""
     values = []
@@ -763,7 +779,7 @@ def _discordance(part: _Part) -> float:
     return min(1.0, changed / part.n) if changed else wilson(0, len(part.flips))[1]
 
 
-def _over_seeds(known: Sequence[_Part], observed: float, sides: _Sides, choices: Choices) -> _Estimate:
+def _over_seeds(known: Sequence[_Part], observed: float, sides: Sides, choices: Choices) -> _Estimate:
     """Student's or Welch's t over seeds beside the interval over cases: for this training recipe."""
     a, b = ([side[part.members] for part in known] for side in sides.common)
     clusters = None if sides.clusters is None else [c for part in known if (c := part.clusters) is not None]
@@ -832,7 +848,7 @@ def _value(result: Result, measure: Measure) -> float | None:
 
 
 def _adjusted(
-    rows: Sequence[Row], quantities: Sequence[Quantity], sides: _Sides, choices: Choices
+    rows: Sequence[Row], quantities: Sequence[Quantity], sides: Sides, choices: Choices
 ) -> list[Row]:
     """The rows with p adjusted over all of them: the family is the table."""
     raw = np.array([math.nan if row.p is None else row.p for row in rows])
@@ -928,7 +944,7 @@ def _inferior_p(row: Row, estimate: _Estimate, margin: float) -> float | None:
     return two_sided / 2 if is_better else 1 - two_sided / 2
 
 
-def _max_t(rows: Sequence[Row], quantities: Sequence[Quantity], sides: _Sides, choices: Choices) -> Floats:
+def _max_t(rows: Sequence[Row], quantities: Sequence[Quantity], sides: Sides, choices: Choices) -> Floats:
     """Westfall and Young's, from sign flips that all rows share: every row is a mean over the same groups."""
     finest = {
         name: members
