@@ -242,17 +242,20 @@ def compare(a: Sequence[Result], b: Sequence[Result], choices: Choices | None = 
         )
     if choices.adjust == "max-t" and len(a) + len(b) > 2:
         raise PlanError("max-T works with one checkpoint a side", fix="--adjust holm")
-    sides = _Sides(a, b)
-    wanted = comparable(a[0], sides.cases)
+    sides = sides_of(a, b)
+    wanted = comparable(a[0], a[0].cases)
     if not wanted:
         raise DataError(
             "there is nothing to compare",
             why="no measure of these results says how it rests on cases or runs",
         )
+    by_column = {"": sides} | {
+        quantity.column: sides_of(a, b, quantity.column) for quantity in wanted if quantity.column
+    }
     made = [
         _row_over_runs(quantity, a, b)
         if quantity.over_runs
-        else _row(quantity, sides.of(quantity.column), choices)
+        else _row(quantity, by_column[quantity.column], choices)
         for quantity in wanted
     ]
     estimates = [estimate for _, estimate in made]
@@ -385,40 +388,50 @@ class CaseIndex:
 # Both sides on one list of cases
 
 
-class _Sides:
-    """The outcomes of both sides, or a column of theirs, as arrays over the same cases."""
+class Sides:
+    """The outcomes of both sides as arrays over the same cases, a column per run."""
 
-    def __init__(self, a: Sequence[Result], b: Sequence[Result], column: str = "") -> None:
-        self.cases, self.results = a[0].cases, (a, b)
-        _same_settings(a, b)
-        self.hits: list[Floats] = []
-        self.failed: list[NDArray[np.bool_]] = []
-        for side, results in (("A", a), ("B", b)):
-            orders = [
-                _order_of(self.cases, result, side, len(results), number)
-                for number, result in enumerate(results)
-            ]
-            runs = list(zip(results, orders, strict=True))
-            self.hits.append(np.column_stack([_hits(run, column)[order] for run, order in runs]))
-            self.failed.append(np.column_stack([_failed(run)[order] for run, order in runs]))
-        self.runs = (len(a), len(b))
+    def __init__(
+        self,
+        hits: Sequence[Floats],
+        clusters: Integers | None = None,
+        failed: Sequence[NDArray[np.bool_]] | None = None,
+    ) -> None:
+        self.hits = hits
+        self.failed = failed or [np.zeros(side.shape, bool) for side in hits]
+        self.runs = hits[0].shape[1], hits[1].shape[1]
         common: NDArray[np.bool_] = np.logical_not(_in_any(np.isnan(np.column_stack(self.hits))))
         # Only what every run of both sides has an outcome for (7.7).
         self.common = [np.where(common[:, None], side, np.nan) for side in self.hits]
         self.means = [side.mean(axis=1) for side in self.common]
         self.changes: Floats = self.means[1] - self.means[0]
-        self.clusters = _clusters(self.cases)
-        self._columns: dict[str, _Sides] = {"": self} if not column else {}
-
-    def of(self, column: str) -> "_Sides":
-        """The same of a column of the results."""
-        if column not in self._columns:
-            self._columns[column] = _Sides(*self.results, column)
-        return self._columns[column]
+        self.clusters = clusters
 
     @property
     def several(self) -> bool:
         return sum(self.runs) > 2
+
+
+def sides_of(a: Sequence[Result], b: Sequence[Result], column: str = "") -> Sides:
+    """Both sides on the cases of A, their outcomes or a column; an error that says what differs where that cannot be."""
+    _same_settings(a, b)
+    cases, hits, failed = a[0].cases, [], []
+    for side, results in (("A", a), ("B", b)):
+        orders = [
+            _order_of(cases, result, side, len(results), number) for number, result in enumerate(results)
+        ]
+        runs = list(zip(results, orders, strict=True))
+        hits.append(np.column_stack([_hits(run, column)[order] for run, order in runs]))
+        failed.append(np.column_stack([_failed(run)[order] for run, order in runs]))
+    return Sides(hits, _clusters(cases), failed)
+
+
+def p_of(
+    parts: Sequence[tuple[str, Integers]], weights: Sequence[float], sides: Sides, choices: Choices
+) -> float | None:
+    """The p of one row, by the test that a comparison makes of it; None where it makes none."""
+    known = [part for name, members in parts if (part := _Part(sides, name, members)).n]
+    return _inference(known, list(weights), sides, choices).p
 
 
 def _same_settings(a: Sequence[Result], b: Sequence[Result]) -> None:
@@ -530,7 +543,7 @@ def _clusters(cases: Sequence[Case]) -> NDArray[np.int64] | None:
 class _Part:
     """The cases of one group of both sides."""
 
-    def __init__(self, sides: _Sides, name: str, members: Integers) -> None:
+    def __init__(self, sides: Sides, name: str, members: Integers) -> None:
         self.name, self.members = name, members
         self.clusters = None if sides.clusters is None else sides.clusters[members]
         self.table: ClusterTable = paired_table(
@@ -594,7 +607,7 @@ class _Estimate:
         return max(self.bounds[0], low), min(self.bounds[1], high)
 
 
-def _row(quantity: Quantity, sides: _Sides, choices: Choices) -> tuple[Row, _Estimate]:
+def _row(quantity: Quantity, sides: Sides, choices: Choices) -> tuple[Row, _Estimate]:
     parts = [_Part(sides, name, members) for name, members in quantity.parts]
     known = [part for part in parts if part.n]
     members = np.unique(np.concatenate([part.members for part in parts]))
@@ -642,7 +655,7 @@ def _mean_rates(
     return float(a) + constant, float(b) + constant
 
 
-def _applicability(sides: _Sides, members: NDArray[np.int64]) -> tuple[float | None, float | None]:
+def _applicability(sides: Sides, members: NDArray[np.int64]) -> tuple[float | None, float | None]:
     """The share of answered cases that each side's tests apply to."""
     shares: list[float | None] = []
     for hits, failed in zip(sides.hits, sides.failed, strict=True):
@@ -651,22 +664,20 @@ def _applicability(sides: _Sides, members: NDArray[np.int64]) -> tuple[float | N
     return shares[0], shares[1]
 
 
-def _any_failed(sides: _Sides, members: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _any_failed(sides: Sides, members: NDArray[np.int64]) -> NDArray[np.bool_]:
     return _in_any(np.column_stack([side[members] for side in sides.failed]))
 
 
-def _errors(sides: _Sides, members: NDArray[np.int64]) -> tuple[int, int]:
+def _errors(sides: Sides, members: NDArray[np.int64]) -> tuple[int, int]:
     a, b = (int(_in_any(side[members]).sum()) for side in sides.failed)
     return a, b
 
 
-def _why_none(sides: _Sides, members: NDArray[np.int64]) -> str:
+def _why_none(sides: Sides, members: NDArray[np.int64]) -> str:
     return "no common applicable case" if not _any_failed(sides, members).all() else "no common answered case"
 
 
-def _inference(
-    known: Sequence[_Part], weights: Sequence[float], sides: _Sides, choices: Choices
-) -> _Estimate:
+def _inference(known: Sequence[_Part], weights: Sequence[float], sides: Sides, choices: Choices) -> _Estimate:
     if not known:
         return _Estimate()
     if weights:
@@ -684,7 +695,7 @@ def _inference(
     return _Estimate(observed, interval, method, p, test, paired_t(tables), None, facts, alone, tables)
 
 
-def _of_sum(known: Sequence[_Part], weights: Sequence[float], sides: _Sides, choices: Choices) -> _Estimate:
+def _of_sum(known: Sequence[_Part], weights: Sequence[float], sides: Sides, choices: Choices) -> _Estimate:
     """A weighted sum over groups that share their clusters: what each cluster adds to it, and a t over clusters.
 
     Over seeds, what each seed says varies too: the squares of the two add up.
@@ -708,14 +719,14 @@ def _of_sum(known: Sequence[_Part], weights: Sequence[float], sides: _Sides, cho
     return _Estimate(observed, interval, SUM_INTERVAL, p, f"sign flips of {len(added):,} clusters", cases)
 
 
-def _cases_of_sum(known: Sequence[_Part], weights: Sequence[float], sides: _Sides) -> Student:
+def _cases_of_sum(known: Sequence[_Part], weights: Sequence[float], sides: Sides) -> Student:
     """The difference, and what its t interval over clusters is made of."""
     defined = [part.members[~np.isnan(sides.changes[part.members])] for part in known]
     clusters = defined if sides.clusters is None else [sides.clusters[members] for members in defined]
     return sum_t([sides.changes[members] for members in defined], clusters, weights)
 
 
-def _seeds(sides: _Sides, *, one_against_many: bool = False) -> dict[str, Any]:
+def _seeds(sides: Sides, *, one_against_many: bool = False) -> dict[str, Any]:
     facts: dict[str, Any] = {"seeds of A": sides.runs[0], "seeds of B": sides.runs[1]}
     return facts | ({"one against many": True} if one_against_many else {})
 
@@ -735,7 +746,7 @@ def _added(
 
 
 def _seed_error(
-    known: Sequence[_Part], weights: Sequence[float], sides: _Sides, choices: Choices
+    known: Sequence[_Part], weights: Sequence[float], sides: Sides, choices: Choices
 ) -> SeedError | None:
     """How well the sum is known over seeds: paired, or Welch's; None for one run against several."""
     values = []
@@ -792,7 +803,7 @@ def _discordance(part: _Part) -> float:
     return min(1.0, changed / part.n) if changed else wilson(0, len(part.flips))[1]
 
 
-def _over_seeds(known: Sequence[_Part], observed: float, sides: _Sides, choices: Choices) -> _Estimate:
+def _over_seeds(known: Sequence[_Part], observed: float, sides: Sides, choices: Choices) -> _Estimate:
     """Student's or Welch's t over seeds beside the interval over cases: for this training recipe."""
     a, b = ([side[part.members] for part in known] for side in sides.common)
     clusters = None if sides.clusters is None else [c for part in known if (c := part.clusters) is not None]
@@ -861,7 +872,7 @@ def _value(result: Result, measure: Measure) -> float | None:
 
 
 def _adjusted(
-    rows: Sequence[Row], quantities: Sequence[Quantity], sides: _Sides, choices: Choices
+    rows: Sequence[Row], quantities: Sequence[Quantity], sides: Sides, choices: Choices
 ) -> list[Row]:
     """The rows with p adjusted over all of them: the family is the table."""
     raw = np.array([math.nan if row.p is None else row.p for row in rows])
@@ -957,7 +968,7 @@ def _inferior_p(row: Row, estimate: _Estimate, margin: float) -> float | None:
     return two_sided / 2 if is_better else 1 - two_sided / 2
 
 
-def _max_t(rows: Sequence[Row], quantities: Sequence[Quantity], sides: _Sides, choices: Choices) -> Floats:
+def _max_t(rows: Sequence[Row], quantities: Sequence[Quantity], sides: Sides, choices: Choices) -> Floats:
     """Westfall and Young's, from sign flips that all rows share: every row is a mean over the same groups."""
     finest = {
         name: members

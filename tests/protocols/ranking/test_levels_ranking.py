@@ -25,7 +25,9 @@ def sheets(accuracies: list[float], examples: int, rng: Generator) -> NDArray[np
     return np.where(right, 0, rng.integers(1, len(LABELS), size=right.shape))
 
 
-def looks(table: NDArray[np.int64], how: str, rng: Generator, rounds: int) -> Iterator[tuple[list[int], list[Pair]]]:
+def looks(
+    table: NDArray[np.int64], how: str, rng: Generator, rounds: int
+) -> Iterator[tuple[list[int], list[Pair]]]:
     """The order and all pairs after every ten labels."""
     models, examples = table.shape
     names = [f"m{number}" for number in range(models)]
@@ -72,7 +74,9 @@ def test_labelling_where_models_disagree_needs_fewer_labels():
         table = sheets([0.95, 0.75], 250, rng)
         for how, counts in needed.items():
             steps = looks(table, how, rng, 20)
-            decided = next((n for n, (order, pairs) in enumerate(steps, 1) if pairs[0].verdict == DECIDED), 20)
+            decided = next(
+                (n for n, (order, pairs) in enumerate(steps, 1) if pairs[0].verdict == DECIDED), 20
+            )
             counts.append(10 * decided)
     assert np.mean(needed["disagreement"]) < 0.7 * np.mean(needed["uniform"])
 
