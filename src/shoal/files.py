@@ -407,7 +407,7 @@ def read_toml(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads("\n".join(lines))
     except tomllib.TOMLDecodeError as problem:
-        raise PlanError(f"{path}: not TOML", why=str(problem)) from None
+        raise PlanError(f"{path}: not TOML", why=str(problem), fix="mend what stands there") from None
     except (ValueError, RecursionError) as problem:
         why = why_not_json(problem)
         raise PlanError(f"{path}: not TOML", why=why, fix="check that this is the file you meant") from None

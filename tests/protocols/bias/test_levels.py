@@ -44,7 +44,7 @@ def association_test(rng, words, each, difference):
 
 def seat_measures(rng, chosen, *design):
     case, answers = association_test(rng, *design)
-    return Measures(score_seat(chosen, [case], [answers])[1])
+    return Measures(score_seat(chosen, [case], [answers]).measures)
 
 
 def test_sentences_about_nothing_are_significant_in_one_of_twenty_tests():

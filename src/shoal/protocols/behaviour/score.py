@@ -61,6 +61,11 @@ def score(settings: Settings, built: Built, answers: Mapping[str, Answers]) -> S
     said = [*said, *Said(built.cases[len(asked) :], of_iid, of_iid)] if iid else said
     every = [*outcomes, *iid] if iid else outcomes
     findings = [*dead(every), *degenerate(asked, shown)]
+    if iid and not findings:
+        from .learning.signs import signs_of
+
+        signs = signs_of(settings, asked, given, built.cases[len(asked) :], of_iid, iid)
+        measures, findings = [*measures, *signs.measures], signs.findings
     return Scored(every, measures, {SAID: said}, findings)
 
 
