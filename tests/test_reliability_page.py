@@ -16,6 +16,7 @@ LIMITS = {
     "a file that is read whole": f"{files.LARGEST_WHOLE // 2**20} MB",
     "empty lines in a row": f"{files.MOST_EMPTY_LINES:,}",
     "lists and objects inside each other": f"{files.DEEPEST}",
+    "parts of a dotted key": f"{files.DEEPEST}",
     "a gzip file, unzipped": f"{files.USUAL_SWELLING} times its size, if that is more than {files.SMALL // 2**20} MB",
     "a pickled suite, unzipped": f"{pickles.FILE_LIMIT:,} bytes",
     "following a pickle": f"{pickle_machine.STEP_LIMIT:,} steps, {pickle_machine.MEMORY_LIMIT:,} bytes of memory, "

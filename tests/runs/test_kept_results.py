@@ -8,7 +8,7 @@ import pytest
 from shoal import Answers, Case, RunStore, read_plan
 from shoal.cli import main
 from shoal.errors import StoreError
-from shoal.models.ask import AnswerRows, PlaceNames, answer_rows, by_mark, by_place, distinct
+from shoal.models.ask import AnswerRows, PlaceNames, answer_rows, ask_batches, by_mark, by_place, distinct
 from shoal.models.stored.rows import Places
 from shoal.protocols.base import Built
 from shoal.records import Answer, Outcome, Outcomes
@@ -203,3 +203,18 @@ def test_outcomes_as_columns_are_outcomes():
         Outcome("g/1", False, -1.0),
     ]
     assert made[-2].error == "down" and made[1:] == [made[1], made[2]] and made == list(made)
+
+
+class AskedByCase:
+    """A model that has answered, and whose protocol keeps rows of another kind than labels."""
+
+    def answer_cases(self, cases: object, whole: object, labels: object) -> Answers:
+        raise NotImplementedError
+
+
+def test_rows_of_a_model_that_has_answered_bear_the_names_of_their_places():
+    questions = by_place(CASES)
+    rows = [Answer("", "tokens", {"scores": [float(n)]}) for n in range(6)]
+    (batch,) = ask_batches(lambda examples: rows, AskedByCase(), questions)
+    assert [row.example_id for row in batch] == list(questions.ids)
+    assert [row.data for row in batch] == [row.data for row in rows]

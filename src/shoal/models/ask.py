@@ -302,11 +302,11 @@ def ask_batches(
 ) -> Iterator[Sequence[Answer]]:
     """The answers batch by batch, as the batch plan says, those of the first `done` batches left out."""
     for batch in batch_plan(model, questions)[done:]:
-        if isinstance(model, HasAnswered):
-            rows = ask(questions.examples)
-            yield AnswerRows(rows.answers, questions.ids) if isinstance(rows, AnswerRows) else rows
+        everything = isinstance(model, HasAnswered)
+        rows = ask(questions.examples if everything else [questions.examples[n] for n in batch])
+        if everything and isinstance(rows, AnswerRows):
+            yield AnswerRows(rows.answers, questions.ids)
         else:
-            rows = ask([questions.examples[position] for position in batch])
             yield [replace(row, example_id=questions.ids[n]) for n, row in zip(batch, rows, strict=True)]
 
 
