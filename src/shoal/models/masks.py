@@ -115,8 +115,8 @@ def _narrow(layer: Any, keep: Any) -> Any:
     """A BERT layer's forward pass for one place of each text, or a few.
 
     With few queries, keys and values need not be made: q (K h + b) is (q K) h and something that is the same
-    everywhere, which softmax does not see; and the mean of V h + b is V (mean of h) + b. So each head looks at the states as they
-    are, and the heads are the queries of one attention.
+    everywhere, which softmax does not see; and the mean of V h + b is V (mean of h) + b. So each head looks at the
+    states as they are, and the heads are the queries of one attention.
     """
     torch, _ = libraries()
     attention = layer.attention.self

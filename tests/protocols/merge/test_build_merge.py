@@ -5,13 +5,14 @@ import sys
 from dataclasses import replace
 
 import pytest
-from planted import Planted, Suggests, truth
+from merge_planted import Planted, Suggests, truth
 
 from shoal import audit
 from shoal.errors import DataError, MissingExtra
 from shoal.protocols.merge import Settings, build
 from shoal.protocols.merge.problems import read_problems
 from shoal.protocols.merge.score import named, score
+from shoal.protocols.merge.settings import Filter
 from shoal.protocols.merge.tagger import Tagger, load_tagger
 from shoal.protocols.merge.variants import write_variants
 from shoal.records import Measures
@@ -75,7 +76,7 @@ def test_the_funnel_only_narrows(built):
 
 
 def test_conditions_have_the_same_problems_and_numbers(small):
-    filters = ("default", "pos", "probability", "none", "scrambled")
+    filters: tuple[Filter, ...] = ("default", "pos", "probability", "none", "scrambled")
     built = build(Settings(**{**small, "limit": 6}, filters=filters))
     by_filter = {
         name: [case for case in built.cases if case.groups.get("filter") == name] for name in filters
