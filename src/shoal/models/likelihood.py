@@ -58,7 +58,7 @@ def causal(network: Any, tokenizer: Any, rows: Sequence[Tokens], only: Only = No
         Tokens([begin, *row.ids] if start else row.ids) for row, start in zip(rows, starts, strict=True)
     ]
     scores: list[TokenScores] = [None] * len(rows)  # type: ignore[list-item]
-    for part in _parts([len(row.ids) for row in longer], CELLS // int(network.config.vocab_size)):
+    for part in parts_of([len(row.ids) for row in longer], CELLS // int(network.config.vocab_size)):
         inputs = _padded([longer[at] for at in part], tokenizer.pad_token_id, network.device)
         with torch.inference_mode():
             table = network(**inputs, use_cache=False).logits[:, :-1].float().log_softmax(dim=-1)
@@ -198,10 +198,6 @@ def look_at(
     The parts are small, and several cores are better used by as many parts than by all of them on one.
     """
     torch, _ = libraries()
-    cores: int = torch.get_num_threads()
-    parts = list(_parts([len(row.ids) for row in rows], _room(network)))
-    alone = network.device.type != "cpu" or len(parts) < 2
-    beside = 1 if alone else max(n for n in BESIDE if cores % n == 0)
 
     def look(part: list[int]) -> None:
         inputs = _padded([rows[at] for at in part], tokenizer.pad_token_id, network.device)
@@ -209,17 +205,26 @@ def look_at(
             note(part, ask(inputs, torch.tensor([places[at] for at in part], device=network.device)))
 
     with asked_at_masks(network) as ask:
-        if beside == 1:
-            for part in parts:
-                look(part)
-            return
-        try:
-            with ThreadPoolExecutor(
-                beside, initializer=torch.set_num_threads, initargs=(cores // beside,)
-            ) as pool:
-                list(pool.map(look, parts))
-        finally:
-            torch.set_num_threads(cores)  # for threads that are yet to come
+        side_by_side(network, look, list(parts_of([len(row.ids) for row in rows], room_of(network))))
+
+
+def side_by_side(network: Any, look: "Callable[[list[int]], None]", parts: Sequence[list[int]]) -> None:
+    """Look at every part, several at a time where the cores allow it."""
+    torch, _ = libraries()
+    cores: int = torch.get_num_threads()
+    alone = network.device.type != "cpu" or len(parts) < 2
+    beside = 1 if alone else max(n for n in BESIDE if cores % n == 0)
+    if beside == 1:
+        for part in parts:
+            look(part)
+        return
+    try:
+        with ThreadPoolExecutor(
+            beside, initializer=torch.set_num_threads, initargs=(cores // beside,)
+        ) as pool:
+            list(pool.map(look, parts))
+    finally:
+        torch.set_num_threads(cores)  # for threads that are yet to come
 
 
 def _scores(tokenizer: Any, row: Tokens, places: Sequence[int], numbers: Sequence[float]) -> TokenScores:
@@ -242,7 +247,7 @@ def _padded(rows: Sequence[Tokens], pad: int, device: Any) -> "dict[str, Tensor]
     return {name: tensor.to(device) for name, tensor in made.items()}
 
 
-def _parts(lengths: Sequence[int], tokens: int) -> Iterator[list[int]]:
+def parts_of(lengths: Sequence[int], tokens: int) -> Iterator[list[int]]:
     """Positions of texts of like length together, at most so many tokens at once."""
     waiting = sorted(range(len(lengths)), key=lambda at: -lengths[at])
     start = 0
@@ -252,7 +257,7 @@ def _parts(lengths: Sequence[int], tokens: int) -> Iterator[list[int]]:
         start += count
 
 
-def _room(network: Any) -> int:
+def room_of(network: Any) -> int:
     """How many tokens a masked network takes at once at its fastest."""
     widest = getattr(network.config, "intermediate_size", None) or 1024
     return min(TOKENS, max(FEW_TOKENS, ACTIVATIONS // int(widest)))

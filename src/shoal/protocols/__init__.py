@@ -23,6 +23,10 @@ PROTOCOLS: dict[str, tuple[str, str]] = {
         ".merge",
         "is a model that solves a problem right on its minimal variants too (MERGE)",
     ),
+    "ranking": (
+        ".ranking",
+        "which of several models will do best in a new domain, from ten labelled examples (few-shot ranking)",
+    ),
 }
 """Name to its module and what it asks. The first is meant where none is named."""
 
