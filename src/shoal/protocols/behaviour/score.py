@@ -34,6 +34,8 @@ from .rules import (
     values_of,
 )
 from .settings import Settings
+from .suites import SUITES
+from .templated import templated
 
 SAID = "said"
 """The column with what the model said of each example of a case."""
@@ -58,6 +60,8 @@ def score(settings: Settings, built: Built, answers: Mapping[str, Answers]) -> S
     shown = with_neutral_band(given, asked, settings.resolved("band"))
     spoken = said_of(given, shown) + (said_of(of_iid, of_iid) if iid else [])
     findings = [*dead(outcomes + iid), *degenerate(asked, shown)]
+    # What ships says in its documentation that it is about new words in its own templates.
+    findings += [] if settings.suite in SUITES else templated(asked)
     return Scored(outcomes + iid, measures, {SAID: by_case(built.cases, spoken)}, findings)
 
 
