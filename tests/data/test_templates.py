@@ -23,10 +23,8 @@ def test_two_slots_come_together_step_by_step() -> None:
         f"The {thing} was {word} indeed." for thing in ("film", "meal", "song") for word in ("good", "bad")
     ]
     assert set(templates(texts)) == {0}
-    assert templates(["The film was good indeed.", "The meal was bad indeed."]) == [
-        0,
-        1,
-    ]  # nothing in between
+    far_apart = ["The film I saw was good.", "The meal I saw was bad."]
+    assert templates(far_apart) == [0, 1]  # nothing in between
 
 
 def test_short_texts_and_passages_stand_alone() -> None:

@@ -8,7 +8,8 @@
 
 For any protocol. A measure with the fact `mean over` is a mean over cases, or over the groups of cases that the fact
 names, with its `weights` where they are not all alike and a `constant` where one stands beside them; its cases are
-those whose groups agree with its own (and with the fact `only`), but for those that agree with the fact `without`. One
+those whose groups agree with its own (and with the fact `only`), but for those that agree with the fact `without`. With
+the fact `column` it is a mean of that column of the results, not of passes. One
 with the fact `compare` = "runs" has no cases to pair, and only several runs a side tell how far it varies.
 
 Every difference is B minus A on the cases that apply to both. One result a side is one checkpoint, and the claim is
@@ -18,6 +19,7 @@ recipe.
     what                   interval                                       test
     a mean over cases      t over cases or clusters, two added            exact sign test; sign flips by cluster
                            (Bonett & Price 2012)
+    the same of a column   the same                                       sign flips
     a mean over groups     the same, variances added                      sign flips, by the weight each case has
     a weighted sum         t over clusters, each with all its cases       sign flips of clusters
     several seeds          the interval over cases and Student's or       the level at which that interval
@@ -36,7 +38,7 @@ Exchanging A and B flips every sign and changes no p. Pure: nothing here asks a 
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -48,7 +50,7 @@ from ..errors import DataError, PlanError, some
 from ..measures import FEW_CASES
 from ..measures import quantity as describe
 from ..protocols.base import identity
-from ..records import Case, Measure, Measures, Outcome, Result
+from ..records import Case, Measure, Measures, Result
 from ..stats.intervals import (
     Interval,
     Student,
@@ -248,7 +250,9 @@ def compare(a: Sequence[Result], b: Sequence[Result], choices: Choices | None = 
             why="no measure of these results says how it rests on cases or runs",
         )
     made = [
-        _row_over_runs(quantity, a, b) if quantity.over_runs else _row(quantity, sides, choices)
+        _row_over_runs(quantity, a, b)
+        if quantity.over_runs
+        else _row(quantity, sides.of(quantity.column), choices)
         for quantity in wanted
     ]
     estimates = [estimate for _, estimate in made]
@@ -280,6 +284,11 @@ class Quantity:
     """Positions of the cases of each group that it is a mean over; one part where it is a mean over cases."""
     weights: Sequence[float] = ()
     """A weight per part, where they are not all alike."""
+
+    @property
+    def column(self) -> str:
+        """The column of the results that it is a mean of; empty where it is one of passes."""
+        return str(self.measure.facts.get("column", ""))
 
     @property
     def over_runs(self) -> bool:
@@ -377,13 +386,14 @@ class CaseIndex:
 
 
 class Sides:
-    """The outcomes of both sides as arrays over the same cases, a column per run."""
+    """The outcomes of both sides, or a column of theirs, as arrays over the same cases, a column per run."""
 
     def __init__(
         self,
         hits: Sequence[Floats],
         clusters: Integers | None = None,
         failed: Sequence[NDArray[np.bool_]] | None = None,
+        read: "Callable[[str], Sides] | None" = None,
     ) -> None:
         self.hits = hits
         self.failed = failed or [np.zeros(side.shape, bool) for side in hits]
@@ -394,23 +404,31 @@ class Sides:
         self.means = [side.mean(axis=1) for side in self.common]
         self.changes: Floats = self.means[1] - self.means[0]
         self.clusters = clusters
+        self._read, self._columns = read, {"": self}
+
+    def of(self, column: str) -> "Sides":
+        """The same of a column of the results."""
+        if column not in self._columns and self._read:
+            self._columns[column] = self._read(column)
+        return self._columns[column]
 
     @property
     def several(self) -> bool:
         return sum(self.runs) > 2
 
 
-def sides_of(a: Sequence[Result], b: Sequence[Result]) -> Sides:
+def sides_of(a: Sequence[Result], b: Sequence[Result], column: str = "") -> Sides:
     """Both sides on the cases of A; an error that says what differs where they cannot be put side by side."""
     _same_settings(a, b)
     cases, hits, failed = a[0].cases, [], []
     for side, results in (("A", a), ("B", b)):
-        outcomes = [
-            _in_order_of(cases, result, side, len(results), number) for number, result in enumerate(results)
+        orders = [
+            _order_of(cases, result, side, len(results), number) for number, result in enumerate(results)
         ]
-        hits.append(np.column_stack([_hits(run) for run in outcomes]))
-        failed.append(np.column_stack([_failed(run) for run in outcomes]))
-    return Sides(hits, _clusters(cases), failed)
+        runs = list(zip(results, orders, strict=True))
+        hits.append(np.column_stack([_hits(run, column)[order] for run, order in runs]))
+        failed.append(np.column_stack([_failed(run)[order] for run, order in runs]))
+    return Sides(hits, _clusters(cases), failed, lambda name: sides_of(a, b, name))
 
 
 def p_of(
@@ -458,11 +476,11 @@ def scoring_of(result: Result) -> dict[str, Any]:
     return {name: value for name, value in scoring.items() if name not in RESAMPLING}
 
 
-def _in_order_of(cases: Sequence[Case], result: Result, side: str, runs: int, at: int) -> Sequence[Outcome]:
-    """A result's outcomes in the order of these cases; an error that names what differs if they are others."""
-    who = f"{side} (seed {at + 1})" if runs > 1 else side
+def _order_of(cases: Sequence[Case], result: Result, side: str, runs: int, number: int) -> Integers:
+    """Where in a result each of these cases is; an error that names what differs if its cases are others."""
+    who = f"{side} (seed {number + 1})" if runs > 1 else side
     if result.cases is cases:
-        return result.outcomes
+        return np.arange(len(cases))
     place = {case.id: position for position, case in enumerate(result.cases)}
     missing = [case.id for case in cases if case.id not in place]
     extra = place.keys() - {case.id for case in cases}
@@ -483,7 +501,7 @@ def _in_order_of(cases: Sequence[Case], result: Result, side: str, runs: int, at
                 why=f"{what} differ: {_shown(case, what)} and {_shown(other, what)}",
                 fix="score both on one version of the suite",
             )
-    return [result.outcomes[position] for position in order]
+    return np.array(order, np.int64)
 
 
 def _what_differs(case: Case, other: Case) -> str:
@@ -498,13 +516,18 @@ def _shown(case: Case, what: str) -> str:
     return text if len(text) < 80 else text[:77] + "…"
 
 
-def _hits(outcomes: Sequence[Outcome]) -> Floats:
-    values = (math.nan if outcome.passed is None else float(outcome.passed) for outcome in outcomes)
-    return np.fromiter(values, np.float64, len(outcomes))
+def _hits(result: Result, column: str = "") -> Floats:
+    """Passes, or the numbers of a column, as 1, 0 or any; NaN where a case does not apply."""
+    values: Sequence[Any] = (
+        result.columns.get(column) or [None] * len(result.cases)
+        if column
+        else [outcome.passed for outcome in result.outcomes]
+    )
+    return np.array([math.nan if value is None else float(value) for value in values], np.float64)
 
 
-def _failed(outcomes: Sequence[Outcome]) -> NDArray[np.bool_]:
-    return np.fromiter((bool(outcome.error) for outcome in outcomes), np.bool_, len(outcomes))
+def _failed(result: Result) -> NDArray[np.bool_]:
+    return np.fromiter((bool(outcome.error) for outcome in result.outcomes), np.bool_, len(result.outcomes))
 
 
 def _in_any(runs: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -537,6 +560,11 @@ class _Part:
     def is_clustered(self) -> bool:
         """Whether some of its cases stand or fall together."""
         return bool(self.table.rows[:, -1].max() > 1)
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether each cluster is a case that A or B passes, or both, or neither."""
+        return not self.is_clustered and bool(np.isin(self.table.rows, (0.0, 1.0)).all())
 
     @property
     def flips(self) -> Floats:
@@ -667,7 +695,7 @@ def _inference(known: Sequence[_Part], weights: Sequence[float], sides: Sides, c
     p, test = _test(known, choices)
     interval = None if interval is None else in_agreement(interval, p)
     facts = {"few cases": known[0].n} if len(known) == 1 and known[0].n < FEW_CASES else {}
-    alone = known[0] if len(known) == 1 and not known[0].is_clustered else None
+    alone = known[0] if len(known) == 1 and known[0].is_counted else None
     tables = [part.table for part in known]
     return _Estimate(observed, interval, method, p, test, paired_t(tables), None, facts, alone, tables)
 
@@ -752,8 +780,9 @@ def _test(known: Sequence[_Part], choices: Choices) -> tuple[float, str]:
     if len(known) == 1:
         (part,) = known
         flips = part.flips
-        if part.is_clustered:
-            return sign_flip_test(flips, rng, choices.shuffles), f"sign flips of {len(flips):,} clusters"
+        if not part.is_counted:
+            what = "clusters" if part.is_clustered else "cases"
+            return sign_flip_test(flips, rng, choices.shuffles), f"sign flips of {len(flips):,} {what}"
         gained, lost = int((flips > 0).sum()), int((flips < 0).sum())
         return sign_test(gained, lost), "sign test"
     # Each case by its weight in the mean of functionalities.
@@ -953,7 +982,7 @@ def _max_t(rows: Sequence[Row], quantities: Sequence[Quantity], sides: Sides, ch
         for name, members in quantity.parts
     }
     means = [quantity for quantity in quantities if len(quantity.parts) > 1]
-    if any(q.weights or q.over_runs for q in quantities) or any(
+    if any(q.weights or q.column or q.over_runs for q in quantities) or any(
         part not in finest for quantity in means for part, _ in quantity.parts
     ):
         raise PlanError("max-T needs rows that are all means over the same groups", fix="--adjust holm")

@@ -14,7 +14,9 @@
     reliability    kappa, alpha, ICC, spread over runs against its floor, equivalence
     agreement      intervals of kappa, alpha, ICC, runs needed and the over-dispersion ratio
     association    WEAT and SEAT: effect size and its interval, exact or sampled partitions
+    patterns       problems with several variants: solved, correlated, drawn
     clusters       two clusters against two labels, with their chance level
+    ranking        how often a few examples order models as all of them do
 
 Three conventions hold throughout. Outcomes are 1, 0 or NaN (not applicable); a number that cannot be
 computed is NaN or None, as the function says, never 0. Randomness is a numpy Generator passed in. The

@@ -64,7 +64,7 @@ def build(settings: Settings, progress: Progress = silent) -> Built:
             f"suite {suite.name!r} has no case in split {settings.split!r}",
             fix="another split, or leave it out",
         )
-    if settings.iid:
+    if settings.has_iid:
         cases = cases + iid_cases(load_iid(settings, suite.labels))
     return built_suite(suite, cases, repeated(settings))
 
@@ -114,7 +114,7 @@ def training_split(settings: Settings) -> str:
 def suite_cases(settings: Settings, split: str) -> list[Case]:
     """The suite's cases, mended, of one split; all of them where it is empty."""
     cases = mended(settings)
-    if settings.train or settings.iid:
+    if settings.train or settings.has_iid:
         _refuse_reading(settings.suite, cases)
     if settings.resolved("duplicates") == "drop":
         cases = without_duplicates(cases)

@@ -1,15 +1,19 @@
 """What a reader in a hurry takes away from a table of behavioural learning."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ....measures import MEASURES, shown
 from ....records import Finding, Measure, Result
 from ....views import Tone, Words
+from ..settings import Settings
+from .aggregation import sensitive_claims
 from .table3 import IID_COLUMN, TableRow, best_gain, means_of, models_of, rows_of_table3
-from .trainings import HOLD_OUTS, read_trainings
+from .trainings import HOLD_OUTS, Trainings, read_trainings
+from .transfer import negative_transfer
 
-CONCLUSION = "conclusion"
+CONCLUSION, APPLICABILITY = "conclusion", "applicability"
+Planned = Mapping[str, Sequence[str]] | None
 WEIGHT = 10.0
 
 
@@ -36,7 +40,45 @@ def of_trainings(results: Sequence[Result]) -> list[Finding]:
         groups = {"config": training.row[0], "method": training.row[1], "hold out": training.hold_out}
         groups |= {"fold": training.fold, "seed": str(training.seed)}
         groups |= {"model": training.model} if several else {}
-        findings += [replace(finding, groups=groups) for finding in training.result.findings]
+        told = [*training.result.findings, *_of_checks(training.result)]
+        findings += [replace(finding, groups=groups) for finding in told]
+    return findings
+
+
+def _of_checks(result: Result) -> list[Finding]:
+    """What the training itself noted."""
+    failed = [check for check in result.job.get("checks", ()) if check["ok"] is False]
+    return [Finding("training", str(check["detail"]), weight=1.0) for check in failed]
+
+
+def of_table(
+    settings: Settings, results: Sequence[Result], measures: Sequence[Measure], planned: Planned
+) -> list[Finding]:
+    """What several trainings say together that no number of the table does."""
+    jobs = read_trainings(results)
+    models = sorted({job.model for job in jobs})
+    findings = sensitive_claims(measures) + _applicability(measures)
+    for model in models:
+        which = {"model": model} if len(models) > 1 else {}
+        trainings = Trainings(settings, [job for job in jobs if job.model == model], planned)
+        findings += [
+            replace(finding, groups=which | dict(finding.groups)) for finding in negative_transfer(trainings)
+        ]
+    return sorted(findings, key=lambda finding: -finding.weight)
+
+
+def _applicability(measures: Sequence[Measure]) -> list[Finding]:
+    """Functionalities that a row is asked much more, or less, of than the iid row (`docs/method/beyond.md` 7.7)."""
+    findings = []
+    for row in measures:
+        if "applies" in row.facts and "seed" not in row.groups:
+            ours, theirs = row.facts["applies"]
+            groups = row.groups
+            text = (
+                f"{groups['config']} {groups['method']} ({groups['hold out']}): {groups['functionality']} applies to "
+                f"{ours:.0%} of its cases, for iid to {theirs:.0%}: the two pass rates are of different cases"
+            )
+            findings.append(Finding(APPLICABILITY, text, (row,), 2.0, groups))
     return findings
 
 

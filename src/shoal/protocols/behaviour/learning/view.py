@@ -1,19 +1,21 @@
 """What to show of behavioural learning: the answer in a sentence, Table 3 and how far it reaches; Figure 1 in full."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from ....claims import ALPHA, claim_of_rows
 from ....measures import quantity, shown
-from ....records import Finding, Measure
+from ....records import Finding, Measure, Result
 from ....stats.generalization import ESTIMABLE_SEEDS
 from ....views import Cell as ShownCell
 from ....views import Column, HeatMap, Number, Section, Table, Tone, Words
 from ....views import Row as ShownRow
+from .averages import AVERAGE, OVER_METHODS
 from .conclusions import CONCLUSION, corrected_gain, sentence
 from .files import file_tables
 from .notes import note_of
 from .table3 import COLUMNS, Cell, TableRow, means_of, models_of, rows_of_table3
-from .trainings import HOLD_OUTS, STANDARD
+from .trainings import HOLD_OUTS, STANDARD, Training, read_trainings
 
 MARKS = {("better", True): "▲", ("worse", True): "▼", ("better", False): "△", ("worse", False): "▽"}
 """Filled where the interval of the difference agrees; hollow where it says that over seeds there may be none."""
@@ -34,7 +36,11 @@ MANY = 3
 
 
 def learning_sections(
-    about: str, task: str, measures: Sequence[Measure], findings: Sequence[Finding]
+    about: str,
+    task: str,
+    measures: Sequence[Measure],
+    findings: Sequence[Finding],
+    results: Sequence[Result] = (),
 ) -> list[Section]:
     """Table 3 of each model, what is behind it, and the paper's files; `about` says in words what was asked."""
     sections = []
@@ -56,7 +62,11 @@ def learning_sections(
             words = Words("The same with intervals for new functionalities:", "quiet")
             anew = _table(rows, anew=True)
             sections.append(Section(title, words, [anew], [_intervals(seeds, anew=True)], detail="full"))
-        sections.append(Section(title, "", list(_matrices(means_of(measures, model))), detail="full"))
+        sections += _averages(title, ours)
+        known = read_trainings([result for result in results if "settings" in result.job])
+        trainings = [job for job in known if model in (None, job.model)]
+        matrices = list(_matrices(means_of(measures, model), trainings))
+        sections.append(Section(title, "", matrices, detail="full"))
         if seeds > 1:
             words = Words("Each seed, the parts of G:", "quiet")
             sections.append(Section(title, words, [_by_seed(ours)], detail="full"))
@@ -64,11 +74,15 @@ def learning_sections(
 
 
 def _warnings(findings: Sequence[Finding]) -> list[str]:
-    """What is wrong with single trainings; of many the first, and how many more there are."""
+    """What is wrong with the table and with single trainings; of many the first, and how many more there are."""
     told = [finding for finding in findings if finding.kind != CONCLUSION]
-    lines = [f"{_training(finding)}: {finding.text}" for finding in told[:MANY]]
-    more = len(told) - len(lines)
-    return lines + ([f"the same or like it in {more} more trainings"] if more else [])
+    together = [finding for finding in told if "seed" not in finding.groups]
+    single = [finding for finding in told if "seed" in finding.groups]
+    lines = [finding.text for finding in together[:MANY]]
+    lines += [f"{len(together) - MANY} more such findings"] if len(together) > MANY else []
+    lines += [f"{_training(finding)}: {finding.text}" for finding in single[:MANY]]
+    more = len(single) - MANY
+    return lines + ([f"the same or like it in {more} more trainings"] if more > 0 else [])
 
 
 def _training(finding: Finding) -> str:
@@ -130,6 +144,40 @@ def _could_see(rows: Sequence[TableRow], column: str) -> ShownCell:
         return "nothing" if effects else ""
     low, high = (shown(row.value, quantity(row)) for row in (known[0], known[-1]))
     return Number(known[0]) if low == high else [Number(known[0]), "–", Number(known[-1])]
+
+
+# Averages
+
+
+def _averages(title: Sequence[Words], measures: Sequence[Measure]) -> list[Section]:
+    """The paper's Avg of every row, and the mean of every column over the methods of a configuration."""
+    tables = [table for table in (_row_averages(measures), _column_means(measures)) if table.rows]
+    words = Words("Averages over scenarios, and over the methods of a configuration:", "quiet")
+    return [Section(title, words, [*tables], detail="full")] if tables else []
+
+
+def _row_averages(measures: Sequence[Measure]) -> Table:
+    means = [row for row in measures if row.name == AVERAGE]
+    tests = {
+        (row.groups["config"], row.groups["method"]): row
+        for row in measures
+        if row.name == "p value" and row.groups.get("score") == AVERAGE
+    }
+    rows = []
+    for row in means:
+        which = row.groups["config"], row.groups["method"]
+        rows.append(ShownRow([*which, Number(row), Number(tests.get(which))]))
+    columns = [Column("trained on", "left", once=True), Column("method", "left"), Column("Avg"), Column("p")]
+    return Table(columns, rows, "averages")
+
+
+def _column_means(measures: Sequence[Measure]) -> Table:
+    means = [row for row in measures if row.name == OVER_METHODS]
+    columns = list(dict.fromkeys(row.groups["column"] for row in means))
+    configs = dict.fromkeys(row.groups["config"] for row in means)
+    cells = {(row.groups["config"], row.groups["column"]): row for row in means}
+    rows = [ShownRow([name, *(Number(cells.get((name, column))) for column in columns)]) for name in configs]
+    return Table([Column("mean over methods", "left"), *map(Column, columns)], rows, "means")
 
 
 # How far it reaches
@@ -220,7 +268,7 @@ def _by_seed(measures: Sequence[Measure]) -> Table:
 # Figure 1
 
 
-def _matrices(means: Sequence[Measure]) -> Iterator[HeatMap]:
+def _matrices(means: Sequence[Measure], trainings: Sequence[Training]) -> Iterator[HeatMap]:
     """Pass rates by functionality and row, a block per scenario."""
     rates = [
         row
@@ -230,13 +278,31 @@ def _matrices(means: Sequence[Measure]) -> Iterator[HeatMap]:
     for hold_out in HOLD_OUTS:
         shown_rates = [row for row in rates if row.groups["hold out"] in (STANDARD, hold_out)]
         if any(row.groups["config"] != "iid" for row in shown_rates):
-            yield _matrix(shown_rates, SCENARIOS[hold_out])
+            yield _matrix([_with_jobs(row, trainings) for row in shown_rates], SCENARIOS[hold_out])
+
+
+def _with_jobs(rate: Measure, trainings: Sequence[Training]) -> Measure:
+    """A pass rate that says which jobs were asked its cases: those that left them out, a seed each."""
+    groups = rate.groups
+    if "functionality" not in groups:
+        return rate
+    row, hold_out = (groups["config"], groups["method"]), groups["hold out"]
+    fold = groups.get(hold_out, "")
+    of_row = [job for job in trainings if job.row == row]
+    jobs = [job for job in of_row if (job.hold_out, job.fold) == (hold_out, fold)]
+    jobs = jobs or [job for job in of_row if job.hold_out == "seen"]  # nothing of it was there to leave out
+    names = [str(job.result.job["id"]) for job in jobs if "id" in job.result.job]
+    return replace(rate, facts={**rate.facts, "mean over": "cases", "jobs": names}) if names else rate
 
 
 def _matrix(rates: Sequence[Measure], title: str) -> HeatMap:
     columns = list(dict.fromkeys((row.groups["config"], row.groups["method"]) for row in rates))
     columns.sort(key=lambda column: column[0] != "iid")
     functionalities = {row.groups["functionality"]: row.groups for row in rates if row.name == "pass rate"}
+    capabilities = list(dict.fromkeys(groups["capability"] for groups in functionalities.values()))
+    functionalities = dict(
+        sorted(functionalities.items(), key=lambda pair: capabilities.index(pair[1]["capability"]))
+    )
     names = ["", *functionalities]
     places = {
         (row.groups.get("functionality", ""), row.groups["config"], row.groups["method"]): row
