@@ -44,7 +44,7 @@ def run(plan: Path, into: Path, retry_errors: bool, workers: int, on: str, as_js
     """
     from ..runs.executors import run_jobs
     from ..runs.plan import check_plan, read_plan
-    from ..runs.scoring import brief_result, compare_jobs
+    from ..runs.scoring import compare_jobs, dead_results
     from ..runs.store import RunStore
     from ..runs.viewing import plan_sections
     from ..show.printable import printable
@@ -71,7 +71,7 @@ def run(plan: Path, into: Path, retry_errors: bool, workers: int, on: str, as_js
         print_sections(plan_sections(wanted, jobs, store, compared))
     if failed:
         raise ShoalError(f"{failed} of {len(jobs)} jobs failed", fix=f"shoal run {plan}, once fixed")
-    refuse_dead([brief_result(job, store) for job in jobs if job.id in todo])
+    refuse_dead(dead_results([job for job in jobs if job.id in todo], store))
 
 
 @click.command()

@@ -38,7 +38,7 @@ Exchanging A and B flips every sign and changes no p. Pure: nothing here asks a 
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -249,10 +249,13 @@ def compare(a: Sequence[Result], b: Sequence[Result], choices: Choices | None = 
             "there is nothing to compare",
             why="no measure of these results says how it rests on cases or runs",
         )
+    by_column = {"": sides} | {
+        quantity.column: sides_of(a, b, quantity.column) for quantity in wanted if quantity.column
+    }
     made = [
         _row_over_runs(quantity, a, b)
         if quantity.over_runs
-        else _row(quantity, sides.of(quantity.column), choices)
+        else _row(quantity, by_column[quantity.column], choices)
         for quantity in wanted
     ]
     estimates = [estimate for _, estimate in made]
@@ -386,14 +389,13 @@ class CaseIndex:
 
 
 class Sides:
-    """The outcomes of both sides, or a column of theirs, as arrays over the same cases, a column per run."""
+    """The outcomes of both sides as arrays over the same cases, a column per run."""
 
     def __init__(
         self,
         hits: Sequence[Floats],
         clusters: Integers | None = None,
         failed: Sequence[NDArray[np.bool_]] | None = None,
-        read: "Callable[[str], Sides] | None" = None,
     ) -> None:
         self.hits = hits
         self.failed = failed or [np.zeros(side.shape, bool) for side in hits]
@@ -404,13 +406,6 @@ class Sides:
         self.means = [side.mean(axis=1) for side in self.common]
         self.changes: Floats = self.means[1] - self.means[0]
         self.clusters = clusters
-        self._read, self._columns = read, {"": self}
-
-    def of(self, column: str) -> "Sides":
-        """The same of a column of the results."""
-        if column not in self._columns and self._read:
-            self._columns[column] = self._read(column)
-        return self._columns[column]
 
     @property
     def several(self) -> bool:
@@ -418,7 +413,7 @@ class Sides:
 
 
 def sides_of(a: Sequence[Result], b: Sequence[Result], column: str = "") -> Sides:
-    """Both sides on the cases of A; an error that says what differs where they cannot be put side by side."""
+    """Both sides on the cases of A, their outcomes or a column; an error that says what differs where that cannot be."""
     _same_settings(a, b)
     cases, hits, failed = a[0].cases, [], []
     for side, results in (("A", a), ("B", b)):
@@ -428,7 +423,7 @@ def sides_of(a: Sequence[Result], b: Sequence[Result], column: str = "") -> Side
         runs = list(zip(results, orders, strict=True))
         hits.append(np.column_stack([_hits(run, column)[order] for run, order in runs]))
         failed.append(np.column_stack([_failed(run)[order] for run, order in runs]))
-    return Sides(hits, _clusters(cases), failed, lambda name: sides_of(a, b, name))
+    return Sides(hits, _clusters(cases), failed)
 
 
 def p_of(

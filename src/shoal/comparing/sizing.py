@@ -174,9 +174,15 @@ def make_pilot(
             "a result without outcomes is no pilot: how each case went is not in it",
             fix="the model itself, or the job of a store",
         )
-    sides = sides_of(a, b or a)
     quantities = [quantity for quantity in comparable(a[0], a[0].cases) if quantity.parts]
     quantity = _wanted(quantities, row)
+    sides = sides_of(a, b or a, quantity.column)
+    if not all(np.isin(side[~np.isnan(side)], (0.0, 1.0)).all() for side in sides.hits):
+        raise PlanError(
+            f"{quantity.name}: its cases are no passes and failures",
+            why="cases to come are drawn as passes and failures",
+            fix="--row with a score that counts them",
+        )
     if not b and len(a) == 1 and differing is None:
         raise PlanError(
             "one model does not say on how many cases two would differ",
