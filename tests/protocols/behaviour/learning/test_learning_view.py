@@ -80,7 +80,7 @@ def example() -> list[Measure]:
 
 
 def shown(measures: Sequence[Measure], findings: Sequence[Finding] = (), **settings: Any) -> list[Section]:
-    results = [Result({"about": {"task": "SENT"}}, (), (), Measures(()))]
+    results = [Result({"about": {"task": "SENT"}, "settings": {}}, (), (), Measures(()))]
     return view(Settings(train=Train(), **settings), results, measures, [*conclusions(measures), *findings])
 
 
