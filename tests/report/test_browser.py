@@ -357,7 +357,7 @@ def test_hostile_text_stays_text(tmp_path, opened):
     long = "word " * 2_000
     case = Case(
         HOSTILE,
-        ((HOSTILE + long,), ("שלום " + HOSTILE,)),
+        ((HOSTILE + long,), ("שלום " + HOSTILE,), *((f"{number} {HOSTILE}",) for number in range(9))),
         groups={HOSTILE: HOSTILE},
         meta={"expects": HOSTILE},
     )
@@ -371,6 +371,8 @@ def test_hostile_text_stays_text(tmp_path, opened):
     assert "<script>window.hacked=1</script><img src=x" in card.inner_text()
     assert watched.page.locator("img").count() == 0
     card.get_by_role("button", name="whole text").click()
+    card.get_by_role("button", name="4 more variants").click()
+    assert card.locator(".variant:visible").count() == 10
     assert watched.value("window.hacked") is None
     assert watched.value("document.documentElement.scrollWidth <= innerWidth")
 

@@ -45,6 +45,9 @@ def shelf(results: Mapping[str, Result], room: int = ROOM) -> dict[str, Any]:
     chosen = _chosen(jobs, room)
     values = _values([jobs[job].cases[place] for job, place in chosen])
     held = Counter((job, verdict(jobs[job].outcomes[place])) for job, place in chosen)
+    answers = [
+        _answers(result, [place for of, place in chosen if of == job]) for job, result in enumerate(jobs)
+    ]
     cases: dict[tuple[str, Any], int] = {}
     written: list[dict[str, Any]] = []
     rows = []
@@ -54,7 +57,7 @@ def shelf(results: Mapping[str, Result], room: int = ROOM) -> dict[str, Any]:
         if key not in cases:
             cases[key] = len(written)
             written.append(_case(case, values))
-        rows.append([job, cases[key], *_went(jobs[job], place)])
+        rows.append([job, cases[key], *_went(jobs[job].outcomes[place], answers[job].get(place, ()))])
     return {
         "jobs": [
             {
@@ -183,8 +186,11 @@ def _pieces(marked: Sequence[tuple[str, bool]]) -> list[str]:
     return pieces
 
 
-def _went(result: Result, place: int) -> list[Any]:
-    outcome = result.outcomes[place]
-    said = result.columns.get("said", ())
-    answers = [printable(str(answer)) for answer in said[place]] if said else []
-    return [verdict(outcome), answers, printable(outcome.error)]
+def _answers(result: Result, places: Sequence[int]) -> dict[int, Sequence[str]]:
+    """What the model said at these places, read in their order: a column that lies in a file is read once."""
+    column = result.columns.get("said")
+    return {} if column is None else {place: column[place] for place in sorted(places)}
+
+
+def _went(outcome: Outcome, answers: Sequence[str]) -> list[Any]:
+    return [verdict(outcome), [printable(str(answer)) for answer in answers], printable(outcome.error)]

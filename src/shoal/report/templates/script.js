@@ -39,7 +39,7 @@
   const canFail = () => shelf.jobs.every((job) => job.words[0] === "fails");
   const sign = (kind, which) => (kind > PASS ? ["–", "!"][kind - 2] : shelf.jobs[which].words[0] === "fails" ? ["✕", "✓"][kind] : ["○", "●"][kind]);
   const colour = (kind, which) => (kind > PASS || shelf.jobs[which].words[0] === "fails" ? `v${kind}` : "v2");
-  const MANY = 20, MOST = 400, FEW = 4;
+  const MANY = 20, MOST = 400, FEW = 4, SOME = 6;
 
   // Which cases a number rests on: by the groups that cases have; of the jobs that it names, of the one whose part it
   // stands in, or by model and seed. Null where that cannot be told.
@@ -293,9 +293,11 @@
       });
       line.append(text);
       if (said[i]) line.append(answer(said[i]));
+      line.hidden = i > SOME;
       item.append(line);
       if (text.textContent.length > 700) fold(text, line);
     });
+    if (one.texts.length > SOME + 1) rest(item, one.texts.length - SOME - 1);
     if (one.expected) item.append(make("p", "went", `expected ${one.expected}`));
     if (error) item.append(make("p", "went t-bad", error));
     item.append(...others(row));
@@ -311,6 +313,12 @@
       beside.prepend(bar);
     }
     return beside;
+  };
+  const rest = (item, left) => {
+    const button = make("button", "unfold", `${left} more variant${left > 1 ? "s" : ""}`);
+    button.type = "button";
+    button.addEventListener("click", () => { for (const line of item.querySelectorAll(".variant[hidden]")) line.hidden = false; button.remove(); });
+    item.append(button);
   };
   const fold = (text, line) => {
     text.classList.add("long");
