@@ -12,6 +12,7 @@ PACKAGE = ROOT / "src" / "shoal"
 HOMES = {
     "PROTOCOLS": "shoal.protocols",
     "DIAGNOSTICS": "shoal.protocols.bias",
+    "FACTORS": "shoal.protocols.ranking.factors",
     "SUITES": "shoal.protocols.behaviour.suites",
     "RULES": "shoal.protocols.behaviour.rules",
     "FORMATS": "shoal.data",
@@ -22,8 +23,8 @@ HOMES = {
     "EXECUTORS": "shoal.runs.executors",
 }
 WANTED = [
-    "a protocol", "a bias diagnostic", "a suite", "an expectation rule", "a suite format", "a predictions format",
-    "a model adapter", "a training method", "a measure", "a report block", "an executor",
+    "a protocol", "a bias diagnostic", "a ranking factor", "a suite", "an expectation rule", "a suite format",
+    "a predictions format", "a model adapter", "a training method", "a measure", "a report block", "an executor",
 ]  # fmt: skip
 
 
