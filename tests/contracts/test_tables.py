@@ -32,6 +32,7 @@ SMALL = {
     "behaviour": ("tiny:sentiment", {"suite": "sentiment", "limit": 40}),
     "bias": ("vectors:VECTORS", {"diagnostic": "seat", "data": "example"}),
     "cood": ("tiny:sentiment", {"control": "majority", "test_per_label": 4, "validation_per_label": 0}),
+    "ranking": ("tiny:sentiment", {"data": ("sentiment",)}),
 }
 """A model and settings that take a moment."""
 
