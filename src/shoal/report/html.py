@@ -18,7 +18,7 @@ from ..show.pieces import interval_text, plain, value_text
 from ..views import to_read
 from .blocks import section_html
 from .data import HEADLINE, Page, results_page
-from .shelf import as_script, is_whole, shelf
+from .shelf import as_script, is_pass_or_fail, is_whole, shelf
 from .words import joined, key_of, rests_on, words
 
 FIRST = 3
@@ -106,6 +106,7 @@ def page_of(page: Page, held: Mapping[str, Any] | None = None, beside: str = "")
         plan=words(page.plan),
         cases=Markup(as_script(held)) if held["rows"] else "",
         jobs=[words(job["name"]) for job in held["jobs"]],
+        fails=is_pass_or_fail(held),
         beside="" if is_whole(held) else words(beside),
         script=Markup(script),
         hash=b64encode(sha256(script.encode()).digest()).decode(),
