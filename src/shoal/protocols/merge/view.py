@@ -128,7 +128,7 @@ def _in_words(groups: Mapping[str, str]) -> str:
 
 def _curves(measures: Measures) -> list[Curves]:
     """Pattern accuracy over thresholds, with its reference."""
-    base = {} if named(measures, "sample accuracy", {}) else {"filter": "default"}
+    base = next(iter(_rows_of(measures)), {})
     whole = [
         _line("patterns", measures, "pattern accuracy", base, "first"),
         _line("if independent", measures, "independence reference", base, "quiet"),
