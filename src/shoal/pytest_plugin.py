@@ -84,7 +84,7 @@ def _refuse_unknown(groups: "dict[str, Any]", known: "set[str]", result: "Result
             raise PlanError(
                 f'assert_behaves: unknown setting "{key}"',
                 why=f"known: {', '.join(names)}",
-                fix=nearest(key, names),
+                fix=nearest(key, names) or "one of those",
             )
 
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from .errors import DataError, nearest
+from .errors import DataError, nearest, some
 
 if TYPE_CHECKING:
     import numpy as np
@@ -193,7 +193,9 @@ class Result:
         """The cases that failed, worst first; those of one functionality, cell or other group if it is named."""
         if name is not None and not any(name in case.groups.values() for case in self.cases):
             known = dict.fromkeys(value for case in self.cases for value in case.groups.values())
-            raise DataError(f"no case is in {name!r}", fix=nearest(name, list(known)))
+            raise DataError(
+                f"no case is in {name!r}", fix=nearest(name, list(known)) or f"one of {some(known, 8)}"
+            )
         failed = [
             (outcome.value or 0.0, position)
             for position, outcome in enumerate(self.outcomes)

@@ -43,7 +43,7 @@ def run(plan: Path, into: Path, retry_errors: bool, workers: int, on: str, as_js
     """
     from ..runs.executors import run_jobs
     from ..runs.plan import check_plan, read_plan
-    from ..runs.scoring import brief_result, compare_jobs
+    from ..runs.scoring import brief_result, compare_jobs, is_dead, result_of
     from ..runs.store import RunStore
     from ..runs.viewing import plan_sections
     from ..show.printable import printable
@@ -70,7 +70,8 @@ def run(plan: Path, into: Path, retry_errors: bool, workers: int, on: str, as_js
         print_sections(plan_sections(wanted, jobs, store, compared))
     if failed:
         raise ShoalError(f"{failed} of {len(jobs)} jobs failed", fix=f"shoal run {plan}, once fixed")
-    refuse_dead([brief_result(job, store) for job in jobs if job.id in todo])
+    dead = [job for job in jobs if job.id in todo and is_dead(brief_result(job, store))]
+    refuse_dead([result_of(job, store) for job in dead])
 
 
 @click.command()

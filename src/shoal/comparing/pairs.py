@@ -202,7 +202,9 @@ def compare(a: Sequence[Result], b: Sequence[Result], choices: Choices | None = 
     """Compare two models on the same cases, B against A; several results a side are seeds of one recipe."""
     choices = choices or Choices()
     if not a or not b:
-        raise PlanError("a comparison needs a result on each side")
+        raise PlanError(
+            "a comparison needs a result on each side", fix="give the results of A and those of B"
+        )
     if not all(result.outcomes for result in (*a, *b)):
         raise DataError(
             "a result without outcomes cannot be compared: how each case went is not in it",
@@ -221,6 +223,7 @@ def compare(a: Sequence[Result], b: Sequence[Result], choices: Choices | None = 
         raise DataError(
             "there is nothing to compare",
             why="no measure of these results says how it rests on cases or runs",
+            fix="a protocol whose measures are means over cases",
         )
     made = [
         _row_over_runs(quantity, a, b) if quantity.over_runs else _row(quantity, sides, choices)
@@ -380,7 +383,8 @@ def _same_settings(a: Sequence[Result], b: Sequence[Result]) -> None:
         for result in results:
             if result.job.get("protocol") != a[0].job.get("protocol"):
                 raise DataError(
-                    f"A is a result of {a[0].job.get('protocol')}, {side} of {result.job.get('protocol')}"
+                    f"A is a result of {a[0].job.get('protocol')}, {side} of {result.job.get('protocol')}",
+                    fix="two results of one protocol",
                 )
             scoring = scoring_of(result)
             differing = [

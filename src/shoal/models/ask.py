@@ -400,7 +400,9 @@ def by_mark(rows: Sequence[Answer], questions: Questions, built: Asked) -> dict[
     for row in rows:
         marks.setdefault(row.mark, []).append(row)
     if not marks:
-        raise DataError(f"none of {len(questions.ids):,} examples has an answer")
+        raise DataError(
+            f"none of {len(questions.ids):,} examples has an answer", fix="shoal run PLAN, which asks again"
+        )
     if built.asks in ("labels", "spans"):
         labels = built.labels or number_labels(built.cases)
         answers = {mark: gather(kept, questions, labels) for mark, kept in marks.items()}
@@ -423,7 +425,10 @@ def _order(rows: Sequence[Answer], questions: Questions) -> NDArray[np.int64]:
     place = {row.example_id: position for position, row in enumerate(rows)}
     missing = [identity for identity in questions.ids if identity not in place]
     if missing:
-        raise DataError(f"{len(missing):,} of {len(questions.ids):,} examples have no answer")
+        raise DataError(
+            f"{len(missing):,} of {len(questions.ids):,} examples have no answer",
+            fix="shoal run PLAN, which asks again; answers of other cases do not fit",
+        )
     return np.array([place[identity] for identity in questions.ids], np.int64)[questions.rows]
 
 

@@ -30,6 +30,12 @@ def write_page(
             why="the numbers are written beside it under that name",
             fix=f"{path.with_suffix('.html')}",
         )
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise StoreError(
+            f"{path}: not a plain file",
+            why="the numbers are written beside the page, and there is no beside",
+            fix="--out report.html",
+        )
     with writing(path) as stream:
         stream.write(page_of(sections_by_part, title=title))
     with writing(path.with_suffix(".json")) as stream:

@@ -167,7 +167,11 @@ def read_plan(path: Path) -> Plan:
     try:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as problem:
-        raise PlanError(f"{path}: not TOML", why=str(problem)) from None
+        raise PlanError(
+            f"{path}: not TOML",
+            why=str(problem),
+            fix='lines such as models = ["predictions:answers.jsonl"], and a table such as [behaviour]',
+        ) from None
     return make_plan(table, str(path))
 
 
@@ -177,7 +181,9 @@ def make_plan(table: Mapping[str, Any], where: str = "plan") -> Plan:
     for key in table:
         if key not in known:
             why = f"known: {', '.join(known)}"
-            raise PlanError(f'{where}: unknown key "{key}"', why=why, fix=nearest(key, known))
+            raise PlanError(
+                f'{where}: unknown key "{key}"', why=why, fix=nearest(key, known) or "one of those"
+            )
     protocols = [name for name in PROTOCOLS if name in table]
     if not protocols:
         raise PlanError(
@@ -193,7 +199,10 @@ def make_plan(table: Mapping[str, Any], where: str = "plan") -> Plan:
     for name in protocols:
         values = table[name]
         if not isinstance(values, Mapping):
-            raise PlanError(f"{where}: [{name}] must be a table, found {values!r}")
+            raise PlanError(
+                f"{where}: [{name}] must be a table, found {values!r}",
+                fix=f"[{name}] on a line of its own, its settings below it",
+            )
         if "seed" in values and "seeds" in table:
             raise PlanError(
                 f"{where}: [{name}] seed and the plan's seeds: two sources for one value", fix="keep seeds"
@@ -207,7 +216,11 @@ def _seeds(table: Mapping[str, Any], where: str) -> tuple[int, ...]:
     seeds = table.get("seeds", [0])
     whole = isinstance(seeds, list) and all(isinstance(s, int) and not isinstance(s, bool) for s in seeds)
     if not whole or not seeds or len(set(seeds)) < len(seeds):
-        raise PlanError(f"{where}: seeds = {seeds!r}", why="a list of different whole numbers is expected")
+        raise PlanError(
+            f"{where}: seeds = {seeds!r}",
+            why="a list of different whole numbers is expected",
+            fix="seeds = [0, 1, 2]",
+        )
     return tuple(seeds)
 
 
@@ -218,11 +231,11 @@ def _models(given: Any, where: str) -> dict[str, str]:
     if isinstance(given, list) and all(isinstance(spec, str) for spec in given):
         twice = next((spec for spec in given if given.count(spec) > 1), None)
         if twice:
-            raise PlanError(f"{where}: model {twice!r} is there twice")
+            raise PlanError(f"{where}: model {twice!r} is there twice", fix="name each model once")
         return {spec: spec for spec in given}
     if not isinstance(given, Mapping):
         why = "a list of model specs, or tables [models.NAME], is expected"
-        raise PlanError(f"{where}: models = {given!r}", why=why)
+        raise PlanError(f"{where}: models = {given!r}", why=why, fix='models = ["predictions:answers.jsonl"]')
     return {name: _spec(name, table, where) for name, table in given.items()}
 
 
@@ -234,7 +247,10 @@ def _spec(name: str, table: Any, where: str) -> str:
     given = parse_spec(table["spec"]).options
     both = sorted(set(options) & set(given))
     if both:
-        raise PlanError(f"{place}: {both[0]} stands in the spec and in the table: two sources for one value")
+        raise PlanError(
+            f"{place}: {both[0]} stands in the spec and in the table: two sources for one value",
+            fix="keep one of them",
+        )
     words = {key: _option(value) for key, value in options.items()}
     joined = "&".join(f"{key}={quote(value, safe=QUOTED)}" for key, value in {**given, **words}.items())
     return str(table["spec"]).partition("?")[0] + (f"?{joined}" if joined else "")
@@ -254,10 +270,17 @@ def _option(value: Any) -> str:
 
 def _groups(given: Any, where: str) -> dict[str, tuple[str, ...]]:
     if not isinstance(given, Mapping):
-        raise PlanError(f"{where}: [groups] must be a table of lists of models, found {given!r}")
+        raise PlanError(
+            f"{where}: [groups] must be a table of lists of models, found {given!r}",
+            fix='[groups] with base = ["hf:one", "hf:two"]',
+        )
     for name, specs in given.items():
         if not isinstance(specs, list) or not specs or not all(isinstance(spec, str) for spec in specs):
-            raise PlanError(f"{where}: [groups] {name} = {specs!r}", why="a list of model specs is expected")
+            raise PlanError(
+                f"{where}: [groups] {name} = {specs!r}",
+                why="a list of model specs is expected",
+                fix=f'{name} = ["hf:one", "hf:two"]',
+            )
     return {name: tuple(specs) for name, specs in given.items()}
 
 

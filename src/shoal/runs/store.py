@@ -113,7 +113,9 @@ class RunStore:
         try:
             job: dict[str, Any] = json.loads(path.read_text())
         except (OSError, ValueError) as problem:
-            raise StoreError(f"{path}: cannot be read", why=str(problem)) from None
+            raise StoreError(
+                f"{path}: cannot be read", why=str(problem), fix="remove its folder, and run the plan again"
+            ) from None
         return job
 
     @contextmanager
@@ -351,7 +353,9 @@ class PartialAnswers:
             self.path.replace(self.final)
         except OSError as problem:
             raise StoreError(
-                f"{self.final}: cannot be written", why=problem.strerror or str(problem)
+                f"{self.final}: cannot be written",
+                why=problem.strerror or str(problem),
+                fix="free some space; the same command then goes on from here",
             ) from None
 
     def __enter__(self) -> Self:
@@ -397,7 +401,9 @@ def check_seal(path: Path) -> None:
     """Refuse a file that is not what it was when it was put in place."""
     known = seal(path)
     if known.exists() and known.read_text().strip() != digest(path):
-        raise DataError("its content is not what it was when it was written")
+        raise DataError(
+            "its content is not what it was when it was written", fix="remove it: the same command asks again"
+        )
 
 
 def _digest(plain: Mapping[str, Any]) -> str:

@@ -245,7 +245,10 @@ def judge_examples(settings: Settings, cases: Sequence[Case], answers: Answers) 
     sizes = np.fromiter((len(case.examples) for case in cases), np.int64, len(cases))
     starts = np.cumsum(sizes) - sizes
     if sizes.sum() != len(answers.predictions):
-        raise DataError(f"{len(answers.predictions):,} answers for {sizes.sum():,} examples")
+        raise DataError(
+            f"{len(answers.predictions):,} answers for {sizes.sum():,} examples",
+            fix="ask the model again: shoal run PLAN",
+        )
     raw, shown = answers, with_neutral_band(answers, cases, settings.resolved("band"))
     if settings.profile == "reference" and shown.probabilities is None and shown.confidences is None:
         # CheckList gives a bare prediction confidence 1.
@@ -325,7 +328,10 @@ def _block(
     rows = np.repeat(starts - own_starts, sizes) + np.arange(sizes.sum())
     reading = expect.rule in SPAN_RULES
     if reading and not answers.texts:
-        raise DataError(f"rule {expect.rule!r} needs answers in words, the answers are labels")
+        raise DataError(
+            f"rule {expect.rule!r} needs answers in words, the answers are labels",
+            fix="a model that answers questions, or a suite of labels",
+        )
     return Block(
         labels=answers.labels,
         starts=own_starts,

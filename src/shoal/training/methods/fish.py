@@ -35,7 +35,9 @@ class Fish(Sampled):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.inner_steps < 1:
-            raise PlanError(f"fish: inner_steps must be 1 or more, found {self.inner_steps!r}")
+            raise PlanError(
+                f"fish: inner_steps must be 1 or more, found {self.inner_steps!r}", fix="inner_steps = 5"
+            )
         self.updates = self.inner_steps  # the schedule counts every inner step
 
     def environments(self, known: Sequence[Environment], rng: Generator) -> Sequence[str]:

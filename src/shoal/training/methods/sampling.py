@@ -29,7 +29,9 @@ class Sampled(Method):
 
     def __post_init__(self) -> None:
         if not 0 <= self.iid_share < 1:
-            raise PlanError(f"iid_share is a share, from 0 to below 1; found {self.iid_share!r}")
+            raise PlanError(
+                f"iid_share is a share, from 0 to below 1; found {self.iid_share!r}", fix="iid_share = 0.5"
+            )
 
     def chances(self, known: Sequence[Environment]) -> NDArray[np.float64]:
         """The chance of each environment; they sum to 1."""
