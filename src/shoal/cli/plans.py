@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..errors import ShoalError
+from ..errors import ModelError, ShoalError, some
 from .options import AS_JSON, EXISTING, INTO, echo_json, echo_object, one_form, refuse_dead
 
 if TYPE_CHECKING:
@@ -89,24 +89,40 @@ def status(plan: Path, into: Path, full: bool, as_json: bool) -> None:
       shoal status plan.toml
       shoal status plan.toml --full
     """
-    from ..runs.plan import check_plan, read_plan
+    from ..runs.plan import reachable, read_plan
     from ..runs.scoring import compare_jobs
     from ..runs.store import RunStore
     from ..runs.viewing import plan_sections
     from ..show.jobs import print_jobs
     from ..show.terminal import print_sections
 
-    store, wanted = RunStore(into), read_plan(plan)
-    jobs = check_plan(wanted)
+    store = RunStore(into)
+    wanted, jobs, problems = reachable(read_plan(plan))
     compared = compare_jobs(wanted, jobs, store)
     if as_json:
-        echo_plan(jobs, compared, store)
+        echo_plan(jobs, compared, store, problems)
     else:
         print_jobs(jobs, store)
         print_sections(plan_sections(wanted, jobs, store, compared), full=full)
+    refuse_absent(problems)
 
 
-def echo_plan(jobs: "Sequence[Job]", compared: "Mapping[str, Compared]", store: "RunStore") -> None:
+def refuse_absent(problems: "Mapping[str, str]") -> None:
+    """Models of a plan that are not found are a failure, once the rest was shown."""
+    if problems:
+        raise ModelError(
+            f"{len(problems)} of the plan's models cannot be found; what the others have done is there",
+            why=some([problem.splitlines()[0] for problem in problems.values()], 3),
+            fix="put them back where they were, or take them out of the plan",
+        )
+
+
+def echo_plan(
+    jobs: "Sequence[Job]",
+    compared: "Mapping[str, Compared]",
+    store: "RunStore",
+    problems: "Mapping[str, str] | None" = None,
+) -> None:
     """Print a plan as the public JSON object: what its jobs say together, or, where they say nothing, one by one."""
     from ..runs.viewing import plan_findings, plan_measures
     from ..show.jobs import state
@@ -115,6 +131,7 @@ def echo_plan(jobs: "Sequence[Job]", compared: "Mapping[str, Compared]", store: 
         [job.as_json() | {"state": state(job, store)[0]} for job in jobs],
         plan_measures(jobs, store, compared),
         plan_findings(jobs, store, compared),
+        **({"not found": dict(problems)} if problems else {}),
     )
 
 
@@ -123,20 +140,25 @@ def echo_plan(jobs: "Sequence[Job]", compared: "Mapping[str, Compared]", store: 
 @INTO
 @click.option("--failing", is_flag=True, help="The cases that failed, worst first.")
 @click.option(
-    "--only", metavar="NAME", help="With --failing: only of this functionality, cell or other group."
+    "--only",
+    multiple=True,
+    metavar="NAME",
+    help="Of the cases only these: a functionality, cell or other group, such as neg* or capability=negation.",
 )
-@click.option("--csv", "as_csv", is_flag=True, help="Every case as a row of CSV, passes included.")
-@click.option("--jsonl", "as_jsonl", is_flag=True, help="Every case as a line of JSON, passes included.")
+@click.option("--csv", "as_csv", is_flag=True, help="Every case as a row of CSV, those that failed first.")
+@click.option(
+    "--jsonl", "as_jsonl", is_flag=True, help="Every case as a line of JSON, those that failed first."
+)
 @click.option("--json", "as_json", is_flag=True, help="The measures as one JSON object.")
 def show(
-    job: str, into: Path, failing: bool, only: str | None, as_csv: bool, as_jsonl: bool, as_json: bool
+    job: str, into: Path, failing: bool, only: tuple[str, ...], as_csv: bool, as_jsonl: bool, as_json: bool
 ) -> None:
     """Show one JOB's measures, or its cases; any part of its name that no other has will do.
 
     \b
     Examples:
       shoal show 3f9c1a2b
-      shoal show 3f9c1a2b --failing
+      shoal show 3f9c1a2b --failing --only "functionality=neg*"
       shoal show 3f9c1a2b --csv > cases.csv
     """
     from ..runs.scoring import result_of, stored_job
@@ -147,12 +169,16 @@ def show(
     from ..show.terminal import print_sections
 
     form = one_form({"csv": as_csv, "jsonl": as_jsonl, "json": as_json})
+    if (only or failing) and form == "json":
+        raise click.UsageError("--json shows the measures; --failing and --only choose cases: --jsonl")
+    if only and not (failing or form):
+        raise click.UsageError("--only chooses cases: give --failing, --csv or --jsonl with it")
     store = RunStore(into)
     result = result_of(stored_job(store, job), store)
     if form == "json":
         echo_json(result)
     elif form:
-        rows = case_rows(result)
+        rows = case_rows(result, only, failing=failing)
         click.echo(rows_as_csv(rows) if form == "csv" else as_json_lines(rows), nl=False)
     else:
         print_sections(failing_sections(result, only) if failing else result_sections(result))
@@ -174,14 +200,14 @@ def report(plan: Path, into: Path, out: Path) -> None:
       shoal report plan.toml --out report.html
     """
     from ..report.html import page_data, write_page
-    from ..runs.plan import check_plan, read_plan
+    from ..runs.plan import reachable, read_plan
     from ..runs.scoring import compare_jobs
     from ..runs.store import RunStore
     from ..runs.viewing import plan_findings, plan_measures, report_parts
     from ..show.csv_tables import tables_of
 
-    store, wanted = RunStore(into), read_plan(plan)
-    jobs = check_plan(wanted)
+    store = RunStore(into)
+    wanted, jobs, problems = reachable(read_plan(plan))
     done = [job for job in jobs if store.is_done(job.id)]
     if not done:
         raise ShoalError(f"{into}: no job of {plan} is done", fix=f"shoal run {plan}")
@@ -197,3 +223,4 @@ def report(plan: Path, into: Path, out: Path) -> None:
     for name, text in tables_of(sections).items():
         out.with_name(f"{out.stem}-{name}.csv").write_text(text, encoding="utf-8")
     click.echo(f"{out}: {len(done)} of {len(jobs)} jobs")
+    refuse_absent(problems)

@@ -290,3 +290,26 @@ def check_plan(plan: Plan) -> list[Job]:
         return plan.jobs()
     except ShoalError as problem:
         raise problem.at(plan.where) from None
+
+
+def reachable(plan: Plan) -> tuple[Plan, list[Job], dict[str, str]]:
+    """As much of a plan as can be looked at: its models that are found, their jobs, and why the others are not.
+
+    What is done by now can be read although the folder of another model has gone.
+    """
+    try:
+        return plan, plan.jobs(), {}
+    except ShoalError:
+        problems = {spec: problem for spec in plan.models.values() if (problem := _problem_of(spec))}
+    models = {name: spec for name, spec in plan.models.items() if spec not in problems}
+    narrowed = replace(plan, models=models) if models else plan
+    return narrowed, check_plan(narrowed), problems
+
+
+def _problem_of(spec: str) -> str:
+    """Why a model cannot be found; empty where it can."""
+    try:
+        fingerprint_of(spec)
+    except ShoalError as problem:
+        return str(problem)
+    return ""

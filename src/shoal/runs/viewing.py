@@ -6,7 +6,8 @@ from typing import Any
 
 from ..protocols import find_protocol
 from ..protocols.base import Compared
-from ..records import Case, Finding, Measures, Result
+from ..records import Case, Finding, Measures, Outcome, Result
+from ..selecting import choose
 from ..views import CaseList, Section, Text, Words, shown_cases
 from .plan import Job, Plan
 from .scoring import brief_result, results_of
@@ -53,14 +54,15 @@ def _trains(jobs: Sequence[Job], protocol: str) -> bool:
     return any("training" in job.identity for job in jobs if job.protocol == protocol)
 
 
-def failing_sections(result: Result, name: str | None = None) -> list[Section]:
+def failing_sections(result: Result, only: Sequence[str] = ()) -> list[Section]:
     """The cases that failed, by what their first group says, worst first; and those without an answer."""
-    failing = result.failing(name)
+    failing = result.failing(*only)
     blocks = {group: CaseList((), Words(group, "strong")) for group in sorted(map(_first_group, failing))}
     for group in blocks:
         cases = [case for case in failing if _first_group(case) == group]
         blocks[group] = replace(blocks[group], cases=shown_cases(result, cases))
-    errors = [outcome for outcome in result.outcomes if outcome.error]
+    positions = choose(result.cases, only) if only else range(len(result.cases))
+    errors = [result.outcomes[position] for position in positions if result.outcomes[position].error]
     lines = [
         Text([Words(f"{outcome.case_id}: ", "strong"), Words(outcome.error, "bad")]) for outcome in errors
     ]
@@ -72,23 +74,41 @@ def _first_group(case: Case) -> str:
     return next(iter(case.groups.values()), "")
 
 
-def case_rows(result: Result) -> list[dict[str, Any]]:
-    """Every case with its outcome, passes included, and what the model said where that is known."""
-    said = result.columns.get("said")
+def case_rows(result: Result, only: Sequence[str] = (), *, failing: bool = False) -> list[dict[str, Any]]:
+    """The cases with their outcomes, those that failed first, the worst of them before all; then what had no answer.
+
+    With `failing` these alone. What the model said stands with each where that is known.
+    """
+    positions = choose(result.cases, only) if only else range(len(result.cases))
+    ordered = sorted(positions, key=lambda position: _order(result.outcomes[position]))
+    if failing:
+        ordered = [position for position in ordered if _order(result.outcomes[position])[0] < PASSED]
+    return [_case_row(result, position) for position in ordered]
+
+
+FAILED, NO_ANSWER, PASSED = range(3)
+
+
+def _order(outcome: Outcome) -> tuple[int, float]:
+    if outcome.passed is False:
+        return FAILED, outcome.value or 0.0
+    return NO_ANSWER if outcome.error else PASSED, 0.0
+
+
+def _case_row(result: Result, position: int) -> dict[str, Any]:
+    case, outcome = result.cases[position], result.outcomes[position]
+    answers = result.columns.get("said")
     verdicts = {True: "pass", False: "fail", None: "n/a"}
-    return [
-        {
-            "case_id": case.id,
-            **case.groups,
-            "outcome": "error" if outcome.error else verdicts[outcome.passed],
-            "value": outcome.value,
-            "error": outcome.error,
-            "labels": None if case.labels is None else list(case.labels),
-            "examples": [list(example) for example in case.examples],
-            **({"said": list(said[position])} if said is not None else {}),
-        }
-        for position, (case, outcome) in enumerate(zip(result.cases, result.outcomes, strict=True))
-    ]
+    return {
+        "case_id": case.id,
+        **case.groups,
+        "outcome": "error" if outcome.error else verdicts[outcome.passed],
+        "value": outcome.value,
+        "error": outcome.error,
+        "labels": None if case.labels is None else list(case.labels),
+        "examples": [list(example) for example in case.examples],
+        **({"said": list(answers[position])} if answers is not None else {}),
+    }
 
 
 def plan_measures(jobs: Sequence[Job], store: RunStore, compared: Mapping[str, Compared]) -> Measures:
