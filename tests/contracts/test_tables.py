@@ -106,7 +106,7 @@ def test_a_scheme_has_a_loader_and_refuses_what_it_does_not_know(scheme):
     assert about and callable(import_module(f".{module}", models.__name__).load)
     with pytest.raises(ShoalError) as caught:
         load_model(f"{scheme}:nothing-of-the-kind?nonsense=1").fingerprint()
-    assert "nonsense" in str(caught.value) or "nothing-of-the-kind" in str(caught.value)
+    assert "unknown option 'nonsense'" in str(caught.value)
 
 
 # Suites, measures, executors

@@ -92,4 +92,12 @@ def load_model(spec: str) -> Any:
             fix=nearest(parsed.scheme, SCHEMES)
             or "store the model's answers in a file and give predictions:FILE",
         )
-    return import_module(f".{SCHEMES[parsed.scheme][0]}", __name__).load(parsed)
+    module = import_module(f".{SCHEMES[parsed.scheme][0]}", __name__)
+    for option in parsed.options:
+        if option not in module.OPTIONS:
+            raise ModelError(
+                f"{parsed.scheme}:{parsed.name}: unknown option {option!r}",
+                why=f"known: {', '.join(module.OPTIONS)}" if module.OPTIONS else "it takes none",
+                fix=nearest(option, module.OPTIONS) or "leave it out",
+            )
+    return module.load(parsed)

@@ -38,13 +38,6 @@ POOLINGS = ("cls", "mean", "last")
 def load(spec: ModelSpec) -> "HFModel":
     """The model that a spec names; its weights are read when it is first asked."""
     options = spec.options
-    unknown = [name for name in options if name not in OPTIONS]
-    if unknown:
-        raise ModelError(
-            f"hf:{spec.name}: unknown option {unknown[0]!r}",
-            why=f"known: {', '.join(OPTIONS)}",
-            fix=nearest(unknown[0], OPTIONS) or "leave it out",
-        )
     if "labels" in options:
         parse_labels(options["labels"], f"hf:{spec.name}")
     _one_of(spec, "dtype", DTYPES)

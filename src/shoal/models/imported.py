@@ -44,13 +44,6 @@ Classes = tuple[str, ...] | None
 
 def load(spec: ModelSpec) -> "ImportedModel":
     """The object that a spec names, found on Python's path or in this folder."""
-    unknown = [name for name in spec.options if name not in OPTIONS]
-    if unknown:
-        raise ModelError(
-            f"python:{spec.name}: unknown option {unknown[0]!r}",
-            why=f"known: {', '.join(OPTIONS)}",
-            fix=nearest(unknown[0], OPTIONS) or "leave it out",
-        )
     module, colon, name = spec.name.partition(":")
     if not colon or not name:
         raise ModelError(

@@ -13,8 +13,10 @@ from pathlib import Path
 from ..errors import ModelError, nearest
 from . import ModelSpec
 from .fresh import Unmade
-from .hf import HFModel
+from .hf import OPTIONS, HFModel
 from .hf import load as load_folder
+
+__all__ = ["OPTIONS", "load"]
 
 FOLDER = Path(__file__).with_name("tiny")
 UNMADE = {"masked": '[bias] pretrain.text = "FILE" in the plan, or --set pretrain.text=FILE'}

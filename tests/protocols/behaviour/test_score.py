@@ -101,7 +101,7 @@ def test_intervals_say_how_they_were_made():
     assert first.interval_method == "wilson"
     assert first.interval == pytest.approx((0.5958, 0.9821), abs=1e-4)
     capability = rows.by("capability")[0]
-    assert capability.interval_method == "cluster bootstrap"
+    assert capability.interval_method == "macro wilson"
     assert capability.interval is not None and capability.interval[0] < 0.7 < capability.interval[1]
     assert rows.by("capability")[1].interval_method == "wilson"  # a single functionality
     assert rows.where(functionality="b")[0].note == "few cases (1)"
