@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from .records import Case
 
 
+class UnknownGroup(DataError):  # noqa: N818 (named for what is wrong)
+    """A pattern names a group that no case has."""
+
+
 def choose(cases: "Sequence[Case]", patterns: Sequence[str]) -> list[int]:
     """The positions of the cases that all of this is true of; a pattern that no case fits is an error.
 
@@ -63,7 +67,7 @@ def _nothing(pattern: str, group: str, name: str, values: Mapping[str, Mapping[s
     known = _known(group, values)
     head, equals, _ = pattern.partition("=")
     if not group and equals:
-        return DataError(
+        return UnknownGroup(
             f"no case is in {pattern!r}",
             why=f"{head!r} is no group of these cases; theirs are {some(values, 8)}",
             fix=nearest(head, values) or f"{next(iter(values), 'functionality')}=NAME",

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from ..errors import ModelError, nearest, some
 from ..records import Answers, Example
 from . import ModelSpec
+from .ask import Classifier, Embedder, Extractor, HasAnswered, LanguageModel, MaskFiller
 from .calling import Limited, contained
 from .forms import NOTHING, Given, listed, read_given
 from .identity import call_watched, import_watched, made_of, short_names
@@ -58,6 +59,12 @@ def around(answerer: Any) -> "ImportedModel":
     model = ImportedModel("builtins", getattr(answerer, "__name__", type(answerer).__name__))
     model._answerer, model._handed_over = answerer, True
     return model
+
+
+def askable(model: Any) -> Any:
+    """A model of ours as it is; a function, a scikit-learn object or a pipeline as `python:` would have it."""
+    known = (HasAnswered, Classifier, Extractor, LanguageModel, MaskFiller, Embedder)
+    return model if isinstance(model, known) else around(model)
 
 
 def _seconds(spec: ModelSpec) -> float | None:

@@ -27,7 +27,7 @@ from dataclasses import asdict
 from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from filelock import FileLock, Timeout
 
@@ -40,9 +40,15 @@ from ..training.stage import Progress
 from .cases import DamagedError, load_built, save_built
 from .plan import Job
 
+if TYPE_CHECKING:
+    from .remembering import Memory
+
 
 class RunStore:
     """A folder that keeps the results of jobs."""
+
+    memory: "Memory | None" = None
+    """What models have said in this process, where that is to be used."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -231,8 +237,9 @@ def _load_once(path: Path, _changed: int) -> Built:
 class ThrownAway(RunStore):
     """A store for this moment: the same steps, kept in memory; weights that jobs share go with its folder."""
 
-    def __init__(self) -> None:
+    def __init__(self, memory: "Memory | None" = None) -> None:
         super().__init__(Path(tempfile.mkdtemp(prefix="shoal-")))
+        self.memory = memory
         self._built: dict[str, Built] = {}
         self._answers: dict[str, list[Answer]] = {}
         self._checks: dict[str, list[dict[str, Any]]] = {}

@@ -76,18 +76,18 @@ def chosen_cases(settings: Settings, cases: list[Case]) -> list[Case]:
     """The cases of the groups that the settings name; all of them where they name none."""
     if not settings.only or not cases:
         return cases
-    if settings.train is not None:
+    if settings.hold_out:
         raise PlanError(
-            "only and train do not go together",
-            why="a trained model is asked all that it was not trained on: means over a part of it would mislead",
-            fix="leave out only; hold_out and fold say what is left out of the training",
+            "only and hold_out do not go together",
+            why="what is held out in turn is asked in turn: a mean over a part of it is no measure of generalisation",
+            fix="leave out only; fold names one thing to hold out",
         )
     return [cases[position] for position in choose(cases, settings.only)]
 
 
 def left_out(settings: Settings, count: int) -> dict[str, Any]:
     """What a reader must know where a part of the suite is not asked."""
-    return {"only": list(settings.only), "not asked": count} if settings.only else {}
+    return {"chosen": list(settings.only), "not asked": count} if settings.only else {}
 
 
 def repeated(settings: Settings) -> dict[str, Any]:

@@ -39,7 +39,7 @@ SAID = "said"
 """The column with what the model said of each example of a case."""
 NO_ANSWER, NOTHING = "no answer", "(nothing)"
 NO_CASE_APPLIES, NO_CASE_ANSWERED = "no applicable case", "the model answered no case"
-CHOSEN = ("only", "not asked")
+CHOSEN = ("chosen", "not asked")
 """What building says where a part of the suite is left out: every mean is one of the rest."""
 DEAD, DEGENERATE = "dead", "degenerate"
 WEIGHTS = {DEAD: 100.0, DEGENERATE: 50.0}
@@ -89,7 +89,7 @@ WORDS: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "few cases": lambda facts: f"few cases ({facts['few cases']})",
     "templates": lambda facts: f"{facts['cases']} cases of {facts['templates']} templates",
     "not asked": lambda facts: (
-        f"only {', '.join(facts['only'])}: {facts['not asked']:,} cases of the suite were not asked"
+        f"only {', '.join(facts['chosen'])}: {facts['not asked']:,} cases of the suite were not asked"
     ),
     "left out": lambda facts: f"left out, no applicable case: {', '.join(facts['left out'])}",
     "no confidences": lambda facts: "the predictions have no confidences: tests of confidence do not apply",

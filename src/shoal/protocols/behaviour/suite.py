@@ -97,6 +97,10 @@ class Suite:
             f"Suite({self.name!r}, {len(self.cases):,} cases in {len(self.functionalities)} functionalities)"
         )
 
+    def save(self, path: Path | str) -> None:
+        """Write the suite to a file that `read_suite` gives it back from."""
+        write_suite(self, path)
+
     @property
     def functionalities(self) -> list[str]:
         """Their names, in the order they came."""
