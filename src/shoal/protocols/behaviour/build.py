@@ -76,7 +76,7 @@ def chosen_cases(settings: Settings, cases: list[Case]) -> list[Case]:
     """The cases of the groups that the settings name; all of them where they name none."""
     if not settings.only or not cases:
         return cases
-    if settings.hold_out:
+    if {*settings.hold_out} - {"none", "seen"}:
         raise PlanError(
             "only and hold_out do not go together",
             why="what is held out in turn is asked in turn: a mean over a part of it is no measure of generalisation",
