@@ -83,6 +83,8 @@ class Suite:
     ) -> None:
         self.name = name
         self.labels = None if labels is None else label_names(labels, "labels")
+        self.in_order = True
+        """Whether somebody wrote in which order the labels stand, so that numbers of a model can count them."""
         self.task = task
         self.version = version
         self.cases: list[Case] = []
@@ -223,9 +225,9 @@ class Suite:
                 why="a suite names every label that a model may give",
                 fix='a first line {"label_names": ["negative", "positive"]}; at import, --labels names them all',
             )
-        self.labels = names
-        for made in self.cases:
-            made.meta["labels"] = self.labels  # type: ignore[index]  # ours alone until the suite is handed out
+        self.labels, self.in_order = names, False
+        for made in self.cases:  # ours alone until the suite is handed out
+            made.meta["labels"], made.meta["labels in order"] = names, False  # type: ignore[index]
 
     def _check(self, made: Case, expect: Expect) -> None:
         self._check_texts(made)
@@ -527,7 +529,7 @@ def _as_rows(suite: Suite, fields: Sequence[str]) -> Iterable[dict[str, Any]]:
     header = {
         "suite": suite.name,
         "task": suite.task,
-        "label_names": suite.labels and list(suite.labels),
+        "label_names": list(suite.labels) if suite.labels and suite.in_order else None,
     }
     yield {key: value for key, value in (header | {"version": suite.version}).items() if value}
     for made in suite.cases:
