@@ -27,6 +27,7 @@ from ..models import load_model, parse_spec
 from ..models.labels import labels_option
 from ..protocols import PROTOCOLS, find_protocol
 from ..protocols.base import identity, is_random
+from ..protocols.ranges import LARGEST_SEED
 from .settings import make_settings
 
 TOP = ("models", "seeds", "groups")
@@ -215,10 +216,15 @@ def make_plan(table: Mapping[str, Any], where: str = "plan") -> Plan:
 def _seeds(table: Mapping[str, Any], where: str) -> tuple[int, ...]:
     seeds = table.get("seeds", [0])
     whole = isinstance(seeds, list) and all(isinstance(s, int) and not isinstance(s, bool) for s in seeds)
-    if not whole or not seeds or len(set(seeds)) < len(seeds):
+    if (
+        not whole
+        or not seeds
+        or len(set(seeds)) < len(seeds)
+        or not 0 <= min(seeds) <= max(seeds) <= LARGEST_SEED
+    ):
         raise PlanError(
             f"{where}: seeds = {seeds!r}",
-            why="a list of different whole numbers is expected",
+            why=f"a list of different whole numbers from 0 to {LARGEST_SEED:,} is expected",
             fix="seeds = [0, 1, 2]",
         )
     return tuple(seeds)

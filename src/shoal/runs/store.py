@@ -99,7 +99,9 @@ class RunStore:
     def find(self, name: str) -> str:
         """The id of the one job whose id holds this."""
         known = self.job_ids()
-        matching = [name] if name in known else [job_id for job_id in known if name in job_id]
+        matching = (
+            [name] if name in known else [job_id for job_id in known if name.strip() and name in job_id]
+        )
         if len(matching) != 1:
             what = "no job" if not matching else f"{len(matching)} jobs"
             raise StoreError(

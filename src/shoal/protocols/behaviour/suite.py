@@ -473,7 +473,7 @@ def _open_functionality(suite: Suite, name: str, row: Mapping[str, Any]) -> None
 
 def _text(row: Mapping[str, Any], key: str) -> str:
     value = row.get(key)
-    if not isinstance(value, str) or not value:
+    if not isinstance(value, str) or not value.strip():
         seen = f"found {_shortened(value)}" if key in row else f"found only {some(row, 8)}"
         raise DataError(f"{key!r} must be a text", why=seen, fix=f'"{key}": "…"')
     return value
