@@ -8,7 +8,7 @@ without a remedy fails, and so does anything left behind where the output was to
 import copy
 import gzip
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import cycle
 from pathlib import Path
@@ -113,7 +113,7 @@ class Wrong:
 
     name: str
     command: tuple[str, ...]
-    files: dict[str, bytes | None] = field(default_factory=dict)
+    files: Mapping[str, bytes | None] = field(default_factory=dict)
     may_be_read: bool = False
     """Refused or read: who reads it must come to the right number."""
 
@@ -686,7 +686,7 @@ def runs(tmp_path_factory):
     return folder / "runs"
 
 
-def write(folder: Path, files: dict[str, bytes] | dict[str, bytes | None]) -> None:
+def write(folder: Path, files: Mapping[str, bytes | None]) -> None:
     for name, content in files.items():
         if content is None:
             (folder / name).unlink(missing_ok=True)

@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from shoal.cli import main
-from shoal.errors import ShoalError
+from shoal.errors import ModelError, ShoalError
 from shoal.models import parse_spec
 from shoal.runs.plan import check_plan, make_plan, read_plan, slug
 
@@ -143,3 +143,15 @@ def test_a_table_of_labels_in_a_plan_is_a_map_of_names():
     )
     options = parse_spec(plan.models["mine"]).options
     assert options["labels"] == "pos&more:positive,neg:negative"
+
+
+@pytest.mark.parametrize("spec", ["predictions:a.csv?label=x&label=y", "hf:m?labels=a,b&labels=b,a"])
+def test_an_option_that_is_given_twice_is_refused(spec):
+    with pytest.raises(ModelError, match="is given twice") as caught:
+        parse_spec(spec)
+    assert "\n  try: " in str(caught.value)
+
+
+def test_an_option_without_a_value_is_refused():
+    with pytest.raises(ModelError, match="'label' is not of the form option=value"):
+        parse_spec("predictions:a.csv?label")
