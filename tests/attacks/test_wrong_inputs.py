@@ -28,7 +28,7 @@ HEADER: Row = {"suite": "own", "task": "sentiment", "label_names": LABELS}
 
 
 def suite_rows() -> list[Row]:
-    rows = [
+    rows: list[Row] = [
         {
             "functionality": name,
             "capability": "words",
@@ -124,7 +124,7 @@ class Wrong:
 
 # Suites
 
-Change = Callable[[list[Row]], None]
+Change = Callable[[list[Row]], object]
 
 
 def put(key: str, value: Any, row: int = 0) -> Change:

@@ -2,13 +2,14 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 
 from shoal.cli import main
 
-SUITE = [
+SUITE: list[dict[str, Any]] = [
     {"suite": "toy", "label_names": ["negative", "positive"]},
     *(
         {
