@@ -200,3 +200,13 @@ def test_audit_takes_suites_and_models_as_they_are(suite):
     assert result.job["about"]["suite"] == "toy"
     with pytest.raises(ShoalError, match="can neither be called"):
         shoal.audit("behaviour", 3, suite=suite)
+
+
+def test_an_object_whose_labels_have_no_names_is_told_how_to_carry_them(suite):
+    numbers = SimpleNamespace(classes_=[0, 1], predict_proba=lambda texts: [[0.2, 0.8]] * len(texts))
+    with pytest.raises(ShoalError, match=r"try: SimpleNamespace.classes_ = \('negative', 'positive'\)"):
+        shoal.audit("behaviour", numbers, suite=suite)
+    numbers.classes_ = ["negative", "positive"]
+    assert shoal.audit("behaviour", numbers, suite=suite).measures.where("suite score")[0].value == 0.5
+    with pytest.raises(ShoalError, match="no model was given"):
+        shoal.audit("behaviour", None, suite=suite)

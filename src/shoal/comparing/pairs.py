@@ -388,9 +388,10 @@ def _same_settings(a: Sequence[Result], b: Sequence[Result]) -> None:
                 )
             scoring = scoring_of(result)
             differing = [
-                f"{key}: {first[key]!r} for A, {scoring.get(key)!r} for {side}"
+                f"{key}: {first[key]!r} for A, {scoring[key]!r} for {side}"
                 for key in first
-                if scoring.get(key) != first[key]
+                if key in scoring
+                and scoring[key] != first[key]  # else it decides on the cases, which are looked at
             ]
             if differing:
                 raise DataError(
@@ -428,7 +429,7 @@ def _in_order_of(cases: Sequence[Case], result: Result, side: str, runs: int, at
         raise DataError(
             f"A and {who} were not asked the same cases: {len(cases):,} and {len(result.cases):,}",
             why="; ".join(parts),
-            fix="the same suite, split, profile and limit on both sides",
+            fix="the same suite, split, profile, limit and only on both sides",
         )
     order = [place[case.id] for case in cases]
     for case, position in zip(cases, order, strict=True):

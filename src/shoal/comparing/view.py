@@ -65,9 +65,10 @@ def about_cases(result: Result) -> str:
     settings = result.settings
     unusual = {} if settings is None else differing(settings)
     words = [
-        f"{name} {PurePath(value).name if isinstance(value, str) else value}"
+        f"{name} {' / '.join(value) if isinstance(value, tuple) else PurePath(str(value)).name}"
         for name, value in unusual.items()
-        if isinstance(value, str | int | float) and not isinstance(value, bool)
+        if (isinstance(value, str | int | float) and not isinstance(value, bool))
+        or (isinstance(value, tuple) and all(isinstance(word, str) for word in value))
     ]
     profile = getattr(settings, "profile", "")
     parts = [str(result.job.get("protocol", "")), *words, f"{len(result.cases):,} cases"]

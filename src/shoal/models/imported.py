@@ -63,6 +63,10 @@ def around(answerer: Any) -> "ImportedModel":
 
 def askable(model: Any) -> Any:
     """A model of ours as it is; a function, a scikit-learn object or a pipeline as `python:` would have it."""
+    if model is None:
+        raise ModelError(
+            "no model was given: it is None", fix="a spec such as tiny:sentiment, a function, an object"
+        )
     known = (HasAnswered, Classifier, Extractor, LanguageModel, MaskFiller, Embedder)
     return model if isinstance(model, known) else around(model)
 
@@ -236,7 +240,9 @@ class ImportedModel:
         assert given.vectors is not None
         unnamed = "" if "labels" in self.options else NO_NAME
         written = given.names or classes or tuple(f"{unnamed}{n}" for n in range(given.vectors.shape[1]))
-        theirs = suite_names(self._called(given, classes, written, labels), labels, repr(self))
+        own = self._called(given, classes, written, labels)
+        named_by = self._with_option(labels, len(own)) if self._handed_over and labels else ""
+        theirs = suite_names(own, labels, repr(self), named_by)
         names = in_suite_order(theirs, labels)
         arranged = given.vectors[:, [theirs.index(name) for name in names]]
         codes = np.where(np.isfinite(arranged), arranged, -np.inf).argmax(axis=1)

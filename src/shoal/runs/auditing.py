@@ -66,5 +66,7 @@ def job_for_now(protocol: str, model: Any, settings: Any, memory: Memory | None 
     if isinstance(model, str):
         known_by = fingerprint_of(model) if memory else {"spec": model}
         return make_job(protocol, model, settings, known_by)
+    asked = askable(model)
     known_by = memory.identity_of(model) if memory else {"object": repr(model)}
-    return make_job(protocol, "python:given:here", settings, known_by, askable(model))
+    name = getattr(model, "__name__", type(model).__name__)
+    return make_job(protocol, f"python:given:{name}", settings, known_by, asked)

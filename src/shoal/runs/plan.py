@@ -13,6 +13,7 @@ anything runs.
 
 import hashlib
 import json
+import os
 import re
 import tomllib
 from collections.abc import Mapping
@@ -23,7 +24,7 @@ from urllib.parse import quote
 
 from ..errors import PlanError, ShoalError, nearest
 from ..files import read_lines
-from ..models import load_model, parse_spec
+from ..models import SCHEMES, load_model, parse_spec
 from ..models.labels import labels_option
 from ..protocols import PROTOCOLS, find_protocol
 from ..protocols.base import identity, is_random
@@ -173,7 +174,47 @@ def read_plan(path: Path) -> Plan:
             why=str(problem),
             fix='lines such as models = ["predictions:answers.jsonl"], and a table such as [behaviour]',
         ) from None
-    return make_plan(table, str(path))
+    try:
+        return make_plan(_located(table, path.parent), str(path))
+    except PlanError as problem:
+        raise problem if str(problem).startswith(str(path)) else problem.at(str(path)) from None
+
+
+def _located(value: Any, folder: Path) -> Any:
+    """What a plan says, its relative paths as they are seen from here: they start at the plan's own folder."""
+    if isinstance(value, Mapping):
+        return {key: _located(inner, folder) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_located(inner, folder) for inner in value]
+    if not isinstance(value, str) or not value or "\0" in value:
+        return value
+    scheme, colon, name = value.partition(":")
+    if colon and scheme in SCHEMES:
+        head, mark, options = name.partition("?")
+        return f"{scheme}:{_seen_from_here(head, folder)}{mark}{options}"
+    path, colon, part = value.rpartition(":")
+    if colon and "." in path:
+        return f"{_seen_from_here(path, folder)}:{part}"
+    return _seen_from_here(value, folder) if "." in value or "/" in value else value
+
+
+def _seen_from_here(name: str, folder: Path) -> str:
+    """A path that is there from the plan's folder, as it is from here; anything else as it is."""
+    there = folder / name
+    try:
+        if not name or Path(name).is_absolute() or not there.exists():
+            return name
+        if not Path(name).exists():
+            return os.path.relpath(there)
+        if there.samefile(name):
+            return name
+    except OSError:  # no name of a file
+        return name
+    raise PlanError(
+        f"{name} is in the plan's folder and another one in the folder you are in: which is meant?",
+        why="paths in a plan start at its own folder; where nothing is there, at the folder you are in",
+        fix=f"run it from {folder}, or write {there.resolve()}",
+    )
 
 
 def make_plan(table: Mapping[str, Any], where: str = "plan") -> Plan:
