@@ -208,11 +208,12 @@ def _rows(comparison: Comparison, cells: Sequence[Callable[[Row], Cell]]) -> Ite
 
     def block(title: str, rows: Sequence[Row], tone: Tone, mark: str, more: int = 0) -> Iterator[TableRow]:
         if rows:
-            rest = f", {more} of them without a changed case" if more else ""
             yield TableRow()
-            yield TableRow(["", Words(f"{title} ({len(rows) + more}{rest})", tone or "strong")])
+            yield TableRow(["", Words(f"{title} ({len(rows) + more})", tone or "strong")])
             for row in rows:
                 yield line(row, row.name, mark, tone)
+            if more:
+                yield TableRow(["", Words(f"… {more} more: no case changed", "quiet")])
 
     for row in comparison.by(""):
         yield line(row, row.name, tone="strong")

@@ -167,7 +167,7 @@ def plain(name: str) -> str:
 def suite_names(
     own: Sequence[str], labels: Sequence[str] | None, who: str, named_by: str = ""
 ) -> tuple[str, ...]:
-    """For each of a model's labels the suite's name of it. `named_by` is how the user may name them, if not by `?labels=`.
+    """For each of a model's labels the suite's name of it; `named_by` is how to name them, if not by `?labels=`.
 
     A two-class sentiment model has the two ends of a three-label suite; what lies between is the scorer's business.
 

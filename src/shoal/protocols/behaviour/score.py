@@ -89,7 +89,12 @@ WORDS: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "few cases": lambda facts: f"few cases ({facts['few cases']})",
     "templates": lambda facts: f"{facts['cases']} cases of {facts['templates']} templates",
     "not asked": lambda facts: (
-        f"only {', '.join(facts['chosen'])}: {facts['not asked']:,} cases of the suite were not asked"
+        f"only {', '.join(facts['chosen'])}: "
+        + (
+            f"{n:,} cases of the suite were not asked"
+            if (n := facts["not asked"]) != 1
+            else "1 case of the suite was not asked"
+        )
     ),
     "left out": lambda facts: f"left out, no applicable case: {', '.join(facts['left out'])}",
     "no confidences": lambda facts: "the predictions have no confidences: tests of confidence do not apply",
