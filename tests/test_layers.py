@@ -14,6 +14,7 @@ LAYERS = [
     "records",
     "measures views",
     "data models stats",
+    "explaining",
     "training",
     "protocols",
     "comparing",

@@ -13,7 +13,9 @@ from ..errors import ShoalError
 from ..text import printable
 from .audit import list_command, try_command
 from .compare import compare_command, gate_command, reproduce_command
+from .explain import explain_command
 from .plans import report, run, show, status
+from .rank import rank_command
 from .suites import check_command, export_command, import_command
 
 
@@ -55,6 +57,8 @@ for command in (
     report,
     compare_command,
     gate_command,
+    rank_command,
+    explain_command,
     check_command,
     import_command,
     export_command,

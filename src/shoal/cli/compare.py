@@ -39,10 +39,16 @@ def first_protocol() -> str:
 @INTO
 @click.option(
     "--adjust",
-    type=click.Choice(["holm", "bh", "max-t", "none"]),
+    type=click.Choice(["holm", "bonferroni", "bh", "max-t", "none"]),
     default="holm",
     show_default=True,
-    help="How p is adjusted over all rows.",
+    help="How p is adjusted over all rows; with bonferroni the intervals hold together too.",
+)
+@click.option(
+    "--margin",
+    type=float,
+    metavar="SHARE",
+    help="Ask of each row whether B is worse by less than this, such as 0.02 for two points.",
 )
 @click.option(
     "--matrix",
@@ -64,6 +70,7 @@ def compare_command(
     pairs: tuple[str, ...],
     into: Path,
     adjust: Any,
+    margin: float | None,
     matrix: Path | None,
     paired_seeds: bool,
     changed: bool,
@@ -84,6 +91,7 @@ def compare_command(
     Examples:
       shoal compare predictions:old.jsonl predictions:new.jsonl --set suite=suite.jsonl
       shoal compare 3f9c1a2b 91be77d0 --into runs --markdown
+      shoal compare 3f9c1a2b 91be77d0 --into runs --margin 0.02
       shoal compare hf:base hf:debiased --protocol bias --set diagnostic=crows --set data=example
       shoal compare --a seed1 --a seed2 --b other1 --b other2 --into runs
       shoal compare --matrix runs_by_items.csv
@@ -108,7 +116,7 @@ def compare_command(
         )
     results = [with_outcomes(result, name) for result, name in zip(results, given, strict=True)]
     refuse_dead(results)
-    choices = Choices(adjust=adjust, paired_seeds=paired_seeds)
+    choices = Choices(adjust=adjust, margin=margin, paired_seeds=paired_seeds)
     _show_comparison(compare(results[: len(side_a)], results[len(side_a) :], choices), form, changed)
 
 
@@ -170,6 +178,11 @@ def _compare_runs(matrix: Path, form: str) -> None:
     help="The file of rules.",
 )
 @click.option("--baseline", metavar="RESULT", help="What relative rules compare with.")
+@click.option(
+    "--looks",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help='Count the looks at this baseline there, for rules with judge = "anytime"; keep the file with it.',
+)
 @click.option("--junit", type=click.Path(dir_okay=False, path_type=Path), help="Write JUnit XML there.")
 @SETTINGS
 @INTO
@@ -180,6 +193,7 @@ def gate_command(
     result: str,
     rules: Path,
     baseline: str | None,
+    looks: Path | None,
     junit: Path | None,
     pairs: tuple[str, ...],
     into: Path,
@@ -197,9 +211,11 @@ def gate_command(
       shoal gate result.json --rules gate.toml
       shoal gate predictions:new.jsonl --set suite=suite.jsonl --rules gate.toml --baseline baseline.json
       shoal gate 3f9c1a2b --rules gate.toml --baseline 91be77d0 --junit shoal.xml
+      shoal gate 3f9c1a2b --rules gate.toml --baseline 91be77d0 --looks looks.json
     """
     from ..comparing.judge import judge
     from ..comparing.junit import write_junit
+    from ..comparing.looks import look, write_looks
     from ..comparing.rules import read_rules
     from ..comparing.view import verdict_as_json, verdict_sections
     from ..runs.results import find_results
@@ -221,10 +237,15 @@ def gate_command(
             keep=keep,
         )
     refuse_dead(results[:1])
+    counted = look(looks, results[0], results[1] if baseline else None) if looks else None
     try:
-        verdicts = judge(checked, *results)
+        verdicts = judge(
+            checked, results[0], results[1] if baseline else None, counted[0] if counted else None
+        )
     except PlanError as problem:
         raise problem.at(str(rules)) from None
+    if looks and counted:
+        write_looks(looks, counted[1])
     if junit:
         write_junit(verdicts, results[0], junit)
     if as_json:

@@ -1,7 +1,7 @@
 """`run`, `status`, `show` and `report`: plans and what came of them."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ..protocols.base import Compared
+    from ..report.data import Page
     from ..runs.plan import Job
     from ..runs.store import RunStore
 
@@ -185,42 +186,65 @@ def show(
 
 
 @click.command()
-@click.argument("plan", type=EXISTING)
+@click.argument("plan", metavar="PLAN_OR_JOB")
 @INTO
 @click.option(
-    "--out", type=click.Path(dir_okay=False, path_type=Path), default="report.html", show_default=True
+    "--out",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="The file to write; by default report with the ending of the format.",
 )
-def report(plan: Path, into: Path, out: Path) -> None:
-    """Write the results of PLAN that are there as one HTML page, with the numbers as JSON beside it.
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["html", "md", "csv", "latex"]),
+    default="html",
+    show_default=True,
+    help="A page, or its tables as Markdown, CSV or LaTeX.",
+)
+@click.option(
+    "--figures",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Also draw every picture as PDF and SVG into this folder (needs matplotlib).",
+)
+def report(plan: str, into: Path, out: Path | None, form: str, figures: Path | None) -> None:
+    """Write the results of a plan, or of one job, as one HTML page, with the numbers as JSON beside it.
 
     The tables and pictures that have names, such as those of the papers, come with it as CSV files.
 
     \b
-    Example:
+    Examples:
       shoal report plan.toml --out report.html
+      shoal report 3f9c1a2b --into runs
+      shoal report plan.toml --format latex --figures figures
     """
-    from ..report.html import page_data, write_page
-    from ..runs.plan import reachable, read_plan
-    from ..runs.scoring import compare_jobs
-    from ..runs.store import RunStore
-    from ..runs.viewing import plan_findings, plan_measures, report_parts
-    from ..show.csv_tables import tables_of
+    from ..report.writing import SUFFIXES, write_figures, write_forms
 
-    store = RunStore(into)
-    wanted, jobs, problems = reachable(read_plan(plan))
+    page, jobs, told, problems = _page_of(plan, into)
+    path = out or Path(f"report{SUFFIXES[form]}")
+    written = write_forms(page, jobs, path, form)
+    if figures:
+        count = write_figures(page, figures)
+        click.echo(f"{figures}: {count} figures" if count else f"{figures}: no picture to draw")
+    click.echo(f"{written}: {told}")
+    refuse_absent(problems)
+
+
+def _page_of(name: str, into: Path) -> "tuple[Page, list[dict[str, Any]], str, dict[str, str]]":
+    """What is shown of a plan or a job, the jobs that are done and how many in words, and which models have gone."""
+    from ..report.data import plan_page, results_page
+    from ..runs.plan import reachable, read_plan
+    from ..runs.results import find_stored, with_outcomes
+    from ..runs.store import RunStore
+
+    path, store = Path(name), RunStore(into)
+    if path.suffix != ".toml":
+        result = with_outcomes(find_stored(name, into), name)
+        return results_page([result]), [dict(result.job)], "1 job", {}
+    if not path.is_file():
+        raise ShoalError(f"{path}: no such file", fix="the plan that was run, or the name of a job")
+    wanted, jobs, problems = reachable(read_plan(path))
     done = [job for job in jobs if store.is_done(job.id)]
     if not done:
-        raise ShoalError(f"{into}: no job of {plan} is done", fix=f"shoal run {plan}")
-    compared = compare_jobs(wanted, jobs, store)
-    parts = report_parts(wanted, jobs, store, compared)
-    data = page_data(
-        [job.as_json() for job in done],
-        plan_measures(jobs, store, compared),
-        plan_findings(jobs, store, compared),
-    )
-    write_page(parts, out, data)
-    sections = [section for part in parts.values() for section in part]
-    for name, text in tables_of(sections).items():
-        out.with_name(f"{out.stem}-{name}.csv").write_text(text, encoding="utf-8")
-    click.echo(f"{out}: {len(done)} of {len(jobs)} jobs")
-    refuse_absent(problems)
+        raise ShoalError(f"{into}: no job of {path} is done", fix=f"shoal run {path}")
+    page = plan_page(wanted, jobs, store, path.read_text(encoding="utf-8-sig"))
+    return page, [job.as_json() for job in done], f"{len(done)} of {len(jobs)} jobs", problems

@@ -24,8 +24,12 @@ recipe.
                            Welch's t over seeds, squares added            reaches 0
     one run against many   for these very runs                            none: nothing is known of the one recipe
 
-An interval reaches to 0 where the test beside it does not reject. What could have been seen is asked at the level that
-the table uses, exactly where cases are independent.
+An interval reaches to 0 where the test beside it does not reject. Each interval is of its row alone, but with `adjust`
+"bonferroni": then all hold together, and leave out 0 exactly where a row is marked. What could have been seen is asked
+at the level that the table uses, exactly where cases are independent.
+
+With a `margin`, each row has a second question: is B shown to be worse by less than that (non-inferiority)? One-sided,
+at half of the level, so that the answer is that of the lower end of a 95 % interval.
 
 Exchanging A and B flips every sign and changes no p. Pure: nothing here asks a model or reads a file.
 """
@@ -42,6 +46,7 @@ from numpy.typing import NDArray
 from ..claims import ALPHA, FLAGGED, ONE_CHECKPOINT
 from ..errors import DataError, PlanError, some
 from ..measures import FEW_CASES
+from ..measures import quantity as describe
 from ..protocols.base import identity
 from ..records import Case, Measure, Measures, Outcome, Result
 from ..stats.intervals import (
@@ -49,9 +54,11 @@ from ..stats.intervals import (
     Student,
     in_agreement,
     macro_difference_interval,
+    p_where,
     paired_t,
     wilson,
 )
+from ..stats.limits import difference_p
 from ..stats.multiplicity import benjamini_hochberg, holm, holm_level, max_t
 from ..stats.paired import sign_flip_test, sign_test
 from ..stats.power import smallest_difference, smallest_mean_difference, smallest_recipe_difference
@@ -68,7 +75,7 @@ from ..stats.sums import sum_t
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
-Adjust = Literal["holm", "bh", "max-t", "none"]
+Adjust = Literal["holm", "bonferroni", "bh", "max-t", "none"]
 
 ONE_INTERVAL = "paired t, two clusters added"
 MEAN_INTERVAL = "paired t"
@@ -79,6 +86,7 @@ CASES, RUNS = "cases", "runs"
 
 ADJUSTMENTS: dict[str, str] = {
     "holm": "Holm",
+    "bonferroni": "Bonferroni",
     "bh": "Benjamini-Hochberg",
     "max-t": "max-T",
     "none": "no adjustment",
@@ -90,13 +98,17 @@ class Choices:
     """How two sides are compared."""
 
     adjust: Adjust = "holm"
-    """How p is adjusted over all rows of the comparison: holm, bh, max-t or none."""
+    """How p is adjusted over all rows of the comparison: holm, bonferroni, bh, max-t or none."""
+    margin: float | None = None
+    """How much worse B may be and still pass for not inferior; None: not asked."""
     paired_seeds: bool = False
     """Seed k of A and seed k of B started from the same checkpoint: they are drawn together."""
     shuffles: int = 10_000
     """Random sign flips behind the tests of means."""
     seed: int = 0
     """Of every random draw here."""
+    could_see: bool = True
+    """Work out the smallest difference that would have been found; most of the time of a small comparison."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +145,14 @@ class Row:
     """Cases that A, or B, gave no answer to; left out of the difference, never out of sight."""
     facts: Mapping[str, Any] = field(default_factory=dict)
     adjusted: float | None = None
+    inferior_p: float | None = None
+    """One-sided p of "B is worse by the margin or more"; None where that is not asked or has no meaning."""
+    inferior_adjusted: float | None = None
+
+    @property
+    def not_inferior(self) -> bool:
+        """Whether B is shown to be worse by less than the margin."""
+        return self.inferior_adjusted is not None and self.inferior_adjusted <= ALPHA / 2
 
     @property
     def significant(self) -> bool:
@@ -215,6 +235,11 @@ def compare(a: Sequence[Result], b: Sequence[Result], choices: Choices | None = 
             f"paired seeds need as many of A as of B; there are {len(a)} and {len(b)}",
             fix="leave out --paired-seeds, or give the missing ones",
         )
+    if choices.margin is not None and not choices.margin > 0:
+        raise PlanError(
+            f"a margin of {choices.margin:g}: it says how much worse B may be",
+            fix="--margin 0.02 for two points",
+        )
     if choices.adjust == "max-t" and len(a) + len(b) > 2:
         raise PlanError("max-T works with one checkpoint a side", fix="--adjust holm")
     sides = _Sides(a, b)
@@ -229,11 +254,16 @@ def compare(a: Sequence[Result], b: Sequence[Result], choices: Choices | None = 
         _row_over_runs(quantity, a, b) if quantity.over_runs else _row(quantity, sides, choices)
         for quantity in wanted
     ]
+    estimates = [estimate for _, estimate in made]
     rows = _adjusted([row for row, _ in made], wanted, sides, choices)
-    level = holm_level([row.p for row in rows if row.p is not None]) if choices.adjust == "holm" else ALPHA
-    rows = [
-        replace(row, mde=_smallest(estimate, level)) for row, (_, estimate) in zip(rows, made, strict=True)
-    ]
+    if choices.adjust == "bonferroni":
+        rows = _all_together(rows, estimates)
+    if choices.could_see:
+        level = _level(rows, choices)
+        smallest = [_smallest(estimate, level) for estimate in estimates]
+        rows = [replace(row, mde=mde) for row, mde in zip(rows, smallest, strict=True)]
+    if choices.margin is not None:
+        rows = _with_margin(rows, estimates, choices.margin, choices.adjust)
     return Comparison(a, b, choices, rows, sides.changes)
 
 
@@ -524,6 +554,21 @@ class _Estimate:
     facts: Mapping[str, Any] = field(default_factory=dict)
     part: _Part | None = None
     """The one group of independent cases that it rests on, whose exact test is known."""
+    tables: Sequence[ClusterTable] = ()
+    """Both sides on each group of cases, for a mean of one checkpoint a side."""
+    bounds: Interval = (-math.inf, math.inf)
+    """What the difference cannot leave."""
+
+    def at(self, level: float) -> Interval | None:
+        """The interval at a level; None where there is none."""
+        if self.tables:
+            return _defined(macro_difference_interval(self.tables, level))
+        if self.difference is None or self.p is None:
+            return None
+        value = self.difference
+        cases = self.cases.interval if self.cases else lambda _: (value, value)
+        low, high = composed(value, cases, self.seeds or SeedError(), level)
+        return max(self.bounds[0], low), min(self.bounds[1], high)
 
 
 def _row(quantity: Quantity, sides: _Sides, choices: Choices) -> tuple[Row, _Estimate]:
@@ -612,8 +657,8 @@ def _inference(
     interval = None if interval is None else in_agreement(interval, p)
     facts = {"few cases": known[0].n} if len(known) == 1 and known[0].n < FEW_CASES else {}
     alone = known[0] if len(known) == 1 and not known[0].is_clustered else None
-    cases = paired_t([part.table for part in known])
-    return _Estimate(observed, interval, method, p, test, cases, None, facts, alone)
+    tables = [part.table for part in known]
+    return _Estimate(observed, interval, method, p, test, paired_t(tables), None, facts, alone, tables)
 
 
 def _of_sum(known: Sequence[_Part], weights: Sequence[float], sides: _Sides, choices: Choices) -> _Estimate:
@@ -734,7 +779,15 @@ def _over_seeds(known: Sequence[_Part], observed: float, sides: _Sides, choices:
     cases = paired_t([part.table for part in known])
     method = MEAN_INTERVAL + AND_SEEDS
     return _Estimate(
-        observed, recipe.interval, method, recipe.p, OVER_SEEDS, cases, recipe.seeds, _seeds(sides)
+        observed,
+        recipe.interval,
+        method,
+        recipe.p,
+        OVER_SEEDS,
+        cases,
+        recipe.seeds,
+        _seeds(sides),
+        bounds=(-1.0, 1.0),
     )
 
 
@@ -744,14 +797,14 @@ def _row_over_runs(quantity: Quantity, a: Sequence[Result], b: Sequence[Result])
     known = [[value for result in side if (value := _value(result, measure)) is not None] for side in (a, b)]
     means = [math.fsum(side) / len(side) if side else None for side in known]
     observed = None if None in means else (means[1] or 0.0) - (means[0] or 0.0)
-    interval, p = None, None
+    interval, p, seeds = None, None, None
     if observed is not None and min(map(len, known)) > 1:
         seeds = error_of_difference(known[1], known[0])
         if seeds.error > 0:
             reach = seeds.reach(0.95)
             interval = (observed - reach, observed + reach)
             p = composed_p(observed, lambda level: (observed, observed), seeds)
-    estimate = _Estimate(observed, interval, "welch t over runs" if interval else "", p)
+    estimate = _Estimate(observed, interval, "welch t over runs" if interval else "", p, seeds=seeds)
     row = Row(
         measure=measure.name,
         level=quantity.level,
@@ -792,12 +845,92 @@ def _adjusted(
         adjusted = _max_t(rows, quantities, sides, choices)
     elif choices.adjust == "none":
         adjusted = raw
+    elif choices.adjust == "bonferroni":
+        adjusted = np.minimum(1.0, raw * np.sum(~np.isnan(raw)))
     else:
         adjusted = holm(raw) if choices.adjust == "holm" else benjamini_hochberg(raw)
     return [
         replace(row, adjusted=None if row.p is None else float(value))
         for row, value in zip(rows, adjusted, strict=True)
     ]
+
+
+def _level(rows: Sequence[Row], choices: Choices) -> float:
+    """The level at which a row without a mark was tested."""
+    raw = [row.p for row in rows if row.p is not None]
+    if choices.adjust == "bonferroni":
+        return ALPHA / max(1, len(raw))
+    return holm_level(raw) if choices.adjust == "holm" else ALPHA
+
+
+def _all_together(rows: Sequence[Row], estimates: Sequence[_Estimate]) -> list[Row]:
+    """The rows with intervals that hold all together (Bonferroni), and marks that agree with them.
+
+    A row is marked where both its test and its interval leave out 0; elsewhere the interval reaches to 0.
+    """
+    tests = sum(row.p is not None for row in rows)
+    together = []
+    for row, estimate in zip(rows, estimates, strict=True):
+        interval = estimate.at(1 - ALPHA / tests) if row.adjusted is not None else None
+        if interval is None or row.adjusted is None:
+            together.append(row)
+            continue
+        low, high = interval
+        adjusted = row.adjusted if low > 0 or high < 0 else max(row.adjusted, _of_interval(estimate, tests))
+        method = f"{row.interval_method}, {tests} rows together"
+        interval = in_agreement(interval, adjusted)
+        together.append(replace(row, adjusted=adjusted, interval=interval, interval_method=method))
+    return together
+
+
+def _of_interval(estimate: _Estimate, tests: int) -> float:
+    """The p of the test that the interval makes, adjusted."""
+    return min(1.0, tests * p_where(lambda level: _leaves_out(estimate.at(level), 0.0)))
+
+
+def _leaves_out(interval: Interval | None, null: float) -> bool:
+    return interval is not None and not interval[0] <= null <= interval[1]
+
+
+# Not worse by more than a margin
+
+
+def _with_margin(
+    rows: Sequence[Row], estimates: Sequence[_Estimate], margin: float, adjust: Adjust
+) -> list[Row]:
+    raw = [_inferior_p(row, estimate, margin) for row, estimate in zip(rows, estimates, strict=True)]
+    known = sum(p is not None for p in raw)
+    if not known:
+        raise PlanError(
+            "no row can be held against a margin",
+            why="a margin needs an interval, and a measure of which more, or less, is better",
+            fix="leave out --margin",
+        )
+    values = np.array([math.nan if p is None else p for p in raw])
+    adjusted = (
+        values
+        if adjust == "none"
+        else np.minimum(1.0, known * values)
+        if adjust == "bonferroni"
+        else holm(values)
+    )
+    return [
+        replace(row, inferior_p=p, inferior_adjusted=None if p is None else float(value))
+        for row, p, value in zip(rows, raw, adjusted, strict=True)
+    ]
+
+
+def _inferior_p(row: Row, estimate: _Estimate, margin: float) -> float | None:
+    """One-sided p of "worse by the margin or more", where more or less is better; None elsewhere."""
+    direction = describe(row.measure).direction
+    if row.p is None or row.difference is None or direction not in ("higher", "lower"):
+        return None
+    limit = -margin if direction == "higher" else margin
+    if estimate.tables:
+        return difference_p(estimate.tables, limit, "above" if direction == "higher" else "below")
+    two_sided = p_where(lambda level: _leaves_out(estimate.at(level), limit))
+    is_better = row.difference > limit if direction == "higher" else row.difference < limit
+    return two_sided / 2 if is_better else 1 - two_sided / 2
 
 
 def _max_t(rows: Sequence[Row], quantities: Sequence[Quantity], sides: _Sides, choices: Choices) -> Floats:
@@ -921,6 +1054,16 @@ def _row_measures(row: Row, comparison: Comparison) -> Iterator[Measure]:
     ):
         of = {"of": row.measure} if name == "minimum detectable effect" else {}
         yield Measure(name, value, row.n, row.groups, na=row.na, errors=errors, note=words, facts=about | of)
+    if row.inferior_p is not None:
+        question = {"margin": comparison.choices.margin, "of": row.measure}
+        words = f"worse by {comparison.choices.margin:g} or more; one-sided"
+        for name, value in (
+            ("non-inferiority p value", row.inferior_p),
+            ("adjusted non-inferiority p value", row.inferior_adjusted),
+        ):
+            yield Measure(
+                name, value, row.n, row.groups, na=row.na, errors=errors, note=words, facts=question
+            )
     for number, side in enumerate("AB"):
         groups = {**row.groups, "model": side}
         name = f"{row.measure} on common cases"

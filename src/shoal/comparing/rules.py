@@ -18,6 +18,8 @@ A rule says what it looks at, how good that must be, and which end of the 95 % i
     lower bound   (default) met when we are confident that the model is good enough
     upper bound   met unless we are confident that it is not: fails on evidence, not on doubt
     point         the number as measured, chance included
+    anytime       as the upper bound, for a gate that looks at every commit: met unless an e-value says otherwise, over
+                  all looks together (needs the file of looks)
 
 For `at_most` the ends are the other way round: the bound that confidence needs is the upper one. What could not be
 measured does not pass: errors and undefined values fail a rule unless it allows them.
@@ -32,7 +34,7 @@ from typing import Any, Literal, get_args
 from ..errors import PlanError, nearest
 from ..files import read_lines
 
-Judge = Literal["lower bound", "upper bound", "point"]
+Judge = Literal["lower bound", "upper bound", "point", "anytime"]
 EVERY = "*"
 LIMITS = ("at_least", "at_most", "no_worse_than_baseline_by")
 ALLOWANCES = ("allow_errors", "allow_undefined")

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import PurePath
 from typing import Any
 
-from ..claims import ENOUGH_SEEDS
+from ..claims import ALPHA, ENOUGH_SEEDS
 from ..errors import some
 from ..measures import quantity, shown, shown_p
 from ..protocols.base import differing
@@ -101,6 +101,7 @@ def _sentence(comparison: Comparison) -> list[Words | Number | str]:
         pieces.append(
             f"; one of {_detectable(row)} would mostly have been found" if row.mde is not None else ""
         )
+    pieces += _about_margin(comparison)
     worse, better, undecided = _sorted(comparison)
     if comparison.finest:
         pieces += [f". By {comparison.finest}: "]
@@ -119,6 +120,17 @@ def _beside(comparison: Comparison) -> str:
     if row.p is None or row.adjusted is None or shown_p(row.p) == shown_p(row.adjusted):
         return ""
     return f" by itself, {_p(row.adjusted)} adjusted for every row"
+
+
+def _about_margin(comparison: Comparison) -> list[Words | Number | str]:
+    """Whether the headline is shown to be worse by less than the margin; its own p, of one question."""
+    p = comparison.headline.inferior_p
+    if p is None:
+        return []
+    size = f"{_margin(comparison)}{_unit(comparison.headline)}"
+    if p <= ALPHA / 2:
+        return ["; ", Words(f"B is not worse by {size} or more", "good"), f", one-sided p {_p(p)}"]
+    return ["; ", Words(f"not shown that B is worse by less than {size}", "doubt"), f", one-sided p {_p(p)}"]
 
 
 def _of(row: Row) -> str:
@@ -195,6 +207,8 @@ def _table(comparison: Comparison) -> Table:
     if any(any(row.errors) for row in comparison.rows):
         errors = lambda row: Words("{:,} / {:,}".format(*row.errors) if any(row.errors) else "", "quiet")  # noqa: E731
         columns.append((Column("errors"), errors))
+    if comparison.choices.margin is not None:
+        columns.append((Column(f"not −{_margin(comparison)}"), _not_inferior))
     columns.append((Column("n", spare=True), lambda row: Words(f"{row.n:,}", "quiet")))
     rows = list(_rows(comparison, [cell for _, cell in columns]))
     unit = "points" if quantity(comparison.headline.measure).unit == "share" else "its own unit"
@@ -230,6 +244,18 @@ def _rows(comparison: Comparison, cells: Sequence[Callable[[Row], Cell]]) -> Ite
     for level in between:
         if level not in short:
             yield from block(f"by {level}", comparison.by(level), "", "")
+
+
+def _margin(comparison: Comparison) -> str:
+    return shown(comparison.choices.margin, quantity(comparison.headline.measure), signed=False)
+
+
+def _not_inferior(row: Row) -> Words:
+    """The p of being worse by the margin or more, with a mark where that is ruled out."""
+    if row.inferior_adjusted is None:
+        return Words("")
+    p = shown_p(row.inferior_adjusted)
+    return Words(f"✓ {p}", "good") if row.not_inferior else Words(p, "quiet")
 
 
 def _rate(row: Row, side: int) -> str:
@@ -364,6 +390,8 @@ def _footnotes(comparison: Comparison) -> list[str]:
         claim(comparison.a, comparison.b),
         f"p: {_how(comparison)}; {adjusted}",
         "could see: minimum detectable effect, found 8 times in 10 at the level of this table; nothing: none could be",
+        _of_intervals(comparison),
+        *_of_margin(comparison),
         "rates are on the cases that apply to both",
         *([f"no case changed, in brackets what could have been seen: {', '.join(same)}"] if same else []),
         *([f"applies to part of the cases, A / B in %: {some(applies)}"] if applies else []),
@@ -376,6 +404,25 @@ def _footnotes(comparison: Comparison) -> list[str]:
                 if row.facts.get("over") == RUNS
             ][:1]
         ),
+    ]
+
+
+def _of_intervals(comparison: Comparison) -> str:
+    if comparison.choices.adjust == "bonferroni":
+        return "intervals: all rows together in 95 of 100 comparisons; they leave out 0 where a row is marked"
+    return "intervals: each row by itself; for all rows together: --adjust bonferroni"
+
+
+def _of_margin(comparison: Comparison) -> list[str]:
+    rows = [row for row in comparison.rows if row.inferior_adjusted is not None]
+    if not rows:
+        return []
+    adjust = comparison.choices.adjust
+    how = {"none": "not adjusted", "bonferroni": "Bonferroni"}.get(adjust, "Holm")
+    margin = _margin(comparison)
+    return [
+        f"not −{margin}: p of being worse by {margin}{_unit(comparison.headline)} or more, one-sided "
+        f"({how} over {len(rows)}); ✓ at most .025"
     ]
 
 
@@ -398,6 +445,8 @@ def _share(value: float | None) -> float:
 def comparison_table(comparison: Comparison) -> Section:
     """Every row in one table, for Markdown and LaTeX."""
     titles = ["", "level", "n", "A", "B", "B − A", "95 % interval", "p", "MDE", "better", "worse"]
+    margin = comparison.choices.margin is not None
+    titles += [f"p, worse by {_margin(comparison)}"] if margin else []
     columns = [Column(title, "left" if position < 2 else "right") for position, title in enumerate(titles)]
     rows = [
         TableRow(
@@ -413,6 +462,7 @@ def comparison_table(comparison: Comparison) -> Section:
                 "–" if row.mde is None or row.significant else _detectable(row),
                 str(row.gained),
                 str(row.lost),
+                *([_not_inferior(row)] if margin else []),
             ]
         )
         for row in comparison.rows
@@ -451,6 +501,14 @@ def rows_for_csv(comparison: Comparison) -> list[dict[str, Any]]:
             "test": row.test,
             "adjusted p value": row.adjusted,
             "minimum detectable effect": row.mde,
+            **(
+                {}
+                if comparison.choices.margin is None
+                else {
+                    "non-inferiority p value": row.inferior_p,
+                    "adjusted non-inferiority p value": row.inferior_adjusted,
+                }
+            ),
             "fail to pass": row.gained,
             "pass to fail": row.lost,
             "applicability A": row.applicability[0],

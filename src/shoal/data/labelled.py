@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from ..errors import DataError, nearest, some
 from .grammar.rows import Row
@@ -27,6 +27,8 @@ LABELS = (
 NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
 
 Value = str | int | float
+Labelled = Literal["all", "some", "none"]
+"""How many of the rows have a label; none: no column is looked for."""
 Classes = Mapping[str, Sequence[Value]]
 """A class to the labels that make it up."""
 
@@ -42,40 +44,54 @@ class LabelledTexts:
     """Labels that belong to no class, and how many rows have each."""
     columns: tuple[str, ...]
     """The columns that were read: those of the texts, then the label's."""
+    more: Sequence[Mapping[str, str]] = ()
+    """Of each row what stands in the further columns that were asked for; empty where there is none."""
 
 
 def read_labelled(
-    path: Path, texts: Sequence[str] = (), label: str = "", classes: Classes | None = None
+    path: Path,
+    texts: Sequence[str] = (),
+    label: str = "",
+    classes: Classes | None = None,
+    *,
+    more: Sequence[str] = (),
+    labelled: Labelled = "all",
 ) -> LabelledTexts:
     """Texts with their labels, from the columns named or told.
 
-    A label that no class names leaves its row out; without classes every label stays as it is.
+    A label that no class names leaves its row out; without classes every label stays as it is. `more` names further
+    columns to read where the file has them. Where not all rows are labelled, the label of the others is "".
     """
     table = open_rows(path)
-    chosen = _chosen(path, table.columns, tuple(texts), label)
+    chosen = _chosen(path, table.columns, tuple(texts), label, read_label=labelled != "none")
     to_class = _to_class(path, classes)
-    found, lines, left_out = [], [], Counter[str]()
+    found, lines, left_out, others = [], [], Counter[str](), []
     for line, row in table.rows:
         try:
-            *parts, word = [_cell(row, column) for column in chosen]
+            parts = [_cell(row, column) for column in chosen[:-1]]
+            is_blank = labelled == "none" or (labelled == "some" and _is_empty(row.get(chosen[-1])))
+            word = "" if is_blank else _cell(row, chosen[-1])
         except DataError as problem:
             raise problem.at(f"{path}, {table.unit} {line}") from None
-        name = word if classes is None else to_class.get(_key(word))
+        name = word if classes is None or not word else to_class.get(_key(word))
         if name is None:
             left_out[word] += 1
             continue
         found.append(Row(tuple(parts), name))
         lines.append(line)
+        others.append({column: _further(row.get(column)) for column in more})
     if not found and not left_out:
         raise DataError(f"{path}: no rows", fix="check that this is the file you meant")
     _check_classes(path, classes, {_key(row.label) for row in found}, left_out)
-    return LabelledTexts(found, lines, dict(left_out), chosen)
+    return LabelledTexts(found, lines, dict(left_out), chosen, others)
 
 
 # Columns
 
 
-def _chosen(path: Path, columns: Sequence[str], texts: tuple[str, ...], label: str) -> tuple[str, ...]:
+def _chosen(
+    path: Path, columns: Sequence[str], texts: tuple[str, ...], label: str, *, read_label: bool
+) -> tuple[str, ...]:
     if len(texts) > 2:
         raise DataError(
             f"{path}: {len(texts)} text columns named",
@@ -93,6 +109,8 @@ def _chosen(path: Path, columns: Sequence[str], texts: tuple[str, ...], label: s
     known_texts = [group for group in TEXTS if all(name in by_name for name in group)]
     known_labels = [(name,) for name in LABELS if name in by_name]
     own_texts = texts or tuple(by_name[name] for name in _only(path, "text", known_texts, columns))
+    if not read_label:
+        return (*own_texts, "")
     own_label = label or by_name[_only(path, "label", known_labels, columns)[0]]
     if own_label in own_texts or len(set(own_texts)) < len(own_texts):
         raise DataError(
@@ -112,6 +130,15 @@ def _only(path: Path, what: str, found: Sequence[tuple[str, ...]], columns: Sequ
         why=f"it may be {names}" if found else f"found: {some(columns, 12)}",
         fix=f'name it: {what} = "{" ".join(found[0][:1]) if found else "COLUMN"}"',
     )
+
+
+def _is_empty(value: Any) -> bool:
+    is_missing = value is None or (isinstance(value, float) and math.isnan(value))
+    return is_missing or (isinstance(value, str) and not value.strip())
+
+
+def _further(value: Any) -> str:
+    return "" if _is_empty(value) else str(value).strip()
 
 
 def _cell(row: Mapping[str, Any], column: str) -> str:

@@ -95,6 +95,42 @@ class Filler:
     probability: float
 
 
+@dataclass(frozen=True, slots=True)
+class Blank:
+    """A text, or pair of texts, with the occurrences of a word hidden, one of which is asked for."""
+
+    texts: Example
+    hidden: tuple[tuple[int, int, int], ...]
+    """Each as (number of the text, first letter, behind the last letter)."""
+    asked: int
+    """Which of the hidden ones."""
+    word: str
+    """What stands there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fillers:
+    """Words that a model would put into a blank, the likeliest first."""
+
+    words: tuple[str, ...] = ()
+    ranks: tuple[int, ...] = ()
+    """Among all that the model could put there, 1 for the likeliest."""
+    probabilities: tuple[float, ...] = ()
+    of_word: float | None = None
+    """The probability of what stands there."""
+    problem: str = ""
+    """Why there are none, where there are none."""
+
+
+@runtime_checkable
+class WordFiller(Protocol):
+    """A model that suggests words for blanks."""
+
+    def fill_words(self, blanks: Sequence[Blank], k: int) -> list[Fillers]:
+        """For each blank the words among the k likeliest, upper and lower case as one."""
+        ...
+
+
 @runtime_checkable
 class LanguageModel(Protocol):
     """A model that says how likely the tokens of a text are."""

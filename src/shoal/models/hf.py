@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from ..errors import ModelError, nearest
 from ..records import Answers, Example
-from . import ModelSpec, likelihood, spans
-from .ask import BATCH_TOKENS, Filler, TokenScores, batches
+from . import ModelSpec, fillers, likelihood, spans
+from .ask import BATCH_TOKENS, Blank, Filler, Fillers, TokenScores, batches
 from .checkpoint import DTYPES, HEADS, Checkpoint, first_line, libraries
 from .features import Features
 from .labels import Spellings, ends_of, in_suite_order, parse_labels, suite_names
@@ -183,7 +183,7 @@ class HFModel:
         for start in range(0, len(fresh), TOKENISED_AT_ONCE):
             part = fresh[start : start + TOKENISED_AT_ONCE]
             rows = self.tokenizer(
-                _inputs(part), return_attention_mask=False, return_token_type_ids=False, verbose=False
+                inputs_of(part), return_attention_mask=False, return_token_type_ids=False, verbose=False
             )["input_ids"]
             self._lengths |= {example: len(row) for example, row in zip(part, rows, strict=True)}
         return [self._lengths[example] for example in examples]
@@ -191,7 +191,9 @@ class HFModel:
     def encode(self, examples: Sequence[Example]) -> Any:
         """The examples as tensors, padded to the longest of them and cut to what the model takes."""
         room = {"truncation": "longest_first", "max_length": self.longest} if self.longest < 10**6 else {}
-        encoded = self.tokenizer(_inputs(examples), padding=True, return_tensors="pt", verbose=False, **room)
+        encoded = self.tokenizer(
+            inputs_of(examples), padding=True, return_tensors="pt", verbose=False, **room
+        )
         return encoded.to(self.device)
 
     def too_long(self, examples: Sequence[Example]) -> dict[int, str]:
@@ -307,6 +309,14 @@ class HFModel:
         """The k likeliest tokens for the one mask (`tokenizer.mask_token`) in each example, with probabilities."""
         return likelihood.fill(self.network("masked"), self.tokenizer, self._tokens(examples), k)
 
+    def fill_words(self, blanks: Sequence[Blank], k: int) -> list[Fillers]:
+        """For each blank the words among the k likeliest, and the probability of the word that is hidden there."""
+        return fillers.fill_words(self.network("masked"), self._vocabulary, self.longest, blanks, k)
+
+    @cached_property
+    def _vocabulary(self) -> "fillers.Vocabulary":
+        return fillers.Vocabulary(self.tokenizer)
+
     @property
     def language_model(self) -> str:
         """ "masked" or "causal": as `task` says, or the checkpoint's own architecture."""
@@ -411,7 +421,9 @@ class HFModel:
         room = {"truncation": "longest_first", "max_length": self.longest} if self.longest < 10**6 else {}
         columns: dict[str, list[NDArray[np.int64]]] = {}
         for start in range(0, len(examples), TOKENISED_AT_ONCE):
-            part = self.tokenizer(_inputs(examples[start : start + TOKENISED_AT_ONCE]), verbose=False, **room)
+            part = self.tokenizer(
+                inputs_of(examples[start : start + TOKENISED_AT_ONCE]), verbose=False, **room
+            )
             for name, rows in part.items():
                 columns.setdefault(name, []).extend(np.array(row, np.int64) for row in rows)
         return columns
@@ -492,7 +504,7 @@ class HFModel:
                 why="the likelihood of a text that was cut is not that of the text",
                 fix="shorter texts, or a model that takes longer ones",
             )
-        return likelihood.tokens_of(self.tokenizer, _inputs(examples))
+        return likelihood.tokens_of(self.tokenizer, inputs_of(examples))
 
 
 def _reads_vectors(network: Any, head: Any) -> bool:
@@ -508,7 +520,7 @@ def _reads_vectors(network: Any, head: Any) -> bool:
     return widths == [2]
 
 
-def _inputs(examples: Sequence[Example]) -> list[Any]:
+def inputs_of(examples: Sequence[Example]) -> list[Any]:
     """Examples as a tokenizer takes them: texts, and pairs of texts."""
     wide = next((example for example in examples if not 1 <= len(example) <= 2), None)
     if wide is not None:

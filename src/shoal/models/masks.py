@@ -42,16 +42,55 @@ def asked_at_masks(network: Any) -> Iterator[Ask]:
 
     with ExitStack() as meanwhile:
         if like_bert:
-            *before, last = network.base_model.encoder.layer
-            for layer in before[:1]:
-                attention = layer.attention.self
-                for linear in (attention.query, attention.key, attention.value):
-                    meanwhile.enter_context(_as(linear, _once(linear, now)))
-            meanwhile.enter_context(_as(last, _narrow(last, keep)))
+            meanwhile.enter_context(_sharing(network, now))
+            meanwhile.enter_context(_narrowed(network, keep))
         else:
             hook = network.base_model.register_forward_hook(_keep_places(keep))
             meanwhile.callback(hook.remove)
         yield ask
+
+
+@contextmanager
+def asked_for_labels(network: Any, *, embedded: bool = False) -> "Iterator[Callable[..., Tensor]]":
+    """Meanwhile a classifier gives the logits of texts, from any thread, and can be asked for nothing else.
+
+    A BERT's classifier reads the first token's last state. `embedded`: what it is given are not the numbers of tokens.
+    """
+    now = threading.local()
+    like_bert = _like_bert(network)
+
+    def ask(**inputs: "Tensor") -> "Tensor":
+        if like_bert and not embedded:
+            now.one, now.kind = _kinds(inputs, network.config)
+        logits: Tensor = network(**inputs).logits
+        return logits.float()
+
+    with ExitStack() as meanwhile:
+        if like_bert and not embedded:
+            meanwhile.enter_context(_sharing(network, now))
+        if like_bert:
+            meanwhile.enter_context(_narrowed(network, lambda states: states[:, :1]))
+        yield ask
+
+
+@contextmanager
+def _sharing(network: Any, now: Any) -> Iterator[None]:
+    """Meanwhile the first layer of a BERT makes queries, keys and values once for each kind of token."""
+    *before, _ = network.base_model.encoder.layer
+    with ExitStack() as meanwhile:
+        for layer in before[:1]:
+            attention = layer.attention.self
+            for linear in (attention.query, attention.key, attention.value):
+                meanwhile.enter_context(_as(linear, _once(linear, now)))
+        yield
+
+
+@contextmanager
+def _narrowed(network: Any, keep: Any) -> Iterator[None]:
+    """Meanwhile the last layer of a BERT is computed at the places that are kept."""
+    last = network.base_model.encoder.layer[-1]
+    with _as(last, _narrow(last, keep)):
+        yield
 
 
 def _like_bert(network: Any) -> bool:

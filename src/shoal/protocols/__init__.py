@@ -19,6 +19,14 @@ PROTOCOLS: dict[str, tuple[str, str]] = {
         ".cood",
         "does a model combine the parts of its input, or use the shortcut its training allows (COOD)",
     ),
+    "merge": (
+        ".merge",
+        "is a model that solves a problem right on its minimal variants too (MERGE)",
+    ),
+    "ranking": (
+        ".ranking",
+        "which of several models will do best in a new domain, from ten labelled examples (few-shot ranking)",
+    ),
 }
 """Name to its module and what it asks. The first is meant where none is named."""
 

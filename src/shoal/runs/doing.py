@@ -15,7 +15,7 @@ from typing import Any
 
 from ..models import load_model
 from ..models.ask import HasAnswered, Questions, ask_batches, batch_plan, distinct, questions_of
-from ..models.selfcheck import self_check, still_says
+from ..models.selfcheck import Check, self_check, still_says
 from ..protocols import find_protocol
 from ..protocols.base import Built
 from ..records import Result
@@ -110,7 +110,8 @@ def _train_and_ask(
                     progress("asking", kept, len(questions.ids))
 
             if partial.done < len(sizes) * len(training.marks):
-                train_model(training, store, shared, model, questions.examples, progress, ask_now)
+                notes = train_model(training, store, shared, model, questions.examples, progress, ask_now)
+                store.write_checks(job.id, [asdict(Check("training", False, note)) for note in notes])
                 if training.marks == ("",):
                     ask_now("")
             partial.finish()

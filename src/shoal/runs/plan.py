@@ -72,7 +72,7 @@ class Plan:
     tables: Mapping[str, Any]
     """Protocol to settings."""
     seeds: tuple[int, ...] = (0,)
-    groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    groups: Mapping[str, "Group"] = field(default_factory=dict)
     where: str = "plan"
 
     def jobs(self) -> list[Job]:
@@ -89,9 +89,29 @@ class Plan:
                         jobs.setdefault(job.id, job)
         return list(jobs.values())
 
-    def group_of(self, spec: str) -> str:
-        """The group of checkpoints that a model belongs to; empty if to none."""
-        return next((name for name, specs in self.groups.items() if spec in specs), "")
+    def group_of(self, spec: str) -> dict[str, Any]:
+        """The group of checkpoints that a model belongs to, empty if to none, and its step and run where told."""
+        for name, group in self.groups.items():
+            if spec in group.models:
+                return {"group": name, **group.place_of(spec)}
+        return {"group": ""}
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Checkpoints of one recipe, by a list of models; with an axis where they are of several moments of a training."""
+
+    models: tuple[str, ...]
+    steps: tuple[int, ...] = ()
+    """The training step of each model, or none."""
+    seeds: tuple[int, ...] = ()
+    """The training run of each model; none needed where every model is another run."""
+
+    def place_of(self, spec: str) -> dict[str, int]:
+        """The step and the run of a model."""
+        place = self.models.index(spec)
+        axes = {"step": self.steps, "run": self.seeds}
+        return {name: values[place] for name, values in axes.items() if values}
 
 
 def make_job(
@@ -233,7 +253,7 @@ def make_plan(table: Mapping[str, Any], where: str = "plan") -> Plan:
         )
     groups = _groups(table.get("groups", {}), where)
     models = _models(table.get("models", {}), where)
-    models |= {spec: spec for specs in groups.values() for spec in specs}
+    models |= {spec: spec for group in groups.values() for spec in group.models}
     if not models:
         raise PlanError(f"{where}: no models", fix='models = ["predictions:answers.jsonl"]')
     seeds = _seeds(table, where)
@@ -315,20 +335,62 @@ def _option(value: Any) -> str:
     return str(value)
 
 
-def _groups(given: Any, where: str) -> dict[str, tuple[str, ...]]:
+def _groups(given: Any, where: str) -> dict[str, Group]:
     if not isinstance(given, Mapping):
         raise PlanError(
             f"{where}: [groups] must be a table of lists of models, found {given!r}",
             fix='[groups] with base = ["hf:one", "hf:two"]',
         )
-    for name, specs in given.items():
-        if not isinstance(specs, list) or not specs or not all(isinstance(spec, str) for spec in specs):
+    groups = {name: _group(value, f"{where}: [groups] {name}") for name, value in given.items()}
+    specs = [spec for group in groups.values() for spec in group.models]
+    twice = next((spec for spec in specs if specs.count(spec) > 1), None)
+    if twice:
+        raise PlanError(f"{where}: model {twice!r} is twice in [groups]", fix="a checkpoint has one place")
+    return groups
+
+
+def _group(given: Any, place: str) -> Group:
+    """A list of specs, or a table of models and, one for each of them, steps and seeds."""
+    table = given if isinstance(given, Mapping) else {"models": given}
+    unknown = next((key for key in table if key not in GROUP), None)
+    if unknown:
+        raise PlanError(
+            f"{place}: unknown key {unknown!r}",
+            why=f"known: {', '.join(GROUP)}",
+            fix=nearest(unknown, GROUP) or "one of those",
+        )
+    specs = table.get("models")
+    if not isinstance(specs, list) or not specs or not all(isinstance(spec, str) for spec in specs):
+        raise PlanError(
+            f"{place} = {specs!r}",
+            why="a list of model specs is expected",
+            fix='["hf:seed-0", "hf:seed-1"], or a table with models and steps',
+        )
+    for axis in ("steps", "seeds"):
+        numbers = table.get(axis, [])
+        whole = isinstance(numbers, list) and all(
+            isinstance(number, int) and not isinstance(number, bool) and number >= 0 for number in numbers
+        )
+        if not whole or (axis in table and len(numbers) != len(specs)):
             raise PlanError(
-                f"{where}: [groups] {name} = {specs!r}",
-                why="a list of model specs is expected",
-                fix=f'{name} = ["hf:one", "hf:two"]',
+                f"{place}: {axis} = {numbers!r}",
+                why=f"a whole number for each of the {len(specs)} models is expected",
+                fix=f"{axis} = {list(range(len(specs)))}",
             )
-    return {name: tuple(specs) for name, specs in given.items()}
+    group = Group(tuple(specs), tuple(table.get("steps", ())), tuple(table.get("seeds", ())))
+    places = list(zip(group.seeds or group.models, group.steps or group.seeds, strict=False))
+    if "steps" in table and "seeds" not in table:
+        raise PlanError(
+            f"{place}: steps without seeds",
+            why="which models are moments of one and the same training cannot be told",
+            fix=f"seeds = {[0] * len(specs)}, the training of each model",
+        )
+    if len(set(places)) < len(places):
+        raise PlanError(f"{place}: two models with one seed and step", fix="a place of its own for each")
+    return group
+
+
+GROUP = ("models", "steps", "seeds")
 
 
 def check_plan(plan: Plan) -> list[Job]:

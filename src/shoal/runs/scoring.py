@@ -153,8 +153,8 @@ def results_of(plan: Plan, jobs: Sequence[Job], store: RunStore, protocol: str) 
 
 
 def grouped(result: Result, plan: Plan) -> Result:
-    """A result that says to which group of checkpoints its model belongs."""
-    return replace(result, job={**result.job, "group": plan.group_of(result.job["model"])})
+    """A result that says to which group of checkpoints its model belongs, and of which step and run it is."""
+    return replace(result, job={**result.job, **plan.group_of(result.job["model"])})
 
 
 def stored_job(store: RunStore, name: str) -> Job:

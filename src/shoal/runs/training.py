@@ -80,15 +80,18 @@ def train_model(
     asked: Sequence[Example],
     progress: Progress,
     mark: Mark,
-) -> None:
+) -> list[str]:
     """Bring a base model to the end of its last stage, from the latest weights that are kept.
 
     `mark` is called wherever the last stage says. `asked` are the examples that will be asked afterwards: a frozen
-    encoder sees them together with those it is trained on.
+    encoder sees them together with those it is trained on. Gives what the stages trained here noted.
     """
+    notes: list[str] = []
     for number in range(_restore(training, store, model), len(training.recipe.stages)):
         last = number == len(training.recipe.stages) - 1
-        _train_stage(training, number, store, shared, model, asked, progress, mark if last else _unmarked)
+        marked = mark if last else _unmarked
+        notes += _train_stage(training, number, store, shared, model, asked, progress, marked)
+    return notes
 
 
 def train_shared(training: Training, number: int, store: RunStore, progress: Progress) -> None:
@@ -111,19 +114,20 @@ def _train_stage(
     asked: Sequence[Example],
     progress: Progress,
     mark: Mark,
-) -> None:
+) -> list[str]:
     stage, name = training.recipe.stages[number], training.names[number]
     with _turn(store, name, wanted=name in shared):
         if name in shared and not stage.marks and checkpoint(store, name).exists():
             model.load_weights(checkpoint(store, name))  # another process has trained it meanwhile
-            return
+            return []
         if stage.frozen is not None:
             before = training.names[number - 1] if number else training.base
             _freeze(store, before, model, [*stage.frozen(), *asked], progress)
-        stage.train(model, training.seed, progress, mark)
+        notes = stage.train(model, training.seed, progress, mark)
         if name in shared and not stage.marks:
             with making(checkpoint(store, name).parent), replacing(checkpoint(store, name)) as beside:
                 model.save_weights(beside)
+    return list(notes or ())
 
 
 def _unmarked(name: str) -> None:

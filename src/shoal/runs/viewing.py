@@ -1,6 +1,6 @@
 """What a job or a plan shows: its protocol says what, the renderers say how."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -31,27 +31,6 @@ def plan_sections(
             plan.tables[protocol], results, together.measures, together.findings
         )
     return sections
-
-
-def report_parts(
-    plan: Plan, jobs: Sequence[Job], store: RunStore, compared: Mapping[str, Compared]
-) -> dict[str, list[Section]]:
-    """A plan as a page shows it, heading by heading: its jobs together, then each that was not trained here."""
-    parts: dict[str, list[Section]] = {}
-    for protocol, settings in plan.tables.items():
-        results = results_of(plan, jobs, store, protocol)
-        if protocol in compared:
-            together = compared[protocol]
-            view = find_protocol(protocol).view
-            parts[protocol] = view(settings, results, together.measures, together.findings)
-        if protocol not in compared or not _trains(jobs, protocol):
-            for result in results:
-                parts.setdefault(str(result.job["model"]), []).extend(result_sections(result))
-    return parts
-
-
-def _trains(jobs: Sequence[Job], protocol: str) -> bool:
-    return any("training" in job.identity for job in jobs if job.protocol == protocol)
 
 
 def failing_sections(result: Result, only: Sequence[str] = ()) -> list[Section]:
@@ -109,6 +88,11 @@ def _case_row(result: Result, position: int) -> dict[str, Any]:
         "examples": [list(example) for example in case.examples],
         **({"said": list(answers[position])} if answers is not None else {}),
     }
+
+
+def each_case(result: Result) -> Iterator[dict[str, Any]]:
+    """Every case in the order of the suite, one after the other: for results that are large."""
+    return (_case_row(result, position) for position in range(len(result.cases)))
 
 
 def plan_measures(jobs: Sequence[Job], store: RunStore, compared: Mapping[str, Compared]) -> Measures:

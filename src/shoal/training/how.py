@@ -19,8 +19,9 @@ class How:
     """Share of the updates in which the rate rises from nothing; then it falls to nothing, both along a line."""
     clip: float = 1.0
     """Norm at which gradients are clipped, all together."""
-    group_by_length: bool = True
-    """Batches of examples alike in length, where every example is visited once per epoch: less padding."""
+    group_by_length: bool = False
+    """Batches of examples alike in length, where every example is visited once per epoch: less padding, but what is
+    alike in length is often alike in kind, and then meets in a batch more often than chance would have it."""
 
     def __post_init__(self) -> None:
         for name in ("learning_rate", "batch", "epochs", "clip"):

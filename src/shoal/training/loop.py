@@ -44,6 +44,8 @@ class Log:
     """Of every step."""
     shown: Counter[str] = field(default_factory=Counter)
     """Cases, by environment; by kind where every item is visited."""
+    notes: list[str] = field(default_factory=list)
+    """What is to be known of it, where it was not what the method is for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +165,7 @@ def _walk(
                     for name in stops.get(log.steps, ()):
                         _ask(learner, mark, name)
     learner.network.eval()
+    log.notes = method.notes() if total else []
     for name in marks if not total else ():
         mark(name)
     return log

@@ -16,6 +16,7 @@ GRAMMARS: dict[str, dict[str, int]] = {
     "sentiment": {"train": 3000, "validation": 500, "test": 500},
     "paraphrase": {"train": 8000, "validation": 500, "test": 500},
     "reading": {"train": 2500, "validation": 500, "test": 500},
+    "nli": {"train": 6000, "validation": 500, "test": 500},
     "opinions": {"train": 12000, "validation": 500, "test": 500},
 }
 """Task to the usual size of each split; the module has the task's name."""

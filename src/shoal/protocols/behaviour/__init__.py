@@ -57,7 +57,13 @@ def compare(settings: Settings, results: Sequence[Result]) -> Compared:
 
         return compare_models(results)
     from .learning import compare_trainings
-    from .learning.conclusions import conclusions, of_trainings
+    from .learning.aggregation import aggregation_measures
+    from .learning.conclusions import conclusions, of_table, of_trainings
 
-    measures = compare_trainings(settings, results, planned_folds(settings))
-    return Compared(measures, [*conclusions(measures), *of_trainings(results)])
+    planned = planned_folds(settings)
+    measures = compare_trainings(settings, results, planned)
+    together = of_table(settings, results, measures, planned)
+    return Compared(
+        [*measures, *aggregation_measures(measures)],
+        [*conclusions(measures), *together, *of_trainings(results)],
+    )

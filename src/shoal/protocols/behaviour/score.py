@@ -62,6 +62,11 @@ def score(settings: Settings, built: Built, answers: Mapping[str, Answers]) -> S
     shown = with_neutral_band(given, asked, settings.resolved("band"))
     spoken = said_of(given, shown) + (said_of(of_iid, of_iid) if iid else [])
     findings = [*dead(outcomes + iid), *degenerate(asked, shown)]
+    if iid and not findings:
+        from .learning.signs import signs_of
+
+        signs = signs_of(settings, asked, given, built.cases[len(asked) :], of_iid, iid)
+        measures, findings = [*measures, *signs.measures], signs.findings
     return Scored(outcomes + iid, measures, {SAID: by_case(built.cases, spoken)}, findings)
 
 

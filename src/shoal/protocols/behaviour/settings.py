@@ -67,19 +67,24 @@ class Train:
     """How the stage with the suite is trained: vanilla, l2, dropout, lp, lp-ft, irm, group-dro, fish. The i.i.d. stage
     is always plain."""
     learning_rate: Rate | None = None
+    """Of every method but lp, which trains a head alone: train.options.lp.learning_rate."""
     batch: BatchSize | None = None
     epochs: Epochs | None = None
     iid_learning_rate: Rate | None = None
     iid_batch: BatchSize | None = None
     iid_epochs: Epochs | None = None
     options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """Variants of a method, by its name: train.options.irm.scalar = true."""
+    """Variants of a method, by its name: train.options.irm.scalar = true. Its learning_rate, batch and epochs can be
+    given there too."""
     loss: Literal["softmax", "sigmoid"] | None = None
     """For labels: the paper's cross-entropy, or the independent sigmoids of its code; else as the profile says."""
     invariance: Literal["paper", "stop_grad_original", "kl", "symmetric_kl", "js"] = "paper"
     """For INV cases: equation 5, or a variant that does not reward confidence."""
+    direction: Literal["paper", "margin"] = "paper"
+    """For DIR cases: equation 6, or a margin on log-odds, which has a gradient where a model is sure as well."""
     group_by_length: bool | None = None
-    """Put texts of like length into a batch: less padding; else as the profile says: the paper's code does not."""
+    """Put texts of like length into a batch: less padding, and another mix in each. Else only the i.i.d. stage does,
+    where there is nothing to mix; in the profiles paper and reference it does not either."""
     threads: Annotated[int, Within(1, 1024)] = 1
     """Processor threads of a job. Another number can change the last digits, so it stands here and not on the command
     line; --workers runs several jobs at a time."""
@@ -146,7 +151,7 @@ class Settings(Profiled):
     band: Literal["inclusive", "strict"] | None = changes("scoring", None)
     """Edges of the neutral band that makes three classes of a two-class sentiment model."""
     resamples: Annotated[int, Within(10, 1_000_000)] = changes("scoring", 2000)
-    """Bootstrap resamples behind the intervals of means."""
+    """Draws of cases behind the intervals of G in behavioural learning; other intervals draw nothing."""
 
     # Behavioural learning
 

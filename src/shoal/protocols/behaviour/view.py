@@ -30,7 +30,7 @@ WORST = 3
 EXAMPLES = 2
 ABOUT_ANSWERS = ("label map", "band", "never")
 """Facts of the suite score that stand above the table; the others stand below it."""
-TONES: Mapping[str, Tone] = {DEAD: "bad", DEGENERATE: "bad"}
+TONES: Mapping[str, Tone] = {DEAD: "bad", DEGENERATE: "bad", "untrained": "bad", "saturated": "doubt"}
 Count = Literal["n", "na", "errors"]
 METHODS = (
     "intervals: Wilson, on as many independent cases as tell as much: cases of one template count together"
@@ -50,7 +50,7 @@ def view(
         from .learning.view import learning_sections
 
         task = str(results[0].job.get("about", {}).get("task", "")) if results else ""
-        return learning_sections(_about_plan(settings), task, measures, findings)
+        return learning_sections(_about_plan(settings), task, measures, findings, results)
     return _side_by_side(settings, results, measures, findings)
 
 
@@ -260,7 +260,7 @@ def _side_by_side(
     notes.append("differences between models are not tested here: shoal compare MODEL MODEL")
     return [
         Section(title, Words(about, "quiet"), [_models(by_name)], notes, warnings),
-        Section(title, "", [_capabilities(by_name)], detail="full"),
+        Section(title, "", [_capabilities(by_name), _functionalities(by_name)], detail="full"),
     ]
 
 
@@ -303,6 +303,28 @@ def _capabilities(by_name: Mapping[str, Measures]) -> HeatMap:
         cells |= {(i, j): rates[name] for j, name in enumerate(names, start=1) if name in rates}
     columns = [("suite score", ""), *((name, "") for name in names)]
     return HeatMap([(name, "") for name in by_name], columns, cells, "by capability", "capabilities")
+
+
+def _functionalities(by_name: Mapping[str, Measures]) -> HeatMap:
+    """Every functionality of every model, in the blocks of their capabilities."""
+    rates = [
+        {row.groups["functionality"]: row for row in _by_functionality(rows)} for rows in by_name.values()
+    ]
+    groups = {name: row.groups for by_functionality in rates for name, row in by_functionality.items()}
+    cells = {
+        (i, j): by_functionality[name]
+        for i, name in enumerate(groups)
+        for j, by_functionality in enumerate(rates)
+        if name in by_functionality
+    }
+    return HeatMap(
+        [(name, group["capability"]) for name, group in groups.items()],
+        [(name, "") for name in by_name],
+        cells,
+        "by functionality",
+        "functionalities",
+        kinds=[group["test type"] for group in groups.values()],
+    )
 
 
 def _by_capability(by_name: Mapping[str, Measures]) -> list[Measure]:

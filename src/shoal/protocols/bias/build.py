@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 import numpy as np
 
 from ...errors import DataError, PlanError, nearest
-from ...records import Answer, Case, Example, Measure, Measures, Outcome
+from ...records import Answer, Case, Example, Measure, Measures
 from ...training.stage import Progress, silent
 from ...views import Block, Table
-from ..base import Asks, Built
+from ..base import Asks, Built, Scored
 from .notes import Phrases
 from .settings import Settings
 
@@ -61,8 +61,8 @@ class DiagnosticModule(Protocol):
 
     def score(
         self, settings: Settings, cases: Sequence[Case], answered: Sequence[Sequence[Answer]]
-    ) -> tuple[list[Outcome], list[Measure]]:
-        """Outcomes and measures from the answers to each case."""
+    ) -> Scored:
+        """Outcomes, measures and columns from the answers to each case."""
         ...
 
     def across(self, settings: Settings, families: "Sequence[Family]") -> list[Measure]:

@@ -59,18 +59,23 @@ def make_method(name: str, options: Mapping[str, Any] | None = None) -> Method:
                 fix=nearest(option, defaults) or "one of those" if defaults else "leave it out",
             )
         given[option] = _checked(f"{name}: {option}", value, defaults[option])
-    return kind(**given)
+    method = kind(**given)
+    for option, why in method.idle().items():
+        if option in given:
+            raise PlanError(f"{name}: {option} has no effect", why=why, fix=f"leave {option} out")
+    return method
 
 
 def _checked(what: str, value: Any, default: Any) -> Any:
-    """A value of the kind that the default is; whole numbers are numbers."""
-    if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
+    """A value of the kind that the default is; whole numbers are numbers, and None stands for a number."""
+    number = default is None or isinstance(default, float)
+    if number and isinstance(value, int | float) and not isinstance(value, bool):
         return float(value)
-    if type(value) is not type(default):
-        kinds = {bool: "true or false", int: "a whole number", float: "a number"}
+    if number or type(value) is not type(default):
+        kinds = {bool: "true or false", int: "a whole number", float: "a number", type(None): "a number"}
         raise PlanError(
             f"{what} must be {kinds.get(type(default), 'a text')}, found {value!r}",
-            fix=f"such as {default!r}",
+            fix="leave it out for the usual value",
         )
     return value
 

@@ -16,7 +16,8 @@ from shoal import Case, Measure, Measures, Outcome, Result
 from shoal.errors import DataError
 from shoal.protocols.behaviour.iid import IID
 from shoal.protocols.behaviour.learning import compare_trainings
-from shoal.protocols.behaviour.learning.conclusions import conclusions, of_trainings
+from shoal.protocols.behaviour.learning.aggregation import aggregation_measures, kendall, sensitive_claims
+from shoal.protocols.behaviour.learning.conclusions import conclusions, of_table, of_trainings
 from shoal.protocols.behaviour.learning.table3 import baseline_of, best_gain, mean_gain, rows_of_table3
 from shoal.protocols.behaviour.settings import Settings, Train
 from shoal.records import Finding
@@ -366,10 +367,34 @@ def test_scores_are_means_over_seeds_and_each_seed_is_there():
     assert per_seed == [pytest.approx(0.5), pytest.approx(2 / 3)]
     mean = one(found, "G", config="iid>suite", hold_out="seen")
     assert mean.value == pytest.approx((0.5 + 2 / 3) / 2)
-    assert mean.interval_method == "cluster bootstrap, t over seeds"
+    assert mean.interval_method == "cluster bootstrap, these runs"
+    assert "not estimable for the recipe from 2 seeds: the interval is for these runs" in mean.note
     rate = one(found, "pass rate", config="iid>suite", hold_out="seen", functionality="a.f.MFT")
     assert rate.value == pytest.approx(0.75)
-    assert rate.interval == (0.0, 1.0)  # two seeds say very little
+    assert rate.interval == pytest.approx((0.269, 0.961), abs=0.001)  # of four cases, in these two runs
+    difference = one(found, "difference", config="iid>suite", hold_out="seen", score="G")
+    assert difference.facts["interval for these runs"] == 2
+
+
+def test_three_seeds_and_more_speak_of_the_recipe():
+    first, second = {"a.f.MFT": [1, 1, 0, 0]}, {"a.f.MFT": [1, 1, 1, 1]}
+    results = [iid_job(first, [1, 0], seed) for seed in (1, 2, 3)]
+    results += [job(second if seed == 2 else first, [1, 0], seed=seed) for seed in (1, 2, 3)]
+    mean = one(compared(table(), results), "G", config="iid>suite", hold_out="seen")
+    assert mean.interval_method == "cluster bootstrap, t over seeds"
+    assert "interval for these runs" not in mean.facts
+
+
+def test_a_row_that_is_much_better_keeps_its_gain():
+    rng = np.random.default_rng(0)
+    results = [
+        iid_job(random_suite(rng, 0.4), TOY_IID * 8),
+        job(random_suite(rng, 0.4), TOY_IID * 8, method="l2"),
+    ]
+    results.append(job(random_suite(rng, 0.9), TOY_IID * 8))
+    (gain,) = compared(table(method=("vanilla", "l2")), results).where("gain of the best row")
+    assert gain.groups["method"] == "vanilla" and gain.facts["picked again"] == 1.0
+    assert gain.value == pytest.approx(gain.facts["as measured"], abs=0.02)
 
 
 def test_one_seed_is_this_checkpoint_only():
@@ -616,3 +641,103 @@ def test_the_best_row_and_the_mean_change_of_a_configuration():
     assert mean_gain(rows, "iid score", "iid>suite") == pytest.approx(-0.375)
     with pytest.raises(DataError, match="no iid row"):
         best_gain(rows[1:], "seen")
+
+
+# What no single number says
+
+
+def transfer_results(near: dict[str, list[int]], far: dict[str, list[int]]) -> list[Result]:
+    """A plan whose folds pass this, with siblings and without."""
+    base = {name: [1, 0] * 20 for name in near}
+    results = [iid_job(base, [1] * 10), job(base, [1] * 10)]
+    return results + folds(near, [1] * 10, "functionality") + folds(far, [1] * 10, "capability")
+
+
+def test_a_functionality_that_its_siblings_harm_is_found_with_the_sibling_it_is_taken_for():
+    suite = {name: [1] * 40 for name in NAMES}
+    harmed = suite | {"neg.not good.MFT": [0] * 20 + [1] * 20}
+    settings = table(hold_out=("functionality", "capability"))
+    results = transfer_results(harmed, suite)
+    (told,) = of_table(settings, results, compare_trainings(settings, results), None)
+    assert told.kind == "negative transfer" and told.groups["functionality"] == "neg.not good.MFT"
+    assert "worse by 50.0 points than leaving out all of neg" in told.text
+    assert told.measures[0].value == -0.5
+    # helped by its siblings, or alone in its capability: nothing to say
+    for near, far in ((suite, harmed), (suite | {"time.before.DIR": [0] * 40}, suite)):
+        results = transfer_results(near, far)
+        told = of_table(settings, results, compare_trainings(settings, results), None)
+        assert [finding for finding in told if finding.kind == "negative transfer"] == []
+
+
+def test_no_transfer_is_found_where_there_is_none_over_twenty_seeds():
+    settings, alarms = table(hold_out=("functionality", "capability")), 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        results = transfer_results(random_suite(rng, 0.7, 40), random_suite(rng, 0.7, 40))
+        told = of_table(settings, results, [], None)
+        alarms += bool(told)
+    assert alarms <= 2  # one in twenty is the level
+
+
+def test_the_partner_is_the_nearest_sibling_with_other_answers():
+    from shoal.protocols.behaviour.learning.trainings import Trainings, read_trainings
+    from shoal.protocols.behaviour.learning.transfer import contrastive_partner
+
+    texts = {"a": ("the food is not good", "0"), "b": ("the food is good", "1"), "c": ("a plain stone", "1")}
+    texts |= {"d": ("the food is not good at all", "0")}
+    cases = [
+        Case(
+            f"{name}/0", ((text,),), (label,), {"functionality": name, "capability": "k", "test type": "MFT"}
+        )
+        for name, (text, label) in texts.items()
+    ]
+    result = iid_job({}, [1])
+    result = replace(
+        result,
+        cases=[*cases, *result.cases],
+        outcomes=[*(Outcome(made.id, True) for made in cases), *result.outcomes],
+    )
+    trainings = Trainings(table(), read_trainings([result]))
+    assert contrastive_partner(trainings, "a") == "b"
+
+
+def test_a_row_that_is_asked_other_cases_than_iid_is_told():
+    full = {"a.f.MFT": [1, 0, 1, 1], "a.g.MFT": [1, 1, 1, 1]}
+    fewer = {**full, "a.g.MFT": [1, None, None, 1]}
+    settings, results = table(), [iid_job(full, [1, 0]), job(fewer, [1, 0])]
+    (told,) = of_table(settings, results, compare_trainings(settings, results), None)
+    assert told.kind == "applicability"
+    assert "a.g.MFT applies to 50% of its cases, for iid to 100%" in told.text
+
+
+def test_a_mark_that_rests_on_the_way_of_counting_is_told():
+    """Better in nine small functionalities, and far worse in one with nearly all the cases."""
+    small = {f"a.f{k}.MFT": [0] * 20 for k in range(9)}
+    base = small | {"b.large.MFT": [1] * 400}
+    new = {name: [1] * 20 for name in small} | {"b.large.MFT": [0] * 300 + [1] * 100}
+    iid = [1] * 90 + [0] * 10
+    settings, results = table(shuffles=1000), [iid_job(base, iid), job(new, iid)]
+    measures = compare_trainings(settings, results)
+    (told,) = sensitive_claims(measures)
+    assert told.kind == "aggregation" and "iid>suite vanilla is better than iid by G (seen)" in told.text
+    assert any(way.startswith("cases alike") for way in told.facts["ways"])
+    agreement = {
+        (row.groups["suite score"], row.groups["mean"]): row.value for row in aggregation_measures(measures)
+    }
+    assert agreement["cases alike", "harmonic"] == -1.0
+    assert agreement["functionalities alike", "geometric"] == 1.0
+    better = {name: [1] * len(hits) for name, hits in base.items()}
+    assert sensitive_claims(compare_trainings(settings, [iid_job(base, iid), job(better, iid)])) == []
+
+
+def test_kendalls_tau_of_orders():
+    assert kendall([1, 2, 3, 4], [1, 2, 3, 4]) == 1.0 and kendall([1, 2, 3], [3, 2, 1]) == -1.0
+    assert kendall([1, 1, 2], [1, 2, 3]) == pytest.approx(2 / np.sqrt(2 * 3))
+    assert kendall([1, 1], [1, 2]) is None
+
+
+def test_what_a_training_noted_is_told_with_which_it_was():
+    noted = job({"a.f.MFT": [1]}, [1], method="group-dro")
+    check = {"name": "training", "ok": False, "detail": "group-dro: this was plain training"}
+    (told,) = of_trainings([replace(noted, job={**noted.job, "checks": [check]})])
+    assert told.groups["method"] == "group-dro" and "plain training" in told.text

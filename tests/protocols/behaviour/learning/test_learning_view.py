@@ -147,7 +147,48 @@ def test_several_seeds_are_told_and_doubtful_marks_are_hollow():
     kept = [row for row in example() if row.groups.get("score") != "G"]
     text = printed([*kept, *more, *against(SEEN, "G", 0.178, 0.0001, reach=0.3)])
     assert "mean of 3 seeds; fewer than 5 support no claim about the recipe" in text
-    assert "90.3 △" in text and "△ ▽ the test says so, but the interval of the difference holds 0" in text
+    assert "90.3 △" in text and "△ ▽ on these runs only: the test says so, but the interval of the" in text
+    assert "differs on these runs only in" not in text  # the question is about what was held out
+
+
+def test_the_sentence_counts_what_holds_over_seeds_and_tells_the_rest():
+    measures = [row for row in example() if row.groups.get("hold out") != "functionality"]
+    assert "helps in 1 of 1 rows, hurts in 0; best" in printed(measures)
+    kept = [row for row in measures if row.groups.get("score") != "G"]
+    doubtful = printed([*kept, *against(SEEN, "G", 0.178, 0.0001, reach=0.3)], width=200)
+    assert "helps in 0 of 1 rows, hurts in 0, differs on these runs only in 1" in doubtful
+
+
+def test_two_seeds_say_nothing_of_the_recipe():
+    more = [Measure("G", 0.9, 150, {**SEEN, "seed": "2"}, (0.8, 0.95), "cluster bootstrap")]
+    measures = [
+        with_facts(row, {"interval for these runs": 2}) if row.name in ("difference", "G") else row
+        for row in example()
+    ]
+    text = " ".join(printed([*measures, *more]).split())
+    assert "90.3 △" in text and "▲ 88.3" not in text
+    assert "for these runs: for the recipe not estimable from 2 seeds" in text
+    assert "△ ▽ on these runs only: what 2 seeds say of the recipe cannot be estimated" in text
+
+
+def test_the_parts_of_g_are_told_by_seed_on_request():
+    parts = [
+        Measure("iid score", 0.5, 50, {**SEEN, "seed": "2"}),
+        Measure("G", 0.4, 150, {**FUNC, "seed": "2"}),
+    ]
+    measures = [*example(), *parts, Measure("suite score", 0.3, 100, {**FUNC, "seed": "2"})]
+    assert "G is taken in each seed and then averaged" in printed(measures)
+    (row,) = [
+        line for line in lines_with(printed(measures, full=True), "functionality") if "2" in line.split()
+    ]
+    assert row.split()[-4:] == ["2", "50.0", "30.0", "40.0"]
+
+
+def test_the_best_of_several_rows_is_told_with_what_it_gains_elsewhere():
+    other = {**FUNC, "method": "irm"}
+    gain = Measure("gain of the best row", -0.031, 150, FUNC, facts={"of": "G"})
+    text = " ".join(printed([*example(), *scores(other, 0.5, 0.6), gain]).split())
+    assert "picked after the fact: −3.1 on cases that did not pick it" in text
 
 
 def test_what_is_not_done_says_how_far_it_is():

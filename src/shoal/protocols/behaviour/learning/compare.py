@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from ....claims import FLAGGED
 from ....records import Measure, Result
 from ....stats.generalization import (
+    ESTIMABLE_SEEDS,
     METHOD,
     Draws,
     draw,
@@ -34,18 +35,20 @@ from ....stats.generalization import (
 )
 from ....stats.intervals import Interval, cluster_wilson, t_quantile
 from ....stats.paired import generalization_score
+from ....stats.picking import best_elsewhere
 from ....stats.resampling import cluster_table
 from ..settings import Settings
 from .against_iid import (
     FIXED,
     NEW_FUNCTIONALITIES,
-    OVER_SEEDS,
     RANDOM,
     Contest,
     common_seeds,
     contest_measures,
+    for_these_runs,
     g_test,
     iid_test,
+    over_seeds,
     with_interval,
 )
 from .notes import NO_ANSWER, NO_CASE, NO_FUNCTIONALITY, with_facts
@@ -106,6 +109,42 @@ class _Table:
             for hold_out in self.trainings.hold_outs:
                 yield from self._scenario(self.scenarios[row, hold_out])
         yield from contest_measures(self.contests, self.settings.shuffles)
+        for hold_out in self.trainings.hold_outs:
+            yield from self._best(hold_out)
+
+    def _best(self, hold_out: str) -> Iterator[Measure]:
+        """What the best row gains on cases and seeds that did not pick it; nothing of a single row."""
+        rows = [scenario for row in self.trainings.rows if (scenario := self.scenarios[row, hold_out]).seeds]
+        if self.baseline is None or len(rows) < 2:
+            return
+        every = [self.baseline, *rows]
+        seeds = [seed for seed in self.baseline.seeds if all(seed in row.seeds for row in rows)]
+        names = [name for name in self.compared if all(name in row.functionalities for row in every)]
+        if not seeds or not names:
+            return
+        columns = [[row.seeds.index(seed) for seed in seeds] for row in every]
+        places = [self.trainings.functionalities[name] for name in names]
+        clusters = self.trainings.clusters
+        picked = best_elsewhere(
+            [
+                [row.suite[place][:, chosen] for place in places]
+                for row, chosen in zip(every, columns, strict=True)
+            ],
+            [row.iid[:, chosen] for row, chosen in zip(every, columns, strict=True)],
+            np.random.default_rng(self.settings.seed),
+            None if clusters is None else [clusters[place] for place in places],
+        )
+        if math.isnan(picked.gain):
+            return
+        n = sum(map(len, places)) + len(self.baseline.iid)
+        row = Measure("gain of the best row", picked.gain, n, _groups(rows[picked.best]))
+        facts = {
+            "of": "G",
+            "as measured": picked.as_measured,
+            "picked again": picked.share,
+            "runs": len(seeds),
+        }
+        yield with_facts(row, facts)
 
     def _scenario(self, scenario: Scenario) -> Iterator[Measure]:
         """Scores and pass rates of a row with one thing held out, or how far they are."""
@@ -200,7 +239,8 @@ class _Table:
             yield with_facts(Measure(name, None, 0, groups), scenario.whole.facts)
             return
         whole = cases.rate(name, groups)
-        yield with_facts(whole, {**self._about(scenario), **self._applicability(cases)})
+        runs = for_these_runs(len(scenario.seeds)) if whole.interval else {}
+        yield with_facts(whole, {**self._about(scenario), **self._applicability(cases), **runs})
         for column, seed in enumerate(scenario.seeds):
             of_seed = {**groups, "seed": str(seed)}
             alone = len(scenario.seeds) == 1
@@ -275,10 +315,12 @@ class _Slice:
         low, high = cluster_wilson(cluster_table(self.hits.ravel(), np.repeat(units, seeds)))
         if seeds == 1:
             return (low, high), "wilson" if self.clusters is None else "cluster wilson"
+        if seeds < ESTIMABLE_SEEDS:
+            return (low, high), "cluster wilson" + over_seeds(seeds)
         middle = math.fsum(values) / seeds
         reach = t_quantile(0.95, seeds - 1) * float(values.std(ddof=1)) / math.sqrt(seeds)
         below, above = math.hypot(max(0.0, middle - low), reach), math.hypot(max(0.0, high - middle), reach)
-        return (max(0.0, middle - below), min(1.0, middle + above)), "cluster wilson" + OVER_SEEDS
+        return (max(0.0, middle - below), min(1.0, middle + above)), "cluster wilson" + over_seeds(seeds)
 
 
 def _in_some_run(flags: Flags) -> Flags:

@@ -13,7 +13,7 @@ from ....errors import PlanError, nearest
 from ....records import Case
 from ..build import suite_cases, training_split
 from ..iid import is_iid
-from ..settings import Settings
+from ..settings import Settings, Train
 
 
 def parts(settings: Settings) -> list[Settings]:
@@ -27,6 +27,7 @@ def parts(settings: Settings) -> list[Settings]:
             "train.on needs i.i.d. data",
             fix='iid = "sentiment", or iid = "train.tsv" with iid_test = "test.tsv"',
         )
+    refuse_idle_options(train)
     cases = suite_cases(settings, training_split(settings))
     jobs: dict[str, Settings] = {}
     for config in train.on:
@@ -41,6 +42,29 @@ def parts(settings: Settings) -> list[Settings]:
             for part in _scenarios(single, cases):
                 jobs[_key(part)] = part
     return list(jobs.values())
+
+
+def refuse_idle_options(train: Train) -> None:
+    """Stop at what a plan says of training that no training of it would heed."""
+    for method, options in train.options.items():
+        if method not in train.method:
+            raise PlanError(
+                f"train.options.{method} is for a method that this plan does not train by",
+                why=f"train.method: {', '.join(train.method)}",
+                fix=nearest(method, train.method) or f'train.method = ["{method}"]',
+            )
+        idle = [name for name in ("iid_share", "iid_always") if name in options]
+        if idle and not any("+" in config for config in train.on):
+            raise PlanError(
+                f"train.options.{method}.{idle[0]} has no effect",
+                why=f"no stage mixes i.i.d. data with the suite in {', '.join(train.on)}",
+                fix='leave it out, or train.on = ["iid>iid+suite"]',
+            )
+    if train.learning_rate and train.method == ("lp",):
+        raise PlanError(
+            "train.learning_rate has no effect on lp, which trains a head alone",
+            fix=f"train.options.lp.learning_rate = {train.learning_rate:g}",
+        )
 
 
 def _key(settings: Settings) -> str:

@@ -116,8 +116,9 @@ def _stage(
         "losses": variants,
     }
 
-    def run(model: Any, seed: int, progress: Progress, mark: Mark) -> None:
-        train(model, environments, make_method(method, options), how, seed, progress, mark, losses=variants)
+    def run(model: Any, seed: int, progress: Progress, mark: Mark) -> list[str]:
+        way = make_method(method, options)
+        return train(model, environments, way, how, seed, progress, mark, losses=variants).notes
 
     steps = steps_of(environments, make_method(method, options), how)
     frozen = partial(_examples, whole) if method == "lp" else None

@@ -58,9 +58,19 @@ class Cell:
         return "better" if change >= 0 else "worse"
 
     @property
+    def shown(self) -> str:
+        """The verdict, where it holds over seeds as well; else nothing."""
+        return self.verdict if self.holds_over_seeds else ""
+
+    @property
     def holds_over_seeds(self) -> bool:
-        """Whether the interval of the difference, which knows the seeds, leaves out 0 as well."""
+        """Whether the interval of the difference, which knows the seeds, leaves out 0 as well.
+
+        With two seeds it is for these runs, and nothing holds over seeds.
+        """
         if self.difference is None or self.difference.interval is None:
+            return False
+        if "interval for these runs" in self.difference.facts:
             return False
         low, high = self.difference.interval
         return low > 0 or high < 0
@@ -181,7 +191,7 @@ def baseline_of(rows: Sequence[TableRow]) -> TableRow:
 def best_gain(rows: Sequence[TableRow], column: str) -> tuple[TableRow, float] | None:
     """The row furthest above the iid row in one column, and by how much; None while there is none.
 
-    The best of many rows is picked by its luck, too: on new cases expect a little less.
+    The best of many rows is picked by its luck, too: `gain of the best row` is what it gains elsewhere.
     """
     baseline = baseline_of(rows)
     gains = [

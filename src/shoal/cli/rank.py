@@ -1,0 +1,94 @@
+"""`rank`: models in order for a new domain, from a few labelled examples."""
+
+from pathlib import Path
+
+import click
+
+from ..errors import PlanError
+from .options import AS_JSON, INTO, echo_object, refuse_dead
+
+PROTOCOL = "ranking"
+
+
+@click.command("rank")
+@click.argument("models", nargs=-1, required=True, metavar="MODEL MODEL ...")
+@click.option(
+    "--data",
+    "data",
+    multiple=True,
+    metavar="FILE",
+    help="Labelled examples of the new domain; repeat for those that were labelled since.",
+)
+@click.option("--pool", default="", metavar="FILE", help="Examples without labels: which to label next.")
+@click.option(
+    "--out",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write what to label next there, .csv or .jsonl, to be filled in.",
+)
+@click.option(
+    "--set",
+    "pairs",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="A setting, such as text=COLUMN, label=COLUMN, id=COLUMN or labels=NAME,NAME; repeat for more.",
+)
+@INTO
+@click.option("--keep", is_flag=True, help="Keep the models' answers, in --into.")
+@AS_JSON
+def rank_command(
+    models: tuple[str, ...],
+    data: tuple[str, ...],
+    pool: str,
+    out: Path | None,
+    pairs: tuple[str, ...],
+    into: Path,
+    keep: bool,
+    as_json: bool,
+) -> None:
+    """Put models in order for a new domain, from a handful of labelled examples.
+
+    How probable it is that each is better than the next, "undecided" where it is; with --pool, which examples to label
+    next, and when to stop. Label those, give them back with another --data, and look again as often as you like.
+
+    \b
+    Examples:
+      shoal rank hf:runs/a hf:runs/b hf:runs/c --data ten_examples.csv
+      shoal rank hf:runs/a hf:runs/b --data ten_examples.csv --pool unlabelled.csv --out to_label.csv
+      shoal rank hf:runs/a hf:runs/b --data ten_examples.csv --data to_label.csv --pool unlabelled.csv
+    """
+    from ..protocols import find_protocol
+    from ..protocols.ranking.export import export
+    from ..runs.results import audit_all
+    from ..runs.settings import parse_pairs
+    from ..runs.store import RunStore
+    from ..show.progress import progress_bar
+    from ..show.terminal import print_sections
+
+    _check(models, data, pool, out)
+    given = {"data": list(data), "pool": pool, "probe_sizes": [], **parse_pairs(pairs)}
+    store = RunStore(into) if keep else None
+    with progress_bar() as progress:
+        results = audit_all(models, PROTOCOL, given, progress, store)
+    refuse_dead(results)
+    module = find_protocol(PROTOCOL)
+    settings = results[0].settings
+    compared = module.compare(settings, results)
+    if out:
+        number = export(compared.findings, results[0].job["about"]["columns"], out)
+        click.echo(f"{out}: {number:,} examples to label", err=as_json)
+    if as_json:
+        echo_object([result.job for result in results], compared.measures, compared.findings)
+    else:
+        print_sections(module.view(settings, results, compared.measures, compared.findings))
+
+
+def _check(models: tuple[str, ...], data: tuple[str, ...], pool: str, out: Path | None) -> None:
+    if len(models) < 2:
+        raise PlanError("one model only", why="an order needs two", fix=f"shoal rank {models[0]} MODEL …")
+    twice = next((model for model in models if models.count(model) > 1), None)
+    if twice:
+        raise PlanError(f"model {twice!r} is there twice", fix="name it once")
+    if not data and not pool:
+        raise click.UsageError("give labelled examples with --data, or examples without labels with --pool")
+    if out and not pool:
+        raise click.UsageError("--out writes what to label next, and needs --pool")

@@ -1,0 +1,317 @@
+"""Models in order of what they get right, from the labels there are (`docs/method/beyond.md` 7.16).
+
+Two models are compared on the examples that only one of them gets right; all models answered the same ones, so
+nothing else tells them apart. How probable it is that one is better supposes that, beforehand, any share of such
+examples going to it was equally probable. Whether to stop is another question: whoever looks after every label finds a
+winner among equals sooner or later. The e-value may be looked at as often as one likes.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...claims import ALPHA
+from ...errors import DataError
+from ...records import Case, Finding, Measure, Result
+from ...stats.intervals import paired_difference_interval, wilson
+from ...stats.ranking import effective_counts, probability_better
+from ...stats.resampling import paired_table
+from ...stats.sequential import differ_e_value, differ_mean_e_value
+from .build import LABELLED, in_pool
+from .names import short_names
+from .score import PREDICTION
+
+Floats = NDArray[np.float64]
+
+LIKELY = 0.8
+"""A probability below this, and above 1 less it, decides nothing."""
+DECIDED, PROBABLE, UNDECIDED = "decided", "probable", "undecided"
+MOST_PAIRS = 500
+"""Of so many pairs of models each has its numbers; of more only neighbours, and the first with all others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """The models side by side on the same examples."""
+
+    names: list[str]
+    specs: list[str]
+    cases: Sequence[Case]
+    right: Floats  # (models, cases); NaN without a label or an answer
+    predictions: Sequence[Sequence[str]]
+    results: Sequence[Result]
+
+
+@dataclass(frozen=True, slots=True)
+class Draws:
+    """The labelled examples as they were drawn; one that was drawn in two rounds is there twice."""
+
+    places: NDArray[np.int64]
+    ratios: Floats
+    """The least chance in its round over its own: 1 where all had the same."""
+    inverse: Floats
+    """1 over its chance, all alike being 1."""
+    times: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """What the labels say of two models."""
+
+    first: int
+    second: int
+    only_first: int
+    only_second: int
+    probability: float
+    e_value: float
+    n: int
+    limit: float
+    """What the e-value must reach."""
+
+    @property
+    def verdict(self) -> str:
+        """Whether the first is better: decided, probable or undecided."""
+        if self.e_value >= self.limit and self.probability > 0.5:
+            return DECIDED
+        return PROBABLE if self.probability > LIKELY else UNDECIDED
+
+
+def field_of(results: Sequence[Result]) -> Field:
+    """The models by name, on examples in the order of their names: neither order changes anything."""
+    ordered = sorted(results, key=lambda result: str(result.job["model"]))
+    specs = [str(result.job["model"]) for result in ordered]
+    names = short_names(specs)
+    _check_same(ordered, names)
+    places = sorted(range(len(ordered[0].cases)), key=lambda place: ordered[0].cases[place].id)
+    cases = [ordered[0].cases[place] for place in places]
+    right = np.full((len(ordered), len(cases)), np.nan)
+    predictions = []
+    for row, result in enumerate(ordered):
+        passed = [result.outcomes[place].passed for place in places]
+        right[row] = [np.nan if outcome is None else float(outcome) for outcome in passed]
+        predictions.append([result.columns[PREDICTION][place] for place in places])
+    return Field([names[spec] for spec in specs], specs, cases, right, predictions, ordered)
+
+
+def _check_same(results: Sequence[Result], names: Mapping[str, str]) -> None:
+    first, *others = results
+    ids = {case.id for case in first.cases}
+    for other in others:
+        differing = ids ^ {case.id for case in other.cases}
+        if differing:
+            raise DataError(
+                f"{names[str(first.job['model'])]} and {names[str(other.job['model'])]} answered different examples",
+                why=f"{len(differing):,} are only one's, such as {sorted(differing)[0]!r}",
+                fix="the same data for all models",
+            )
+
+
+def draws_of(cases: Sequence[Case]) -> Draws:
+    """How the labelled examples were drawn."""
+    rows = []
+    for place, case in enumerate(cases):
+        if case.groups["part"] == LABELLED:
+            rows.append((place, 1.0, 1.0, 1.0))
+        for chance, least, times in case.meta.get("draws", ()):
+            rows.append((place, least / chance, 1 / chance, times))
+    table = np.array(rows, np.float64).reshape(-1, 4)
+    return Draws(table[:, 0].astype(np.int64), table[:, 1], table[:, 2], table[:, 3])
+
+
+# Order and pairs
+
+
+def order_by(field: Field, draws: Draws) -> tuple[list[int], Floats]:
+    """The models, the best first, and what each gets right but for a constant that all share.
+
+    An example counts one over its chance of being drawn; those on which all agree, which are never drawn by
+    disagreement, are the same for all.
+    """
+    right = field.right[:, draws.places]
+    is_known = ~np.isnan(right)
+    weights = draws.times * draws.inverse
+    drawn = (is_known * draws.times).sum(axis=1)
+    sums = (np.nan_to_num(right) * weights).sum(axis=1)
+    scores = np.round(np.divide(sums, drawn, out=np.zeros(len(drawn)), where=drawn > 0), 12)
+    return sorted(range(len(scores)), key=lambda model: (-scores[model], field.names[model])), scores
+
+
+def pairs_of(field: Field, draws: Draws, order: Sequence[int]) -> list[Pair]:
+    """Every two models, the one that comes first in the order before the other."""
+    right = field.right[:, draws.places]
+    wins, losses = right == 1, right == 0
+    times, ratios = draws.times, draws.ratios
+    counts = (wins * times) @ losses.T
+    sums = (wins * times * ratios) @ losses.T
+    squares = (wins * times * ratios**2) @ losses.T
+    effective = effective_counts(sums, squares, sums.T, squares.T)
+    is_known = (wins | losses).astype(np.float64)
+    common = (is_known * times) @ is_known.T
+    limit = len(order) * (len(order) - 1) / 2 / ALPHA
+    pairs = []
+    for first, second in combinations(order, 2):
+        values = np.nan_to_num(right[first] - right[second]) * ratios
+        is_plain = bool((ratios[values != 0] == 1).all())
+        up, down = round(counts[first, second]), round(counts[second, first])
+        e_value = differ_e_value(up, down) if is_plain else differ_mean_e_value(values, times)
+        probability = probability_better(effective[first, second], effective[second, first])
+        n = round(common[first, second])
+        pairs.append(Pair(first, second, up, down, probability, e_value, n, limit))
+    return pairs
+
+
+# What is said
+
+
+def put_in_order(field: Field) -> tuple[list[Measure], list[Finding]]:
+    """Measures and findings: what each gets right, and how far the order is settled; in words only where it is not."""
+    draws = draws_of(field.cases)
+    order, scores = order_by(field, draws)
+    places = {model: 1 + int((scores > scores[model]).sum()) for model in order}
+    rows = [_accuracy(field, model, places[model]) for model in order]
+    findings = _errors(field, draws)
+    words = _no_order(field, draws)
+    if words is not None:
+        return rows, [words, *findings]
+    pairs = pairs_of(field, draws, order)
+    shown = _shown(pairs, order)
+    is_plain = bool((draws.inverse == 1).all())
+    for pair in shown:
+        rows += _pair_rows(field, pair, is_plain, float(scores[pair.first] - scores[pair.second]))
+    return rows, [_verdict(field, pairs, order), *findings]
+
+
+def _shown(pairs: Sequence[Pair], order: Sequence[int]) -> list[Pair]:
+    if len(pairs) <= MOST_PAIRS:
+        return list(pairs)
+    place = {model: number for number, model in enumerate(order)}
+    return [pair for pair in pairs if place[pair.first] == 0 or place[pair.second] == place[pair.first] + 1]
+
+
+def _accuracy(field: Field, model: int, place: int) -> Measure:
+    row = field.results[model].measures.where("accuracy")[0]
+    facts = {**row.facts, "spec": field.specs[model], "place": place}
+    groups = {"model": field.names[model]}
+    return Measure(
+        "accuracy",
+        row.value,
+        row.n,
+        groups,
+        row.interval,
+        row.interval_method,
+        row.na,
+        row.errors,
+        facts=facts,
+    )
+
+
+def _pair_rows(field: Field, pair: Pair, is_plain: bool, difference: float) -> list[Measure]:
+    groups = {"model": field.names[pair.first], "than": field.names[pair.second]}
+    facts: dict[str, Any] = {
+        "only first": pair.only_first,
+        "only second": pair.only_second,
+        "verdict": pair.verdict,
+    }
+    rows = [
+        Measure("probability better", pair.probability, pair.n, groups, facts=facts, note=pair.verdict),
+        Measure("e value", pair.e_value, pair.n, groups, facts={"to reach": pair.limit}),
+    ]
+    between, how = None, ""
+    if is_plain and pair.n > 1:
+        sides = field.right[pair.first], field.right[pair.second]
+        between, how = paired_difference_interval(paired_table(*sides)), "paired t"
+    rows.append(Measure("difference", difference, pair.n, groups, between, how, facts={"of": "accuracy"}))
+    apart, n = disagreement(field, pair.first, pair.second)
+    if n:
+        share = Measure("disagreement", apart / n, n, groups, wilson(apart, n), "wilson")
+        rows.append(share)
+    return rows
+
+
+def disagreement(field: Field, first: int, second: int) -> tuple[int, int]:
+    """On how many examples of the pool two models give different labels, and how many both answered."""
+    both = [
+        (mine, other)
+        for case, mine, other in zip(
+            field.cases, field.predictions[first], field.predictions[second], strict=True
+        )
+        if in_pool(case) and mine and other
+    ]
+    return sum(mine != other for mine, other in both), len(both)
+
+
+# Findings
+
+
+def _no_order(field: Field, draws: Draws) -> Finding | None:
+    """Why the models cannot be put in order, if they cannot."""
+    labels, models = int(draws.times.sum()), len(field.names)
+    facts = {"labels": labels, "models": models}
+    if not labels:
+        text = "Not ordered: no example has a label yet. Label those that tell the models apart first."
+        return Finding("no labels", text, weight=3.0, facts=facts)
+    if labels < models:
+        text = f"Not ordered: {labels} labelled examples for {models} models are too few. Label at least {models}."
+        return Finding("too few", text, weight=3.0, facts=facts)
+    right = np.nan_to_num(field.right[:, draws.places], nan=-1.0)
+    if (right == right[0]).all():
+        text = (
+            f"Not ordered: all {models} models are right and wrong on the same of {labels} labelled examples. "
+            "Nothing tells them apart; more labels help only where they disagree."
+        )
+        return Finding("alike", text, weight=3.0, facts=facts)
+    return None
+
+
+def _verdict(field: Field, pairs: Sequence[Pair], order: Sequence[int]) -> Finding:
+    """Whether the first model is better than all others, and so whether to stop."""
+    best = order[0]
+    rivals = [pair for pair in pairs if pair.first == best]
+    rows = tuple(_pair_rows(field, pair, False, 0.0)[0] for pair in rivals)
+    still = [field.names[pair.second] for pair in rivals if pair.verdict != DECIDED]
+    facts = {"best": field.specs[best], "still open": still, "level": ALPHA}
+    often = "however often you look"
+    if not still:
+        text = (
+            f"Stop: {field.names[best]} is better than each of the other {len(rivals)} "
+            f"(wrong in at most {ALPHA:.0%}, {often})."
+            if len(rivals) > 1
+            else f"Stop: {field.names[best]} is better than {field.names[rivals[0].second]} "
+            f"(wrong in at most {ALPHA:.0%}, {often})."
+        )
+        return Finding("stop", text, rows, 3.0, {"model": field.names[best]}, facts)
+    closest = min(rivals, key=lambda pair: (pair.probability, field.names[pair.second]))
+    text = (
+        f"Go on labelling: {field.names[best]} comes first, and is not shown to be better than "
+        f"{_listed(still)}{_most_apart(field, closest)}."
+    )
+    return Finding("go on", text, rows, 3.0, {"model": field.names[best]}, facts)
+
+
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{len(names)} others, {names[0]} among them"
+
+
+def _most_apart(field: Field, pair: Pair) -> str:
+    """On how much of the pool two models differ at all: they cannot be further apart than that."""
+    apart, n = disagreement(field, pair.first, pair.second)
+    if not n:
+        return ""
+    return (
+        f"; {field.names[pair.first]} and {field.names[pair.second]} disagree on {apart:,} of {n:,} examples of the "
+        "pool, and cannot differ by more"
+    )
+
+
+def _errors(field: Field, draws: Draws) -> list[Finding]:
+    findings = []
+    for name, result in zip(field.names, field.results, strict=True):
+        errors = sum(bool(outcome.error) for outcome in result.outcomes)
+        if errors:
+            text = f"{name} gave no answer to {errors:,} of {len(result.outcomes):,} examples; they count for nobody."
+            findings.append(Finding("errors", text, (), 2.0, {"model": name}, {"errors": errors}))
+    return findings

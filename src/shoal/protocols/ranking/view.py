@@ -1,0 +1,383 @@
+"""What to show of a ranking: who comes first and how sure that is, what to label next, and how well few examples do."""
+
+from collections.abc import Sequence
+
+from ...claims import ALPHA
+from ...records import Finding, Measure, Measures, Result
+from ...views import (
+    Block,
+    CaseList,
+    Cell,
+    Column,
+    Curves,
+    HeatMap,
+    Line,
+    Number,
+    Row,
+    Scatter,
+    Section,
+    ShownCase,
+    Table,
+    Text,
+    Tone,
+    Words,
+)
+from .choosing import NEXT
+from .factors import FACTORS
+from .names import short_names
+from .order import DECIDED, LIKELY, PROBABLE
+from .score import PREDICTION
+from .settings import Settings
+from .study import BASELINE
+
+TONES: dict[str, Tone] = {
+    "stop": "good",
+    "go on": "doubt",
+    "alike": "doubt",
+    "no labels": "doubt",
+    "too few": "bad",
+}
+MOST_MODELS = 12
+"""Of more models no matrix is drawn."""
+MOST_PAIRS = 28
+"""More pairs of models are shown only where everything is asked for."""
+SHOWN_MODELS = 4
+"""Of an example to be labelled, the answers of so many models are shown."""
+HOW_PROBABLE = (
+    "Better than the next: the probability that the model gets more right in the domain than the one below it, from "
+    "the examples that only one of the two gets right; beforehand any share of them was equally probable. From "
+    f"{1 - LIKELY:.0%} to {LIKELY:.0%} it is undecided."
+)
+WHEN_DECIDED = (
+    f"Decided: the evidence (e value) has reached the number of pairs over {ALPHA:g}; it may be looked at after every "
+    f"label, and over all pairs and looks at most {ALPHA:.0%} of rankings decide wrongly. It holds for examples drawn "
+    "alike, and for those that shoal drew with the chances it wrote down."
+)
+AFTER = (
+    "better way: the better of the two directions, chosen after the fact; it says nothing about other models."
+)
+DAGGER = "†: better than ACC, p of at most .05, examples being drawn again."
+
+
+def sections(
+    settings: Settings, results: Sequence[Result], measures: Sequence[Measure], findings: Sequence[Finding]
+) -> list[Section]:
+    """Each model by itself, or what several say together."""
+    if not measures:
+        return [_alone(result) for result in results]
+    rows = Measures(measures)
+    shown = [_order(results, rows, findings)]
+    shown += [_label_next(results, finding) for finding in findings if finding.kind == NEXT]
+    if rows.where("few-shot accuracy"):
+        shown += [_few_shot(rows), *_pairs(results, rows)]
+    return shown
+
+
+# One model
+
+
+def _alone(result: Result) -> Section:
+    accuracy = result.measures.where("accuracy")[0]
+    checks = [check for check in result.job.get("checks", ()) if check["ok"] is False]
+    rows = [Row(["right", Number(accuracy), Number(accuracy, part="interval"), Number(accuracy, part="n")])]
+    for row in result.measures.where("factor value"):
+        rows.append(Row([f"mean {row.groups['factor']}", Number(row), "", Number(row, part="n")]))
+    columns = [Column("", "left"), Column(""), Column("95 % interval"), Column("n")]
+    return Section(
+        title=[Words("ranking: ", "quiet"), Words(str(result.job["model"]), "strong")],
+        text=Words(_examples(result), "quiet"),
+        blocks=[Table(columns, rows)],
+        notes=["One model is not ranked: shoal rank MODEL MODEL … --data FILE"],
+        warnings=[f"{check['name']}: {check['detail']}" for check in checks],
+    )
+
+
+def _examples(result: Result) -> str:
+    about = result.job["about"]
+    counts = about["examples"]
+    where = ", ".join([*about["data"], *([about["pool"]] if about["pool"] else [])])
+    words = [f"{counts[part]:,} {word}" for part, word in _PARTS.items() if counts.get(part)]
+    return f"{where}: {', '.join(words)}"
+
+
+_PARTS = {
+    "labelled": "labelled examples",
+    "chosen": "labelled where models disagree",
+    "pool": "without a label",
+}
+
+
+# Order
+
+
+def _order(results: Sequence[Result], rows: Measures, findings: Sequence[Finding]) -> Section:
+    accuracies = rows.where("accuracy")
+    blocks: list[Block] = [Text(_sentence(finding)) for finding in findings if finding.kind != NEXT]
+    names = [row.groups["model"] for row in accuracies]
+    has_order = bool(rows.where("probability better"))
+    if has_order:
+        blocks.append(_order_table(rows, accuracies))
+    if has_order and 2 < len(names) <= MOST_MODELS:
+        blocks.append(_matrix(rows, names))
+    warnings = []
+    for result in results:
+        warnings += [
+            f"{result.job['model']}: {check['name']}: {check['detail']}"
+            for check in result.job.get("checks", ())
+            if check["ok"] is False
+        ]
+    return Section(
+        title=[Words("ranking of ", "quiet"), Words(f"{len(names)} models", "strong")],
+        text=Words(_examples(results[0]), "quiet") if results else "",
+        blocks=blocks,
+        notes=[HOW_PROBABLE, WHEN_DECIDED] if has_order else [],
+        warnings=warnings,
+    )
+
+
+def _sentence(finding: Finding) -> list[Words]:
+    head, colon, rest = finding.text.partition(":")
+    if finding.kind not in TONES or not colon:
+        return [Words(finding.text)]
+    return [Words(head + colon, ("strong", TONES[finding.kind])), Words(rest)]
+
+
+def _order_table(rows: Measures, accuracies: Sequence[Measure]) -> Table:
+    columns = [
+        Column(""),
+        Column("model", "left"),
+        Column("right %"),
+        Column("95 % interval"),
+        Column("n"),
+        Column("better than\nthe next %"),
+        Column("", "left"),
+        Column("only it :\nonly next"),
+        Column("e value", spare=True),
+    ]
+    lines = []
+    for number, row in enumerate(accuracies):
+        after = accuracies[number + 1].groups["model"] if number + 1 < len(accuracies) else ""
+        cells: list[Cell] = [
+            str(row.facts["place"]),
+            Words(row.groups["model"], "strong"),
+            Number(row),
+            Number(row, part="interval"),
+            Number(row, part="n"),
+        ]
+        lines.append(Row([*cells, *_than(rows, row.groups["model"], after)]))
+    return Table(columns, lines, name="order")
+
+
+def _than(rows: Measures, model: str, after: str) -> list[Cell]:
+    pair = rows.where("probability better", model=model, than=after)
+    if not pair:
+        return ["", "", "", ""]
+    facts = pair[0].facts
+    evidence = rows.where("e value", model=model, than=after)[0]
+    tones: dict[str, Tone] = {DECIDED: "good", PROBABLE: ""}
+    return [
+        Number(pair[0]),
+        Words(str(facts["verdict"]), tones.get(str(facts["verdict"]), "doubt")),
+        f"{facts['only first']} : {facts['only second']}",
+        Number(evidence),
+    ]
+
+
+def _matrix(rows: Measures, names: Sequence[str]) -> HeatMap:
+    cells = {
+        (names.index(row.groups["model"]), names.index(row.groups["than"])): row
+        for row in rows.where("probability better")
+    }
+    return HeatMap(
+        [(name, "") for name in names],
+        [(name, "") for name in names],
+        cells,
+        title="probability that the row's model is better than the column's, in %",
+        name="better",
+    )
+
+
+# What to label next
+
+
+def _label_next(results: Sequence[Result], finding: Finding) -> Section:
+    cases = {case.id: case for case in results[0].cases} if results else {}
+    shown = [
+        ShownCase(
+            cases[example["case"]],
+            expected=_already(example["label"]),
+            answers=[_answers(results, example["case"])],
+            mark=f"{example['times']}×" if example.get("times", 1) > 1 else "",
+        )
+        for example in finding.facts["examples"]
+    ]
+    return Section(
+        title=Words("What to label next", "strong"),
+        text=finding.text,
+        blocks=[CaseList(shown)],
+        notes=[
+            "shoal rank … --out FILE writes them with the chances they had; fill in the labels, then --data FILE."
+        ],
+    )
+
+
+def _already(label: str) -> str:
+    return f"{label}, as it was labelled" if label else ""
+
+
+def _answers(results: Sequence[Result], case_id: str) -> str:
+    """Label to the models that give it, as far as there is room."""
+    names = short_names([str(result.job["model"]) for result in results])
+    by_label: dict[str, list[str]] = {}
+    for result in results:
+        place = next(number for number, case in enumerate(result.cases) if case.id == case_id)
+        label = str(result.columns[PREDICTION][place]) or "no answer"
+        by_label.setdefault(label, []).append(names[str(result.job["model"])])
+    return "; ".join(f"{label}: {_some(models)}" for label, models in sorted(by_label.items()))
+
+
+def _some(models: Sequence[str]) -> str:
+    more = len(models) - SHOWN_MODELS
+    return ", ".join(models[:SHOWN_MODELS]) + (f" and {more} more" if more > 0 else "")
+
+
+# How well few examples do
+
+
+def _few_shot(rows: Measures) -> Section:
+    accuracies = rows.where("few-shot accuracy")
+    sizes = list(dict.fromkeys(row.groups["probe size"] for row in accuracies))
+    blocks: list[Block] = [_factor_table(rows, accuracies)]
+    if len(sizes) > 1:
+        blocks.append(_curves(accuracies))
+    first = accuracies[0]
+    facts = next((row.facts for row in accuracies if "population" in row.facts), {})
+    text = f"{first.n:,} pairs of models"
+    if facts:
+        text += f", {facts['probe sets']:,} probe sets from {facts['population']:,} examples"
+    drawn = [row for row in accuracies if "independent draws" in row.facts]
+    notes = [AFTER, DAGGER, "Intervals leave out models: pairs share them and are not independent."]
+    notes += [
+        f"ACC at t = {row.groups['probe size']} would come to {row.facts['independent draws']:.1%} if models were "
+        "right and wrong independently of each other."
+        for row in drawn
+    ]
+    return Section(
+        title=[Words("How often ", "quiet"), Words("t examples order two models as all do", "strong")],
+        text=text,
+        blocks=blocks,
+        notes=notes,
+    )
+
+
+def _factor_table(rows: Measures, accuracies: Sequence[Measure]) -> Table:
+    columns = [
+        Column("t"),
+        Column("factor", "left"),
+        Column("high is", "left", spare=True),
+        Column("right order %"),
+        Column("95 % interval"),
+        Column("", "left"),
+        Column("better way %"),
+        Column("tau"),
+        Column("p (models\nexchanged)"),
+        Column("less ACC"),
+        Column("p"),
+    ]
+    lines = []
+    for row in accuracies:
+        groups = {"factor": row.groups["factor"], "probe_size": row.groups["probe size"]}
+        against = _only(rows.where("difference", **groups))
+        better = _only(rows.where("p value", test="better than ACC", **groups))
+        dagger = "†" if better and better.value is not None and better.value <= ALPHA else ""
+        lines.append(
+            Row(
+                [
+                    row.groups["probe size"],
+                    Words(row.groups["factor"], "strong"),
+                    Words(str(row.facts.get("direction", "")), "quiet"),
+                    Number(row),
+                    Number(row, part="interval"),
+                    dagger,
+                    Number(_only(rows.where("accuracy in the better direction", **groups))),
+                    Number(_only(rows.where("Kendall tau", **groups))),
+                    Number(_only(rows.where("p value", test="models exchanged", **groups))),
+                    Number(against),
+                    Number(better),
+                ]
+            )
+        )
+    return Table(columns, lines, name="few-shot")
+
+
+def _only(rows: Sequence[Measure]) -> Measure | None:
+    return rows[0] if rows else None
+
+
+def _curves(accuracies: Sequence[Measure]) -> Curves:
+    factors = list(dict.fromkeys(row.groups["factor"] for row in accuracies))
+    tones: tuple[Tone, ...] = ("first", "second", "third")
+    lines = [
+        Line(
+            name,
+            [(float(row.groups["probe size"]), row) for row in accuracies if row.groups["factor"] == name],
+            tones[number % len(tones)],
+        )
+        for number, name in enumerate(factors)
+        if name not in FACTORS or FACTORS[name][1]
+    ]
+    return Curves("t, examples in a probe set", lines, title="right order by size of probe set", name="sizes")
+
+
+def _pairs(results: Sequence[Result], rows: Measures) -> list[Section]:
+    """Every pair (Table 4), and each factor's pairs against those of ACC (Figures 5 and 6)."""
+    pairs = rows.where("pairwise accuracy")
+    if not pairs:
+        return []
+    size = pairs[0].groups["probe size"]
+    shown: list[Section] = []
+    names = list(dict.fromkeys(row.groups["pair"] for row in pairs))
+    factors = list(dict.fromkeys(row.groups["factor"] for row in pairs))
+    of = {(row.groups["pair"], row.groups["factor"]): row for row in pairs}
+    by_pair = [Row([Words(name), *(Number(of.get((name, factor))) for factor in factors)]) for name in names]
+    columns = [Column("better / worse", "left"), *(Column(factor) for factor in factors)]
+    blocks: list[Block] = [Table(columns, by_pair)]
+    for factor in factors:
+        if factor != BASELINE and BASELINE in factors:
+            points = [(name, of[name, BASELINE], of[name, factor]) for name in names if (name, factor) in of]
+            blocks.append(Scatter((BASELINE, factor), points, name=f"against-acc-{_file_word(factor)}"))
+    shown.append(
+        Section(
+            title=Words(f"Pair by pair, t = {size}", "strong"),
+            text="How often each pair comes out right, in %, the better model first.",
+            blocks=blocks,
+            detail="short" if len(names) <= MOST_PAIRS else "full",
+        )
+    )
+    data = ", ".join(results[0].job["about"]["data"]) if results else ""
+    return [*shown, Section(blocks=[_pairs_file(pairs, data, rows)], detail="file")]
+
+
+def _file_word(factor: str) -> str:
+    return "".join(letter if letter.isalnum() else "-" for letter in factor.lower())
+
+
+def _pairs_file(pairs: Sequence[Measure], data: str, rows: Measures) -> Table:
+    """One line per pair and factor, as it is written to a file."""
+    titles = ("dataset", "explainer", "method", "direction", "model_i", "model_j", "s_i", "s_j", "accuracy", "ties",
+              "B", "t")  # fmt: skip
+    lines = []
+    for row in pairs:
+        first, second = row.facts["models"]
+        s_i, s_j = row.facts["truth"]
+        cells: list[Cell] = [data, "", row.groups["factor"], str(row.facts["direction"]), first, second]
+        cells += [
+            repr(s_i),
+            repr(s_j),
+            Number(row),
+            repr(row.facts["ties"]),
+            str(row.n),
+            row.groups["probe size"],
+        ]
+        lines.append(Row(cells))
+    return Table([Column(title, "left") for title in titles], lines, name="pairs")

@@ -1,0 +1,296 @@
+"""How often a few examples order models as all of them do (`docs/method/ranking.md`, `docs/method/beyond.md` 7.16).
+
+    values ──► probe sets ──► means ──► order ──► few-shot accuracy
+    models ×   drawn with     of each   pair      mean over the pairs
+    examples   replacement    model     by pair   whose truth differs
+
+`order` has a row and a column per model: how often the first of a pair comes before the second. Pairs share models, so
+they are never taken for independent: intervals leave out whole models, and tests exchange them.
+"""
+
+import math
+from collections.abc import Iterator
+from itertools import permutations
+from typing import Literal
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import ArrayLike, NDArray
+from scipy import special, stats
+
+from .intervals import Interval, t_quantile
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Ties = Literal["half", "fail", "random"]
+
+SLACK = 1e-9
+"""Values this close, as a share of the largest, are the same."""
+EXACT_MODELS = 7
+"""Up to so many models every exchange of them is looked at."""
+WORK = 20_000_000
+"""Pairs that are looked at together over all exchanges, at the most."""
+
+
+# Probe sets
+
+
+def probe_sets(population: int, size: int, number: int, rng: Generator) -> Ints:
+    """Places of the examples of each probe set, drawn with replacement: (number, size)."""
+    return rng.integers(population, size=(number, size), dtype=np.int64)
+
+
+def probe_means(values: ArrayLike, probes: Ints) -> Floats:
+    """The mean value of each model on each probe set, over the examples that have one: (sets, models).
+
+    >>> probe_means([[1, 0, 1], [0, np.nan, np.nan]], np.array([[0, 1], [1, 2]])).tolist()
+    [[0.5, 0.0], [0.5, nan]]
+    """
+    table = np.asarray(values, np.float64)
+    is_known = ~np.isnan(table)
+    if is_known.all():
+        means: Floats = table[:, probes].mean(axis=2).T
+        return means
+    sums = np.where(is_known, table, 0.0)[:, probes].sum(axis=2).T
+    counts = is_known[:, probes].sum(axis=2).T
+    means = np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0)
+    return means
+
+
+# Order
+
+
+def signs(means: Floats) -> NDArray[np.int8]:
+    """For each set and pair of models (i, j), i before j: 1 if i has the larger mean, -1 if j, 0 in a tie.
+
+    A mean that is not known ties with everything.
+    """
+    first, second = np.triu_indices(means.shape[1], 1)
+    largest = np.nanmax(np.abs(means), initial=0.0)
+    differences = means[:, first] - means[:, second]
+    slack = SLACK * (largest or 1.0)
+    above: NDArray[np.int8] = (differences > slack).astype(np.int8)
+    return above - (differences < -slack)
+
+
+def order_of(means: Floats, ties: Ties = "half", rng: Generator | None = None) -> Floats:
+    """How often model i has a larger mean than model j, as a matrix; NaN on its diagonal.
+
+    A tie counts one half for both, for neither (`fail`), or as a coin falls (`random`).
+
+    >>> order_of(np.array([[3.0, 2.0, 2.0]]))[1].tolist()
+    [0.0, nan, 0.5]
+    """
+    models = means.shape[1]
+    above = signs(means)
+    first, second = np.triu_indices(models, 1)
+    if ties == "random":
+        if rng is None:
+            raise ValueError("ties that a coin decides need rng")
+        coins = 2 * rng.integers(2, size=above.shape, dtype=np.int8) - 1
+        above = np.where(above == 0, coins, above)
+    tied = (above == 0).mean(axis=0) if ties == "half" else np.zeros(len(first))
+    order = np.full((models, models), np.nan)
+    order[first, second] = (above == 1).mean(axis=0) + tied / 2
+    order[second, first] = (above == -1).mean(axis=0) + tied / 2
+    return order
+
+
+def ties_of(means: Floats) -> Floats:
+    """How often the two models of each pair tie, as a matrix."""
+    models = means.shape[1]
+    first, second = np.triu_indices(models, 1)
+    tied = np.full((models, models), np.nan)
+    tied[first, second] = tied[second, first] = (signs(means) == 0).mean(axis=0)
+    return tied
+
+
+def decided_pairs(truth: ArrayLike) -> tuple[Ints, Ints]:
+    """The pairs of models whose truth differs, the better one first; equals are no pair.
+
+    >>> [side.tolist() for side in decided_pairs([0.5, 0.9, 0.5])]
+    [[1, 1], [0, 2]]
+    """
+    known = np.asarray(truth, np.float64)
+    better, worse = np.nonzero(known[:, None] > known[None, :])
+    return better.astype(np.int64), worse.astype(np.int64)
+
+
+def few_shot_accuracy(order: Floats, truth: ArrayLike) -> float:
+    """The mean over pairs of how often they are ordered as the truth has it; NaN if no two models differ.
+
+    >>> round(few_shot_accuracy(order_of(-np.array([[2.0, 2.0, 1.0]])), [0.5, 0.7, 0.9]), 4)
+    0.8333
+    """
+    better, worse = decided_pairs(truth)
+    return float(order[better, worse].mean()) if len(better) else math.nan
+
+
+def accuracy_by_set(means: Floats, truth: ArrayLike) -> Floats:
+    """The share of pairs that each set orders as the truth has it, ties one half: (sets,)."""
+    known = np.asarray(truth, np.float64)
+    first, second = np.triu_indices(len(known), 1)
+    right = np.sign(known[first] - known[second]).astype(np.int8)
+    pairs = np.count_nonzero(right)
+    agreeing = signs(means) @ right.astype(np.int64)
+    return np.asarray((1 + agreeing / pairs) / 2 if pairs else np.full(len(means), np.nan), np.float64)
+
+
+def rank_correlations(means: Floats, truth: ArrayLike) -> Floats:
+    """Kendall's tau-b of each set's means with the truth; 0 where all means tie.
+
+    >>> rank_correlations(np.array([[1.0, 2.0, 3.0], [1.0, 1.0, 1.0]]), [0.5, 0.7, 0.9]).tolist()
+    [1.0, 0.0]
+    """
+    known = np.asarray(truth, np.float64)
+    first, second = np.triu_indices(len(known), 1)
+    right = np.sign(known[first] - known[second]).astype(np.int64)
+    above = signs(means).astype(np.int64)
+    spread = np.sqrt(np.count_nonzero(above, axis=1) * np.count_nonzero(right))
+    taus: Floats = np.divide(above @ right, spread, out=np.zeros(len(means)), where=spread > 0)
+    return taus
+
+
+# What needs no examples
+
+
+def guess(truth: ArrayLike) -> float:
+    """What is right when one model is taken for the best and the others come in any order.
+
+    The mean over models of max(e, 1 - e), e being the accuracy to expect when that model comes first.
+
+    >>> round(guess([0.9, 0.7, 0.4]), 4)
+    0.7222
+    """
+    known = np.asarray(truth, np.float64)
+    pairs = len(decided_pairs(known)[0])
+    if not pairs:
+        return math.nan
+    with_it = (known[:, None] != known[None, :]).sum(axis=1)
+    below = (known[:, None] > known[None, :]).sum(axis=1)
+    expected = (below + (pairs - with_it) / 2) / pairs
+    return float(np.maximum(expected, 1 - expected).mean())
+
+
+def independent_draws(better: float, worse: float, size: int) -> tuple[float, float]:
+    """How often the better of two models gets more right of `size` examples, and as many, if each has its own.
+
+    >>> [round(share, 4) for share in independent_draws(0.98, 0.95, 10)]
+    [0.3424, 0.5429]
+    """
+    right = np.arange(size + 1)
+    chances, others = (stats.binom.pmf(right, size, rate) for rate in (better, worse))
+    equal = float(chances @ others)
+    return float(chances @ (np.cumsum(others) - others)), equal
+
+
+# Models left out, models exchanged
+
+
+def over_models(order: Floats, truth: ArrayLike, level: float = 0.95) -> Interval | None:
+    """An interval of few-shot accuracy for other models like these: the jackknife over models, Student's t.
+
+    None where leaving out a model leaves no pair.
+    """
+    known = np.asarray(truth, np.float64)
+    models = len(known)
+    without = []
+    for place in range(models):
+        rest = np.delete(np.arange(models), place)
+        without.append(few_shot_accuracy(order[np.ix_(rest, rest)], known[rest]))
+    if models < 3 or np.isnan(without).any():
+        return None
+    values = np.array(without)
+    error = math.sqrt((models - 1) / models * float(((values - values.mean()) ** 2).sum()))
+    middle, reach = few_shot_accuracy(order, known), t_quantile(level, models - 1) * error
+    return max(0.0, middle - reach), min(1.0, middle + reach)
+
+
+def exchange_p(
+    order: Floats, truth: ArrayLike, rng: Generator, exchanges: int = 10_000, *, either: bool = False
+) -> float:
+    """How often models whose truths are exchanged are ordered as well as these are; NaN without a pair.
+
+    All exchanges of up to seven models; else so many at random, (1 + count) / (1 + exchanges). `either`: the
+    direction was chosen after the fact, so it is chosen again in every exchange.
+    """
+    better, worse = decided_pairs(truth)
+    if not len(better):
+        return math.nan
+    models = len(order)
+    is_exact = models <= EXACT_MODELS
+    number = math.factorial(models) if is_exact else min(exchanges, max(1_000, WORK // len(better)))
+    reached = 0
+    best = _better_way(few_shot_accuracy(order, truth), either) - SLACK
+    for block in _exchanges(models, number, rng, max(1, 2_000_000 // len(better))):
+        exchanged = order[block[:, better], block[:, worse]].mean(axis=1)
+        reached += int((_better_way(exchanged, either) >= best).sum())
+    return reached / number if is_exact else (1 + reached) / (1 + number)
+
+
+def _exchanges(models: int, number: int, rng: Generator, block: int) -> Iterator[Ints]:
+    if models <= EXACT_MODELS:
+        yield np.array(list(permutations(range(models))), np.int64)
+        return
+    places = np.arange(models)
+    for start in range(0, number, block):
+        yield rng.permuted(np.tile(places, (min(block, number - start), 1)), axis=1)
+
+
+def _better_way(accuracy: ArrayLike, either: bool) -> Floats:
+    values = np.asarray(accuracy, np.float64)
+    return np.maximum(values, 1 - values) if either else values
+
+
+# Examples drawn again
+
+
+def resampled_accuracies(
+    factors: list[Floats],
+    truth: ArrayLike,
+    size: int,
+    sets: int,
+    resamples: int,
+    rng: Generator,
+) -> Floats:
+    """Few-shot accuracy of each factor on populations drawn again, with new probe sets each: (resamples, factors).
+
+    `factors` are values by model and example, the larger the better. All share populations and probe sets.
+    """
+    population = factors[0].shape[1]
+    accuracies = np.empty((resamples, len(factors)))
+    for number in range(resamples):
+        drawn = rng.integers(population, size=(population,), dtype=np.int64)
+        probes = drawn[probe_sets(population, size, sets, rng)]
+        for place, values in enumerate(factors):
+            accuracies[number, place] = accuracy_by_set(probe_means(values, probes), truth).mean()
+    return accuracies
+
+
+# Two models, example by example
+
+
+def probability_better(only_first: float, only_second: float) -> float:
+    """How probable it is that the first of two models is the better one, from the examples only one gets right.
+
+    1 - I½(b + 1, c + 1): the share of such examples that go to the first is uniform beforehand. Examples both or
+    neither get right say nothing.
+
+    >>> round(probability_better(10, 2), 5), probability_better(0, 0)
+    (0.98877, 0.5)
+    """
+    if min(only_first, only_second) < 0:
+        raise ValueError(f"counts are not negative; got {only_first} and {only_second}")
+    return float(special.betainc(only_second + 1, only_first + 1, 0.5))
+
+
+def effective_counts(sums: Floats, squares: Floats, others: Floats, other_squares: Floats) -> Floats:
+    """How many examples drawn alike the weighted ones of one side are worth, by Kish's effective number of both sides.
+
+    `sums` are the weights of the examples that go to this side, `others` of those that go to the other.
+
+    >>> effective_counts(np.array(3.0), np.array(3.0), np.array(1.0), np.array(1.0)).item()
+    3.0
+    """
+    weight, spread = sums + others, squares + other_squares
+    return np.divide(sums * weight, spread, out=np.zeros_like(sums), where=spread > 0)
