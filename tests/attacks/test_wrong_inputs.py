@@ -657,6 +657,42 @@ def wrong_names() -> Iterator[Wrong]:
         yield Wrong(f"file-{file}", ("check", file))
 
 
+def wrong_questions() -> Iterator[Wrong]:
+    """To `explain` and `rank`, which ask models about single texts and about a table."""
+    steady = "python:wrong_models:right"
+    for spec in (
+        "tiny:foo",
+        "predictions:answers.jsonl",
+        "python:absent_module:f",
+        "hf:absent/folder",
+        "vectors:x",
+        steady,
+    ):
+        yield Wrong(f"model-{spec}", ("explain", spec, "A fine film."))
+    for options in (
+        ("",), ("A film.", "--method", "magic"), ("A film.", "--label", "sad"), ("A film.", "--samples", "0"),
+        ("A film.", "--samples", "x"), ("A film.", "--seed", "-1"), ("A film.", "--absent", "gone"), ("a", "b", "c"),
+        ("\ud83d",), (" ",),
+    ):  # fmt: skip
+        yield Wrong(f"options-{'-'.join(options)}", ("explain", "tiny:sentiment", *options))
+    for name, content in {
+        "empty": b"", "header": b"text,label\n", "one-column": b"text\na\n", "no-text": b"x,y\n1,2\n",
+        "blank-label": b"text,label\na,\nb,positive\n", "other-labels": b"text,label\na,up\nb,down\n",
+        "numbers": b"text,label\na,0\nb,1\n", "noise": bytes(range(256)), "html": b"<html></html>\n",
+    }.items():  # fmt: skip
+        command = ("rank", "tiny:sentiment", steady, "--data", "ten.csv")
+        yield Wrong(f"data-{name}", command, {"ten.csv": content})
+    for arguments in (
+        (), ("tiny:sentiment",), (steady, steady, "--data", "table.csv"), (steady, "tiny:foo", "--data", "table.csv"),
+        (steady, "tiny:sentiment", "--data", "absent.csv"), (steady, "tiny:sentiment"),
+        (steady, "tiny:sentiment", "--data", "table.csv", "--set", "text=absent"),
+        (steady, "tiny:sentiment", "--data", "table.csv", "--set", "txt=text"),
+        (steady, "tiny:sentiment", "--data", "table.csv", "--out", "next.csv"),
+        (steady, "tiny:sentiment", "--data", "table.csv", "--pool", "absent.csv"),
+    ):  # fmt: skip
+        yield Wrong(f"names-{'-'.join(arguments)}", ("rank", *arguments))
+
+
 EVERY = [
     *wrong_suites(),
     *wrong_answers(),
@@ -668,6 +704,7 @@ EVERY = [
     *wrong_rules(),
     *wrong_tables(),
     *wrong_names(),
+    *wrong_questions(),
 ]
 
 
