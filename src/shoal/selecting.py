@@ -9,19 +9,25 @@ Of one group any will do, of different groups each must hold. A name stands for 
 
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from .errors import DataError, nearest, some
 
-if TYPE_CHECKING:
-    from .records import Case
+
+class Grouped(Protocol):
+    """What has groups, such as a case."""
+
+    @property
+    def groups(self) -> Mapping[str, str]:
+        """Their names, to its own value in each."""
+        ...
 
 
 class UnknownGroup(DataError):  # noqa: N818 (named for what is wrong)
     """A pattern names a group that no case has."""
 
 
-def choose(cases: "Sequence[Case]", patterns: Sequence[str]) -> list[int]:
+def choose(cases: Sequence[Grouped], patterns: Sequence[str]) -> list[int]:
     """The positions of the cases that all of this is true of; a pattern that no case fits is an error.
 
     >>> from shoal.records import Case
