@@ -41,7 +41,8 @@ Floats = NDArray[np.float64]
 
 GRID = tuple(number / 20 for number in range(1, 21))
 """Thresholds of the curve."""
-SEED = "seed right"
+SEED, RIGHT = "seed right", "right"
+"""Columns: whether the original is right; and each of the examples, the original first."""
 SOLVED, SHARE = "solved at", "right variants"
 """Columns: whether a problem is solved, a mean over draws; what it adds to the sample accuracy."""
 METHOD = "premises"
@@ -57,6 +58,7 @@ def score(settings: Settings, built: Built, answers: Mapping[str, Answers]) -> S
         measures += condition_measures(sheet, condition)
     measures += audit_measures(settings, built.cases, given, Measures(measures))
     columns: dict[str, Sequence[Any]] = {**sheet.columns, "said": _said(built.cases, given)}
+    columns[RIGHT] = [_plain(hits) for hits in right]
     return Scored(
         _outcomes(settings, built.cases, right, given),
         measures,
