@@ -40,12 +40,10 @@ from shoal.stats.resampling import (
     ClusterTable,
     cluster_table,
     degrees_of_freedom,
-    macro_difference_replicates,
-    macro_mean_replicates,
     paired_table,
 )
 from shoal.stats.seeds import SeedError, composed, recipe_difference, recipe_mean
-from shoal.stats.sequential import below_e_value, mean_below_e_value, over_looks, worse_e_value
+from shoal.stats.sequential import below_e_value, look_limit, mean_below_e_value, worse_e_value
 
 Floats = NDArray[np.float64]
 
@@ -67,11 +65,11 @@ def one_proportion(n: int, rng: Generator, textbook: bool) -> Covered:
 def clustered_rate(clusters: int, rng: Generator, textbook: bool) -> Covered:
     """Clusters of 1 to 4 cases that pass eight times in ten and resemble each other (ρ = .3)."""
     table = simulated_table(clusters, 0.8, rng)
-    replicates = macro_mean_replicates([table], RESAMPLES, rng)
+    replicates = drawn_again([table], rng)
     yield "cluster_wilson", covers(cluster_wilson(table), 0.8)
     yield "percentile", covers(percentile_interval(replicates, degrees=clusters - 1), 0.8)
     if textbook:
-        yield "percentile, textbook", covers(percentile_interval(all_drawn([table], rng)), 0.8)
+        yield "percentile, textbook", covers(percentile_interval(drawn_again([table], rng, 0)), 0.8)
         yield "wilson, clusters ignored", covers(wilson(*table.totals), 0.8)
 
 
@@ -80,11 +78,11 @@ def paired_difference(clusters: int, rng: Generator, textbook: bool) -> Covered:
     names, passes_a = simulated_cases(clusters, 0.8, rng)
     passes_b = rng.random(len(names)) < np.where(passes_a, 0.85, 0.10)  # .8 × .85 + .2 × .10 = .7
     table = paired_table(passes_a, passes_b, names)
-    replicates = macro_difference_replicates([table], RESAMPLES, rng)
+    replicates = drawn_again([table], rng)
     yield "paired_difference_interval", covers(paired_difference_interval(table), 0.1)
     yield "percentile", covers(percentile_interval(replicates, degrees=clusters - 1), 0.1)
     if textbook:
-        yield "percentile, textbook", covers(percentile_interval(all_drawn([table], rng)), 0.1)
+        yield "percentile, textbook", covers(percentile_interval(drawn_again([table], rng, 0)), 0.1)
 
 
 def macro_mean_of_four(clusters: int, rng: Generator, textbook: bool) -> Covered:
@@ -92,10 +90,10 @@ def macro_mean_of_four(clusters: int, rng: Generator, textbook: bool) -> Covered
     truths = (0.9, 0.8, 0.7, 0.4)
     truth = sum(truths) / 4
     tables = [simulated_table(clusters // 4, each, rng) for each in truths]
-    replicates = macro_mean_replicates(tables, RESAMPLES, rng)
+    replicates = drawn_again(tables, rng)
     yield "percentile", covers(percentile_interval(replicates, degrees=degrees_of_freedom(tables)), truth)
     if textbook:
-        yield "percentile, textbook", covers(percentile_interval(all_drawn(tables, rng)), truth)
+        yield "percentile, textbook", covers(percentile_interval(drawn_again(tables, rng, 0)), truth)
 
 
 def normal_scores(runs: int, rng: Generator, textbook: bool) -> Covered:
@@ -128,11 +126,12 @@ def measured_coverage(
     return {method: count / repetitions for method, count in held.items()}
 
 
-def all_drawn(tables: Sequence[ClusterTable], rng: Generator) -> Floats:
-    """The textbook bootstrap of a macro mean of rates or differences: as many clusters drawn as there are."""
+def drawn_again(tables: Sequence[ClusterTable], rng: Generator, fewer: int = 1) -> Floats:
+    """A bootstrap of a macro mean of rates or differences: one cluster fewer drawn than there are; the textbook's 0."""
     total = np.zeros(RESAMPLES)
     for table in tables:
-        drawn = rng.multinomial(table.clusters, table.counts / table.clusters, size=RESAMPLES) @ table.rows
+        share = table.counts / table.clusters
+        drawn = rng.multinomial(table.clusters - fewer, share, size=RESAMPLES) @ table.rows
         sums = drawn[:, 0] - drawn[:, 1] if drawn.shape[1] == 3 else drawn[:, 0]
         total += np.divide(sums, drawn[:, -1], out=np.full(RESAMPLES, np.nan), where=drawn[:, -1] > 0)
     return total / len(tables)
@@ -388,7 +387,8 @@ def gates() -> Iterator[Promise]:
         chances = rng.choice([0.05, 0.5, 0.95], size=100)
         baseline, models = rng.random(100) < chances, rng.random((100, 100)) < chances
         worse, better = (models < baseline).sum(axis=1).tolist(), (models > baseline).sum(axis=1).tolist()
-        return over_looks(worse_e_value(b, w) for b, w in zip(better, worse, strict=True)) >= 20
+        looks = enumerate(zip(better, worse, strict=True), start=1)
+        return any(worse_e_value(b, w) >= look_limit(look) for look, (b, w) in looks)
 
     yield Promise("e-values over looks, 100 looks", "a new model, the same 100 cases", ERRS, same_cases)
 

@@ -19,10 +19,16 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from shoal.stats.generalization import Pair, exchange_test, pair
-from shoal.stats.intervals import Interval, mean_t_interval, percentile_interval, sd_interval, t_quantile
+from shoal.stats.intervals import (
+    Interval,
+    macro_difference_interval,
+    mean_t_interval,
+    sd_interval,
+    t_quantile,
+)
 from shoal.stats.paired import generalization_score
 from shoal.stats.reliability import RunSpread, icc, runs_needed, variance_components
-from shoal.stats.resampling import macro_difference_replicates, paired_table
+from shoal.stats.resampling import paired_table
 
 Floats = NDArray[np.float64]
 
@@ -40,14 +46,14 @@ def print_speed() -> None:
 
     def pairs(clusters: NDArray[np.int64] | None) -> Interval:
         table = paired_table(passes_a, passes_b, clusters)
-        return percentile_interval(macro_difference_replicates([table], 10_000, rng))
+        return macro_difference_interval([table])
 
     def functionalities() -> Interval:
         parts = np.split(np.arange(200_000), 40)
         tables = [paired_table(passes_a[part], passes_b[part], names[part]) for part in parts]
-        return percentile_interval(macro_difference_replicates(tables, 10_000, rng))
+        return macro_difference_interval(tables)
 
-    what = "two models, 200,000 cases, 10,000 resamples"
+    what = "two models, 200,000 cases, interval of the difference"
     print_cost(f"{what}, every case its own cluster", lambda: pairs(None))
     print_cost(f"{what}, 40,000 clusters", lambda: pairs(names))
     print_cost(f"{what}, macro mean of 40 functionalities", functionalities)

@@ -36,7 +36,7 @@ from shoal.training.methods import make_method
 from shoal.training.tiny import Recipe, make_tokenizer
 
 LABELS = ("negative", "positive")
-HOW = How(learning_rate=5e-4, batch=16, epochs=1)
+HOW = How(learning_rate=5e-4, batch=16, epochs=1, group_by_length=True)
 FOLDS = 48
 CLOCK = time.perf_counter
 

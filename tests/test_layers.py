@@ -10,10 +10,11 @@ import pytest
 PACKAGE = Path(__file__).parent.parent / "src" / "shoal"
 LAYERS = [
     "errors",
-    "files text claims",
+    "files text claims selecting",
     "records",
     "measures views",
     "data models stats",
+    "explaining",
     "training",
     "protocols",
     "comparing",

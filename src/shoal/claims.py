@@ -4,8 +4,6 @@ ALPHA = 0.05
 """The level of every test, after adjustment."""
 POWER = 0.8
 """How often a difference as large as the minimum detectable effect is found."""
-POWER_AND_LEVEL = 2.801585
-"""z of 97.5 % plus z of 80 %: a normal statistic is found with power .8 at this many standard errors."""
 FLAGGED = 0.10
 """Applicability that differs by more is flagged: a model can raise its rate by what it is not asked."""
 ENOUGH_SEEDS = 5

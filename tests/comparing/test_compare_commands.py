@@ -73,6 +73,16 @@ def test_changed_cases_are_listed(shoal, pair, suite):
     assert found["changed"][0] == {"case_id": "[bold]bad[/bold]/2", "change": "pass to fail"}
 
 
+def test_the_sentence_says_which_p_it_means_and_counts_agree(shoal, predicting, suite):
+    old, new = predicting("old", good=1, bad=2), predicting("new", good=1, bad=5)
+    done = " ".join(shoal("compare", old, new, "--set", f"suite={suite}").stdout.split())
+    assert " by itself, = " in done and " adjusted for every row" in done
+    assert "worse in 0, better in 0, no difference shown in 2." in done
+    assert "no difference shown (2)" in done and "… 1 more: no case changed" in done
+    alone = " ".join(shoal("compare", old, new, "--set", f"suite={suite}", "--adjust", "none").stdout.split())
+    assert "by itself" not in alone
+
+
 def test_a_model_against_itself(shoal, pair, suite):
     done = shoal("compare", pair[0], pair[0], "--set", f"suite={suite}")
     assert "A and B pass the same cases" in done.stdout
@@ -100,7 +110,7 @@ def test_several_seeds_are_given_by_side(shoal, predicting, suite):
         (["x.json", "y"], 1, "x.json: no such file"),
         (["x", "y", "--set", "suite=s"], 1, "--set is for models that are scored here"),
         (["predictions:x", "predictions:y", "--set", "suite=absent"], 1, "suite 'absent' is neither a file"),
-        (["x", "y", "--adjust", "bonferroni"], 2, "'bonferroni' is not one of"),
+        (["x", "y", "--adjust", "sidak"], 2, "'sidak' is not one of"),
     ],
 )
 def test_what_is_wrong_is_said(shoal, arguments, code, message, tmp_path, monkeypatch):

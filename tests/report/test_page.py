@@ -2,15 +2,20 @@
 
 import json
 import re
+from base64 import b64encode
+from hashlib import sha256
 from html.parser import HTMLParser
 
 import pytest
 
 from shoal.errors import StoreError
-from shoal.records import Case, Measure, Outcome
+from shoal.records import Case, Finding, Measure, Measures, Outcome, Result
 from shoal.report.blocks import section_html
+from shoal.report.data import Page as Contents
+from shoal.report.data import Part
 from shoal.report.drawing import span, ticks
 from shoal.report.html import page_of, write_page
+from shoal.report.words import key_of
 from shoal.views import (
     Bars,
     Block,
@@ -31,7 +36,7 @@ from shoal.views import (
     Words,
 )
 
-VOID = {"meta", "wbr", "br"}
+VOID = {"meta", "wbr", "br", "input"}
 HOSTILE = "</title><script>alert(1)</script>\" onload='x' \u202e\x1b[2J"
 
 
@@ -58,7 +63,7 @@ class Page(HTMLParser):
         assert self.open and self.open.pop() == tag, f"{tag} closed out of turn"
 
     def handle_data(self, data):
-        if "style" not in self.open:
+        if not {"style", "script"} & set(self.open):
             self.texts.append(data)
 
     @property
@@ -129,66 +134,109 @@ def sections(text: str = "words") -> list[Section]:
     ]
 
 
+def page(**parts: list[Section]) -> Contents:
+    return Contents([Part(name, shown) for name, shown in parts.items()])
+
+
 # The page
 
 
 def test_the_page_and_its_data_lie_beside_each_other(tmp_path):
-    write_page({"model a": sections()}, tmp_path / "report.html", {"measures": [{"value": 0.25}]})
+    contents = Contents([Part("model a", sections())], measures=[rate(0.25)])
+    write_page(contents, tmp_path / "report.html", [{"id": "job 1"}])
     assert sorted(path.name for path in tmp_path.iterdir()) == ["report.html", "report.json"]
-    assert json.loads((tmp_path / "report.json").read_text()) == {"measures": [{"value": 0.25}]}
-    page = Page((tmp_path / "report.html").read_text())
-    assert page.text.startswith("shoal report shoal report model a words ofmabout itwords")
+    beside = json.loads((tmp_path / "report.json").read_text())
+    assert beside["jobs"] == [{"id": "job 1"}] and beside["measures"][0]["value"] == 0.25
+    text = Page((tmp_path / "report.html").read_text()).text
+    assert "shoal report model a words ofmabout itwords" in text
 
 
 def test_a_page_cannot_take_the_place_of_its_data(tmp_path):
     with pytest.raises(StoreError, match="a page cannot end in .json"):
-        write_page({}, tmp_path / "report.json", {})
+        write_page(page(), tmp_path / "report.json", [])
     assert not list(tmp_path.iterdir())
 
 
 def test_the_same_sections_give_the_same_bytes():
-    assert page_of({"a": sections(), "b": sections()}) == page_of({"a": sections(), "b": sections()})
+    assert page_of(page(a=sections(), b=sections())) == page_of(page(a=sections(), b=sections()))
 
 
-def test_the_page_fetches_nothing_and_runs_nothing():
-    text = page_of({"a": sections(), "b": sections()})
-    page = Page(text)
-    assert {tag for tag, _ in page.elements} & {
-        "script",
-        "link",
-        "img",
-        "iframe",
-        "object",
-        "base",
-        "form",
-    } == set()
+def test_the_page_fetches_nothing_and_runs_nothing_but_its_own_script():
+    text = page_of(page(a=sections(), b=sections()))
+    shown = Page(text)
+    kinds = {tag for tag, _ in shown.elements}
+    assert kinds & {"link", "img", "iframe", "object", "base"} == set()
+    assert shown.of("script") == [{}]
     assert "http" not in text.replace("http-equiv", "") and "url(" not in text and "@import" not in text
-    assert all(not name.startswith("on") for _, attributes in page.elements for name in attributes)
-    policy = next(meta["content"] for meta in page.of("meta") if "http-equiv" in meta)
-    assert policy == "default-src 'none'; style-src 'unsafe-inline'"
+    assert all(not name.startswith("on") for _, attributes in shown.elements for name in attributes)
+    policy = next(meta["content"] for meta in shown.of("meta") if "http-equiv" in meta)
+    script = re.search("<script>(.*)</script>", text, re.DOTALL)
+    assert script is not None
+    digest = b64encode(sha256(script[1].encode()).digest()).decode()
+    assert policy == f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
+
+
+def hostile_result() -> Result:
+    case = Case(
+        HOSTILE, ((HOSTILE,), (f"{HOSTILE} too",)), groups={HOSTILE: HOSTILE}, meta={"expects": HOSTILE}
+    )
+    job = {"id": HOSTILE, "protocol": HOSTILE, "model": HOSTILE}
+    outcomes = [Outcome(HOSTILE, False, -0.5)]
+    return Result(job, [case], outcomes, Measures([]), {"said": [[HOSTILE, HOSTILE]]})
 
 
 def test_text_of_the_data_is_never_markup():
-    text = page_of({HOSTILE: sections(HOSTILE)}, title=HOSTILE)
-    page = Page(text)
-    assert "<script" not in text and "\u202e" not in text and "\x1b" not in text
-    assert {name for _, attributes in page.elements for name in attributes} & {"onload"} == set()
-    assert page.text.count("</title><script>alert(1)</script>\" onload='x' \\u202e\\x1b[2J") > 20
+    findings = [Finding(HOSTILE, HOSTILE, (rate(0.5, name=HOSTILE),), groups={HOSTILE: HOSTILE})]
+    contents = Contents(
+        [Part(HOSTILE, sections(HOSTILE), HOSTILE)],
+        HOSTILE,
+        [(HOSTILE, HOSTILE)],
+        [HOSTILE, HOSTILE],
+        findings,
+        [HOSTILE],
+        sections(HOSTILE),
+        sections(HOSTILE),
+        plan=HOSTILE,
+        results={HOSTILE: hostile_result()},
+    )
+    text = page_of(contents)
+    shown = Page(text)
+    assert len(shown.of("script")) == 2 and "\u202e" not in text and "\x1b" not in text
+    assert {name for _, attributes in shown.elements for name in attributes} & {"onload"} == set()
+    assert shown.text.count("</title><script>alert(1)</script>\" onload='x' \\u202e\\x1b[2J") > 60
+    held = re.search('id="data">(.*?)</script>', text)
+    assert held is not None and "<" not in held[1]
+    assert json.loads(held[1])["cases"][0]["texts"][0][0][0].startswith("</title><script>alert(1)")
 
 
-def test_several_parts_are_linked_at_the_top_and_one_is_not():
-    links = [link["href"] for link in Page(page_of({"a": sections(), "b": sections()})).of("a")]
-    assert links == ["#part-1", "#part-2"]
-    assert [article["id"] for article in Page(page_of({"a": [], "b": []})).of("article")] == [
-        "part-1",
-        "part-2",
-    ]
-    assert Page(page_of({"a": sections()})).of("a") == []
+def test_every_part_is_linked_from_the_contents():
+    shown = Page(page_of(page(a=sections(), b=sections())))
+    assert [link["href"] for link in shown.of("a")] == ["#main", "#part-1", "#part-2"]
+    assert [article["id"] for article in shown.of("article")] == ["part-1", "part-2"]
+
+
+def test_findings_come_first_with_their_numbers_and_a_link_to_them():
+    findings = [Finding("verdict", f"Finding {i}.", (rate(0.25), rate(0.111)), 9 - i) for i in range(5)]
+    shown = Contents([Part("a", sections())], findings=findings)
+    text = page_of(shown)
+    assert (
+        text.index("Finding 0.")
+        < text.index("Finding 2.")
+        < text.index("2 more findings")
+        < text.index("Finding 3.")
+    )
+    links = [link for link in Page(text).of("a") if "data-to" in link]
+    assert [link["href"] for link in links] == ["#part-1"] * 5, "the second number is nowhere on the page"
+    assert f'data-k="{links[0]["data-to"]}"' in text
 
 
 def test_what_is_only_for_those_who_want_everything_is_folded():
     assert str(section_html(Section("In depth", "text", detail="full"))) == (
-        '<details><summary>In depth</summary><p class="text">text</p></details>\n'
+        '<details class="full"><summary>In depth</summary><p class="text">text</p></details>\n'
+    )
+    matrix = HeatMap([("f", "")], [("a", "")], {(0, 0): rate(0.9)}, "by f")
+    assert str(section_html(Section("In depth", blocks=[matrix], detail="full"))).startswith(
+        '<details class="full" open><summary>by f</summary>'
     )
 
 
@@ -218,8 +266,14 @@ def test_a_number_says_what_it_rests_on():
     hint = "pass rate: 25.0; 95 % interval 12.5 – 62.5 (wilson); n = 140; this checkpoint only"
     assert (
         html(Text([Number(rate(0.25), "good")]))
-        == f'<p class="text"><span class="t-good" title="{hint}">25.0</span></p>'
+        == f'<p class="text"><span class="num t-good" title="{hint}" data-k="{key_of(rate(0.25))}">25.0</span></p>'
     )
+
+
+def test_a_number_that_rests_on_cases_says_which():
+    groups = {"functionality": "a b", "capability": "c&d"}
+    measure = Measure("pass rate", 0.5, 9, groups, facts={"mean over": "cases", "only": {"kind": "ID"}})
+    assert 'data-g="functionality=a+b&amp;capability=c%26d&amp;kind=ID"' in html(Text([Number(measure)]))
 
 
 def test_a_table_has_headings_names_and_numbers():
@@ -233,8 +287,11 @@ def test_a_table_has_headings_names_and_numbers():
         '<thead><tr><th scope="col">name</th><th scope="col" class="right">pass rate</th></tr></thead><tbody>'
         '<tr class="heading"><th colspan="2" scope="rowgroup">block</th></tr>'
         '<tr><th scope="row" class="inside">  a_<wbr>b</th>'
-        f'<td class="right"><span class="t-quiet" title="{hint}">1 of 2</span></td></tr>'
-        "</tbody></table></div></figure>\n"
+        f'<td class="right"><span class="num t-quiet" title="{hint}" data-k="{key_of(rate(None))}">1 of 2</span></td>'
+        "</tr></tbody></table></div>"
+        '<details class="csv"><summary>CSV</summary><button type="button" class="copy" hidden>Copy</button>'
+        '<pre tabindex="0">block,name,pass rate,pass rate low,pass rate high,pass rate n\n'
+        "block,a_b,,,,140\n</pre></details></figure>\n"
     )
 
 
@@ -257,16 +314,18 @@ def test_an_interval_stands_quietly_behind_its_value():
             [Row(["x", Number(rate(0.5), "good", "▲", "value and interval")])],
         )
     )
-    assert re.findall(r'<span class="([a-z-]*)"[^>]*>([^<]*)<', text) == [
-        ("t-good", "50.0 ▲"),
-        ("t-quiet", "25.0 – 75.0"),
+    assert re.findall(r'<span class="([a-z -]*)"[^>]*>([^<]*)<', text) == [
+        ("num t-good", "50.0 ▲"),
+        ("num t-quiet", "25.0 – 75.0"),
     ]
 
 
 def test_a_heat_map_is_coloured_by_how_far_a_rate_is_from_a_half():
     cells = {(0, 0): rate(0.9), (0, 1): rate(0.25), (0, 2): rate(None)}
     text = html(HeatMap([("f", "")], [("a", ""), ("b", ""), ("c", ""), ("d", "")], cells))
-    cells_shown = re.findall(r'<td class="cell ([a-z -]+)"(?: style="([^"]+)")?[^>]*>([^<]*)<', text)
+    cells_shown = re.findall(
+        r'<td class="cell ([a-z -]+)"(?: style="([^"]+)")?>(?:<span[^>]*>)?([^<]*)<', text
+    )
     assert cells_shown == [
         ("high", "--depth:0.80", "90"),
         ("low", "--depth:0.50", "25"),

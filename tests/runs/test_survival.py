@@ -117,8 +117,9 @@ def test_killed_at_200_random_moments_the_files_are_the_same_and_no_finished_bat
             before, already = whole_batches(store, sizes), len(asked(log))
             ending = run_up_to(rng.randrange(1, whole), store)
             assert ending in (0, -signal.SIGKILL)
-            again = [texts for _, texts in asked(log)[already:]]
-            assert again == order[before : before + len(again)]
+            # Checks of the model ask samples of their own, now and then as many as a batch has.
+            again = [texts for _, texts in asked(log)[already:] if texts in order]
+            assert again == (order[before:] if ending == 0 else order[before : before + len(again)])
             kills += ending != 0
             kills_while_asking += ending != 0 and 0 < whole_batches(store, sizes) < len(sizes)
         assert files(store) == reference

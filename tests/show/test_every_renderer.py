@@ -11,6 +11,7 @@ import pytest
 
 from shoal.records import Case, Measure, Outcome
 from shoal.report import blocks as html
+from shoal.report.data import Page, Part
 from shoal.report.html import page_of
 from shoal.show import csv_tables, latex, markdown, terminal
 from shoal.text import STEERING
@@ -102,7 +103,7 @@ EMPTY: dict[type, Block] = {
 }
 
 TAGS = (
-    "section|h3|p|span|figure|figcaption|div|table|thead|tbody|tr|th|td|details|summary|ul|ol|li|mark|wbr|i|b|u|"
+    "button|pre|section|h3|p|span|figure|figcaption|div|table|thead|tbody|tr|th|td|details|summary|ul|ol|li|mark|wbr|i|b|u|"
     "svg|g|line|text|polyline|polygon|circle|title"
 )
 """What the page is made of."""
@@ -215,5 +216,9 @@ def test_a_section_for_files_is_shown_to_nobody():
     section = Section("title", "text", [BUILT[Table]("wordhoard", PLAIN)], detail="file")
     assert "wordhoard" in csv_tables.tables_of([section])
     lines = terminal.section_lines([section], 80, full=True)
-    pages = [markdown.as_markdown([section]), latex.as_latex([section]), page_of({"part": [section]})]
+    pages = [
+        markdown.as_markdown([section]),
+        latex.as_latex([section]),
+        page_of(Page([Part("part", [section])])),
+    ]
     assert not lines and not any("wordhoard" in page for page in pages)

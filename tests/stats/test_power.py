@@ -13,8 +13,6 @@ from shoal.stats.intervals import Student, paired_t
 from shoal.stats.limits import difference_p
 from shoal.stats.paired import sign_test
 from shoal.stats.power import (
-    mde_one_proportion,
-    mde_paired,
     sign_test_power,
     smallest_difference,
     smallest_distance,
@@ -25,28 +23,18 @@ from shoal.stats.resampling import ClusterTable, paired_table
 from shoal.stats.seeds import SeedError, composed
 
 
-@settings(deadline=None)
-@given(st.integers(30, 10_000), st.floats(0.01, 0.9))
+@settings(deadline=None, max_examples=20)
+@given(st.integers(30, 1_000), st.floats(0.01, 0.9))
 def test_more_cases_find_smaller_differences(n: int, discordance: float) -> None:
-    few, many = mde_paired(n, discordance), mde_paired(4 * n, discordance)
-    if few is not None:
-        assert many is not None and many < few <= discordance
-
-
-def test_what_cannot_be_found_is_none() -> None:
-    assert mde_paired(20, 0.05) is None
-    assert mde_paired(500, 0.0) is None
-    assert mde_paired(0, 0.5) is None
-    assert mde_one_proportion(2) is None
+    few, many = smallest_difference(n, discordance), smallest_difference(4 * n, discordance)
+    assert few is not None and many is not None and many < few
 
 
 def test_bad_arguments_are_named() -> None:
     with pytest.raises(ValueError, match="discordance lies between 0 and 1"):
-        mde_paired(10, 1.5)
-    with pytest.raises(ValueError, match="power between"):
-        mde_paired(10, 0.5, power=1.0)
-    with pytest.raises(ValueError, match="discordance lies between 0 and 1"):
         smallest_difference(10, 1.5)
+    with pytest.raises(ValueError, match="power between"):
+        smallest_difference(10, 0.5, power=1.0)
     with pytest.raises(ValueError, match="at most the discordance"):
         sign_test_power(10, 0.1, 0.2)
 
@@ -92,12 +80,6 @@ def test_a_planted_difference_is_found_as_often_as_promised() -> None:
         draws = rng.multinomial(n, shares, size=2000).tolist()
         detected = np.mean([sign_test(only_a, only_b) <= alpha for only_a, only_b, _ in draws])
         assert detected == pytest.approx(0.8, abs=0.03)
-
-
-def test_the_normal_approximation_promises_too_much() -> None:
-    by_formula, exactly = mde_paired(60, 0.3), smallest_difference(60, 0.3)
-    assert by_formula is not None and exactly is not None and exactly > by_formula
-    assert sign_test_power(60, 0.3, by_formula) < 0.78
 
 
 @pytest.mark.parametrize("degrees", [2, 4, 30])

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import integrate
 from scipy.stats import binom
 
-from shoal.stats.sequential import below_e_value, mean_below_e_value, over_looks, worse_e_value
+from shoal.stats.sequential import below_e_value, look_limit, mean_below_e_value, worse_e_value
 
 LOOKS, HISTORIES = 100, 400
 AT_MOST = 0.05 + 2 * math.sqrt(0.05 * 0.95 / HISTORIES)
@@ -95,23 +95,32 @@ def test_a_new_model_on_the_same_cases_at_every_commit() -> None:
         models = rng.random((LOOKS, 100)) < chances
         worse, better = (models < baseline).sum(axis=1), (models > baseline).sum(axis=1)
         e = [worse_e_value(b, w) for b, w in zip(better.tolist(), worse.tolist(), strict=True)]
-        alarms += over_looks(e) >= 20
+        alarms += any(value >= look_limit(look) for look, value in enumerate(e, start=1))
         plain += binom.sf(worse - 1, worse + better, 0.5).min() <= 0.05
     assert alarms / HISTORIES <= AT_MOST
     assert plain / HISTORIES > 0.4  # a test at 5 % on every commit
 
 
-def test_looks_only_add_up() -> None:
-    e = [0.5, 3.0, 10.0, 0.1]
-    sums = [over_looks(e[:looks]) for looks in range(5)]
-    assert sums == sorted(sums) and sums[0] == 0
-    assert over_looks([1.0] * 5000) == pytest.approx(1, abs=1e-3)
+def test_the_chances_of_all_looks_add_up_to_the_level() -> None:
+    assert sum(1 / look_limit(look) for look in range(1, 5000)) == pytest.approx(0.05, rel=1e-3)
+    assert 30 / look_limit(2, family=30) == pytest.approx(1 / look_limit(2))
 
 
-def test_a_model_that_got_worse_is_found_at_the_thirtieth_commit() -> None:
-    quiet = [worse_e_value(8, 8)] * 29
-    assert over_looks(quiet) < 1
-    assert over_looks([*quiet, worse_e_value(10, 60)]) >= 20
+def test_a_model_that_got_worse_is_found_at_the_hundredth_commit_and_its_repair_passes() -> None:
+    assert worse_e_value(5, 45) >= look_limit(100)
+    assert worse_e_value(20, 25) < look_limit(101)
+
+
+def test_unequal_shares_of_a_mean_bet_fairly_too() -> None:
+    """Four cases of which two count twice as much; their means are apart, but the sum is at its limit."""
+    weights, chances = np.array([2.0, 2.0, 1.0, 1.0]), np.array([0.7, 0.5, 0.4, 0.2])
+    limit = float(weights @ chances / weights.sum())
+    mean = 0.0
+    for pattern in range(16):
+        hits = np.array([pattern >> bit & 1 for bit in range(4)])
+        chance = float(np.where(hits, chances, 1 - chances).prod())
+        mean += chance * mean_below_e_value(weights * (hits - limit), 0.0, 2 * (1 - limit))
+    assert 0.9 < mean <= 1
 
 
 def test_bad_arguments_are_named() -> None:

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from shoal.protocols.base import Asks, Built
+from shoal.protocols.base import Asks, Built, Scored
 from shoal.protocols.bias.asking import answers, check_language_model, likelihoods, log_probabilities
 from shoal.protocols.bias.likelihood import across, blocks, conclude, files, score_cells, score_columns
 from shoal.protocols.bias.notes import UNDEFINED, Phrases
 from shoal.protocols.bias.settings import Settings
 from shoal.protocols.bias.shares import OVER_CASES, share
-from shoal.records import Answer, Case, Example, Measure, Measures, Outcome
+from shoal.records import Answer, Case, Example, Measures, Outcome
 from shoal.views import Row, Table
 
 FOLDER, FILES = "lengths", ("lengths.txt",)
@@ -35,9 +35,7 @@ def ask(settings: Settings, model: Any, built: Built, examples: Sequence[Example
     return answers("tokens", lambda part: likelihoods(model, [text for (text,) in part]), examples)
 
 
-def score(
-    settings: Settings, cases: Sequence[Case], answered: Sequence[Sequence[Answer]]
-) -> tuple[list[Outcome], list[Measure]]:
+def score(settings: Settings, cases: Sequence[Case], answered: Sequence[Sequence[Answer]]) -> Scored:
     """How often the longer one is the likelier."""
     sums = [[sum(log_probabilities(row.data)) for row in rows] for rows in answered]
     outcomes = [
@@ -46,7 +44,7 @@ def score(
     ]
     groups = {"diagnostic": "lengths", "category": "all"}
     counts = [float(bool(outcome.passed)) for outcome in outcomes]
-    return outcomes, [share("stereotype score", counts, groups, facts=OVER_CASES)]
+    return Scored(outcomes, [share("stereotype score", counts, groups, facts=OVER_CASES)])
 
 
 def table(measures: Measures) -> Table:

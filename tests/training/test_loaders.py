@@ -75,10 +75,32 @@ def case_of(text):
 # How many steps
 
 
-@pytest.mark.parametrize(("method", "steps"), [("vanilla", 23), ("irm", 9), ("group-dro", 24), ("fish", 5)])
-def test_steps_per_epoch_are_those_of_section_1_14(method, steps):
+ALIKE = {"kappa": 0.0, "iid_share": 0.0}
+
+
+@pytest.mark.parametrize(
+    ("method", "options", "steps"),
+    [
+        ("vanilla", {}, 23),
+        ("irm", ALIKE | {"per_step": 0}, 9),
+        ("group-dro", ALIKE, 24),
+        ("fish", {"kappa": 0.0, "iid_always": False}, 8),  # three environments: three inner steps
+        ("irm", {}, 9),  # five of three are all
+        ("group-dro", {}, 23),  # 160 / 7.17: half of the draws are i.i.d.
+        ("fish", {}, 8),
+    ],
+)
+def test_steps_per_epoch_are_those_of_section_1_14(method, options, steps):
     toy = [labelled("a", 40), paired("b", 20), labelled("c", 100, "iid")]
-    assert steps_of(toy, make_method(method), How(learning_rate=1e-3, batch=8, epochs=1)) == steps
+    assert steps_of(toy, make_method(method, options), How(learning_rate=1e-3, batch=8, epochs=1)) == steps
+
+
+def test_five_inner_steps_of_fish_make_five_steps_of_an_epoch():
+    """Section 1.14's 160 / 33.33, with as many environments as inner steps."""
+    toy = [labelled("a", 20), labelled("b", 20), paired("c", 10), paired("d", 10), labelled("e", 100, "iid")]
+    options = {"kappa": 0.0, "iid_always": False}
+    how = How(learning_rate=1e-3, batch=8, epochs=1)
+    assert steps_of(toy, make_method("fish", options), how) == 5  # 160 / (5 · 6.4)
 
 
 def test_the_methods_like_vanilla_take_as_many_steps_as_it():

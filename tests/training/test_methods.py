@@ -12,7 +12,7 @@ from shoal.errors import PlanError
 from shoal.training.batch import Batch
 from shoal.training.environments import Environment, Labelled
 from shoal.training.how import How
-from shoal.training.loaders import label_loss
+from shoal.training.loaders import LabelLoss
 from shoal.training.loop import train
 from shoal.training.methods import METHODS, make_method
 from shoal.training.methods.dropout import dropout_at
@@ -38,7 +38,7 @@ def environments(*sizes, kinds=()):
 def batch_of(z, y, environment="0", kind="MFT"):
     """A batch whose inputs are its logits."""
     logits, targets = torch.tensor(z), torch.eye(len(z[0]))[list(y)]
-    return Batch(environment, logits, label_loss(targets, "softmax"), kind, len(z))
+    return Batch(environment, logits, LabelLoss(targets, "softmax"), kind, len(z))
 
 
 def linear_model(seed=0):
@@ -50,7 +50,7 @@ def linear_model(seed=0):
 
     def batch(name):
         targets = torch.eye(2)[torch.randint(2, (6,), generator=rows)]
-        return Batch(name, torch.randn(6, 3, generator=rows), label_loss(targets, "softmax"), "MFT", 6)
+        return Batch(name, torch.randn(6, 3, generator=rows), LabelLoss(targets, "softmax"), "MFT", 6)
 
     learner = Learner(network, network)
     return learner, [batch("0"), batch("1"), batch("2")]
@@ -235,7 +235,7 @@ def objectives(method, batches, progress):
 
 def test_irms_objective_is_divided_by_a_large_penalty():
     batch = batch_of([[2.0, 0.0]], [0])  # R = .126928, P = .056837
-    (late,) = objectives(make("irm"), [batch], progress=0.2)
+    (late,) = objectives(make("irm", {"penalty": 1e4}), [batch], progress=0.2)
     assert late.item() == pytest.approx(0.056850, abs=1e-6)
     (early,) = objectives(make("irm"), [batch], progress=0.19)
     assert early.item() == pytest.approx(0.126928 + 0.056837, abs=1e-6)
@@ -267,18 +267,87 @@ def test_irm_takes_every_kind_of_batch(toy, fresh):
 # Group-DRO
 
 
-def test_group_dro_weighs_as_in_section_1_13():
-    method = make("group-dro")
+@pytest.mark.parametrize(("options", "expected"), [({}, 2.026755), ({"importance": False}, 0.675585)])
+def test_group_dro_weighs_as_in_section_1_13(options, expected):
+    method = make("group-dro", {"step_size": 0.01, **options})
     method.start(environments(1, 1, 1))
     stepper = SimpleNamespace(step=lambda objective: None)
     batch = Batch("1", torch.zeros(1), lambda logits, scale=None: torch.tensor(2.0))
     loss = method.step(lambda inputs: inputs, [batch], stepper, 0.0)
     assert list(method.weights().values()) == pytest.approx([0.331104, 0.337792, 0.331104], abs=1e-6)
-    assert loss == pytest.approx(0.675585, abs=1e-6)
+    assert loss == pytest.approx(expected, abs=1e-6)
+
+
+def planted_losses(method, losses, known, draws, seed=0):
+    """What q comes to where each environment loses the same all the time."""
+    rng = np.random.default_rng(seed)
+    method.start(known)
+    stepper = SimpleNamespace(step=lambda objective: None, total=draws)
+    for _ in range(draws):
+        (name,) = method.environments(known, rng)
+        batch = Batch(name, torch.zeros(1), lambda logits, scale=None, loss=losses[name]: torch.tensor(loss))
+        method.step(lambda inputs: inputs, [batch], stepper, 0.0)
+    return method.weights()
+
+
+def test_group_dro_seeks_the_worst_group_however_seldom_it_is_drawn():
+    """Section 7.12: sizes 4 and 400, losses 2.0 and .5; by draws alone the large one would win, .994 to .006."""
+    known, losses = environments(4, 400), {"0": 2.0, "1": 0.5}
+    options = {"kappa": 1, "step_size": 0.01}
+    weights = planted_losses(make("group-dro", options), losses, known, 1075)
+    assert weights["0"] > 0.99
+    uncorrected = planted_losses(make("group-dro", options | {"importance": False}), losses, known, 1075)
+    assert uncorrected["0"] < 0.02
+
+
+def test_group_dros_model_minimises_the_weighted_loss_whatever_the_chances():
+    """In expectation over draws the gradient is that of Σ q_e loss_e."""
+    known = environments(4, 400)
+    method = make("group-dro", {"kappa": 1, "step_size": 0})
+    method.start(known)
+    taken: list[float] = []
+    stepper = SimpleNamespace(step=lambda objective: taken.append(objective.item()))
+    for name, loss in (("0", 2.0), ("1", 0.5)):
+        batch = Batch(name, torch.zeros(1), lambda logits, scale=None, loss=loss: torch.tensor(loss))
+        method.step(lambda inputs: inputs, [batch], stepper, 0.0)
+    chances = method.chances(known)
+    assert chances @ taken == pytest.approx(0.5 * 2.0 + 0.5 * 0.5)
+
+
+def test_group_dro_blames_for_what_can_be_learnt_only():
+    """Both lose .7; the neutral one cannot lose less than .693."""
+    entropy = -2 * 0.5 * np.log(0.5)
+    weights = {}
+    for excess in (True, False):
+        method = make("group-dro", {"step_size": 0.1, "excess": excess})
+        method.start(environments(1, 1))
+        for name, floor in (("0", entropy), ("1", 0.0)):
+            loss = lambda logits, scale=None: torch.tensor(0.7)  # noqa: E731
+            batch = Batch(name, torch.zeros(1), loss, floor=lambda logits, floor=floor: floor)
+            method.step(lambda inputs: inputs, [batch], SimpleNamespace(step=lambda objective: None), 0.0)
+        weights[excess] = method.weights()
+    assert weights[False]["0"] == pytest.approx(0.5)
+    assert weights[True]["1"] / weights[True]["0"] == pytest.approx(np.exp(0.1 * entropy))
+
+
+@pytest.mark.parametrize(("total", "rate"), [(400, 0.01), (10, 0.1), (100_000, 0.001)])
+def test_group_dros_step_size_follows_from_the_draws(total, rate):
+    method = make("group-dro")
+    method.start(environments(1, 1))
+    assert method.rate(SimpleNamespace(total=total)) == pytest.approx(rate)  # 200 draws of each: .01
+
+
+def test_a_group_dro_that_was_plain_training_says_so():
+    known = environments(10, 10)
+    alike, apart = make("group-dro"), make("group-dro")
+    planted_losses(alike, {"0": 0.5, "1": 0.5}, known, 400)
+    planted_losses(apart, {"0": 3.0, "1": 0.1}, known, 400)
+    assert "this was plain training" in alike.notes()[0] and "400 draws" in alike.notes()[0]
+    assert apart.weights()["0"] > 0.9 and "0 has" in apart.notes()[0] and "plain" not in apart.notes()[0]
 
 
 def test_group_dro_of_all_groups_weighs_as_in_section_1_13():
-    method = make("group-dro", {"all_groups": True})
+    method = make("group-dro", {"all_groups": True, "step_size": 0.01})
     method.start(environments(1, 1, 1))
     assert method.environments(environments(1, 1, 1), np.random.default_rng(0)) == ["0", "1", "2"]
     batches = [
@@ -293,7 +362,7 @@ def test_group_dro_of_all_groups_weighs_as_in_section_1_13():
 def test_group_dro_with_step_size_0_weighs_all_alike(toy, fresh):
     method = make("group-dro", {"step_size": 0})
     train(fresh(), toy, method, How(1e-3, 16, 0.5), seed=0)
-    assert list(method.weights().values()) == [0.2] * 5
+    assert list(method.weights().values()) == [0.25] * 4  # the i.i.d. data have a share of their own
 
 
 def test_centred_blame_does_not_follow_the_test_type():
@@ -316,13 +385,13 @@ def test_centred_blame_does_not_follow_the_test_type():
 
 
 def test_with_a_share_of_their_own_iid_data_are_not_weighted():
-    method = make("group-dro", {"iid_share": 0.5})
+    method = make("group-dro", {"iid_share": 0.5, "step_size": 0.01})
     known = environments(10, 10, 1000, kinds=("MFT", "MFT", "iid"))
     method.start(known)
     assert list(method.weights()) == ["0", "1"]
     batch = Batch("2", torch.zeros(1), lambda logits, scale=None: torch.tensor(3.0), "iid")
     loss = method.step(lambda inputs: inputs, [batch], SimpleNamespace(step=lambda objective: None), 0.0)
-    assert loss == 1.5 and list(method.weights().values()) == [0.5, 0.5]
+    assert loss == 3.0 and list(method.weights().values()) == [0.5, 0.5]  # as much as in plain training
 
 
 # Which environments are drawn
@@ -331,13 +400,14 @@ def test_with_a_share_of_their_own_iid_data_are_not_weighted():
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        ({"kappa": 0}, (1 / 3, 1 / 3, 1 / 3)),
-        ({"kappa": 1}, (1 / 26, 9 / 26, 16 / 26)),
+        ({"kappa": 0, "iid_share": 0}, (1 / 3, 1 / 3, 1 / 3)),
+        ({"kappa": 1, "iid_share": 0}, (1 / 26, 9 / 26, 16 / 26)),
+        ({"kappa": 1}, (0.05, 0.45, 0.5)),
         ({}, (1 / 8, 3 / 8, 4 / 8)),
         ({"iid_share": 0.6}, (0.1, 0.3, 0.6)),
     ],
 )
-@pytest.mark.parametrize("name", ["group-dro", "fish"])
+@pytest.mark.parametrize("name", ["group-dro", "irm"])
 def test_chances_are_those_of_section_7_12(name, options, expected):
     known = environments(1, 9, 16, kinds=("MFT", "INV", "iid"))
     assert make(name, options).chances(known).tolist() == pytest.approx(list(expected))
@@ -355,8 +425,25 @@ def test_fish_draws_distinct_environments_while_there_are_any():
     many, few = environments(*range(1, 9)), environments(5, 5)
     for _ in range(50):
         assert len(set(method.environments(many, rng))) == 5
-        names = method.environments(few, rng)
-        assert [set(names[at : at + 2]) for at in (0, 2)] == [{"0", "1"}] * 2 and len(names) == 5
+        assert sorted(method.environments(few, rng)) == ["0", "1"]
+
+
+@pytest.mark.parametrize("name", ["fish", "irm"])
+def test_one_of_the_environments_of_a_step_is_always_iid(name):
+    known = environments(*range(1, 9), kinds=("MFT",) * 7 + ("iid",))
+    rng = np.random.default_rng(0)
+    drawn = [make(name).environments(known, rng) for _ in range(50)]
+    assert all("7" in names and len(set(names)) == 5 for names in drawn)
+    assert len({names.index("7") for names in drawn}) == 5
+
+
+def test_irm_gives_environments_their_shares_of_the_objective():
+    known = environments(1, 9, 16, kinds=("MFT", "INV", "iid"))
+    every, some = make("irm"), make("irm", {"per_step": 2, "iid_share": 0.6})
+    every.start(known)
+    some.start(known)
+    assert list(every.shares.values()) == pytest.approx([3 / 8, 9 / 8, 12 / 8])
+    assert list(some.shares.values()) == pytest.approx([0.8, 0.8, 1.2])  # of two, .4 and .6
 
 
 # Fish
@@ -383,10 +470,16 @@ def test_fish_on_the_toy_of_section_1_13(epsilon, expected):
     assert theta.item() == pytest.approx(expected)
 
 
-@pytest.mark.parametrize(("rate", "expected"), [(2e-5, 0.005), (3e-5, 0.0033333), (5e-5, 0.002)])
-def test_fishs_epsilon_falls_with_the_rate(rate, expected):
-    stepper = SimpleNamespace(how=How(learning_rate=rate, batch=8, epochs=1))
-    assert make("fish").share_of_the_way(stepper) == pytest.approx(expected, rel=1e-4)
+def test_fish_goes_all_of_the_way_while_it_is_to_train_plainly():
+    found = {}
+    for progress in (0.19, 0.2):
+        learner, batches = linear_model()
+        stepper = Stepper(learner.weights(), HOW, 10)
+        method = make("fish", {"epsilon": 0, "plain_share": 0.2})
+        before = learner.network.weight.detach().clone()
+        method.step(learner, batches, stepper, progress)
+        found[progress] = (learner.network.weight.detach() - before).abs().max()
+    assert found[0.19] > 1e-4 and found[0.2] == 0
 
 
 def test_fish_with_epsilon_0_stays_where_it_is(toy, fresh, weights_of):
@@ -441,7 +534,11 @@ def test_options_that_are_not_known_are_refused_with_those_that_are():
     with pytest.raises(PlanError, match="fish: inner_steps must be a whole number, found 2.5"):
         make_method("fish", {"inner_steps": 2.5})
     with pytest.raises(PlanError, match="iid_share is a share"):
-        make_method("fish", {"iid_share": 1})
+        make_method("irm", {"iid_share": 1})
+    with pytest.raises(PlanError, match="fish: epsilon is a share"):
+        make_method("fish", {"epsilon": -1})
+    with pytest.raises(PlanError, match="group-dro: step_size must be a number, found 'large'"):
+        make_method("group-dro", {"step_size": "large"})
     with pytest.raises(PlanError, match=r"'nowhere:Method' cannot be imported"):
         make_method("nowhere:Method")
     with pytest.raises(PlanError, match=r"is not a Method"):

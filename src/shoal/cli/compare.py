@@ -39,10 +39,16 @@ def first_protocol() -> str:
 @INTO
 @click.option(
     "--adjust",
-    type=click.Choice(["holm", "bh", "max-t", "none"]),
+    type=click.Choice(["holm", "bonferroni", "bh", "max-t", "none"]),
     default="holm",
     show_default=True,
-    help="How p is adjusted over all rows.",
+    help="How p is adjusted over all rows; with bonferroni the intervals hold together too.",
+)
+@click.option(
+    "--margin",
+    type=float,
+    metavar="SHARE",
+    help="Ask of each row whether B is worse by less than this, such as 0.02 for two points.",
 )
 @click.option(
     "--matrix",
@@ -57,6 +63,11 @@ def first_protocol() -> str:
 @click.option("--markdown", "as_markdown", is_flag=True, help="Print a Markdown table.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print every row as CSV.")
 @click.option("--latex", "as_latex", is_flag=True, help="Print a LaTeX table (booktabs).")
+@click.option(
+    "--out",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Also write the comparison as an HTML page, with the cases of both sides.",
+)
 def compare_command(
     names: tuple[str, ...],
     seeds_a: tuple[str, ...],
@@ -64,6 +75,7 @@ def compare_command(
     pairs: tuple[str, ...],
     into: Path,
     adjust: Any,
+    margin: float | None,
     matrix: Path | None,
     paired_seeds: bool,
     changed: bool,
@@ -73,6 +85,7 @@ def compare_command(
     as_markdown: bool,
     as_csv: bool,
     as_latex: bool,
+    out: Path | None,
 ) -> None:
     """Compare model B with model A on the same cases; every difference is B minus A.
 
@@ -84,11 +97,14 @@ def compare_command(
     Examples:
       shoal compare predictions:old.jsonl predictions:new.jsonl --set suite=suite.jsonl
       shoal compare 3f9c1a2b 91be77d0 --into runs --markdown
+      shoal compare 3f9c1a2b 91be77d0 --into runs --margin 0.02 --out comparison.html
       shoal compare hf:base hf:debiased --protocol bias --set diagnostic=crows --set data=example
       shoal compare --a seed1 --a seed2 --b other1 --b other2 --into runs
       shoal compare --matrix runs_by_items.csv
     """
     form = one_form({"json": as_json, "markdown": as_markdown, "csv": as_csv, "latex": as_latex})
+    if matrix and out:
+        raise click.UsageError("--matrix and --out do not go together: a table of runs has no cases to show")
     if matrix:
         return _compare_runs(matrix, form)
     from ..comparing.pairs import Choices, compare
@@ -108,8 +124,23 @@ def compare_command(
         )
     results = [with_outcomes(result, name) for result, name in zip(results, given, strict=True)]
     refuse_dead(results)
-    choices = Choices(adjust=adjust, paired_seeds=paired_seeds)
-    _show_comparison(compare(results[: len(side_a)], results[len(side_a) :], choices), form, changed)
+    choices = Choices(adjust=adjust, margin=margin, paired_seeds=paired_seeds)
+    comparison = compare(results[: len(side_a)], results[len(side_a) :], choices)
+    if out:
+        _write_comparison(comparison, out)
+    _show_comparison(comparison, form, changed)
+
+
+def _write_comparison(comparison: Any, out: Path) -> None:
+    from ..comparing.view import comparison_sections
+    from ..report.data import sections_page
+    from ..report.html import write_page
+
+    results = [*comparison.a, *comparison.b]
+    page = sections_page(
+        comparison_sections(comparison), results, "What changed from A to B", comparison.measures
+    )
+    write_page(page, out, [result.job for result in results])
 
 
 def _show_comparison(comparison: Any, form: str, changed: bool) -> None:
@@ -170,6 +201,11 @@ def _compare_runs(matrix: Path, form: str) -> None:
     help="The file of rules.",
 )
 @click.option("--baseline", metavar="RESULT", help="What relative rules compare with.")
+@click.option(
+    "--looks",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help='Count the looks at this baseline there, for rules with judge = "anytime"; keep the file with it.',
+)
 @click.option("--junit", type=click.Path(dir_okay=False, path_type=Path), help="Write JUnit XML there.")
 @SETTINGS
 @INTO
@@ -180,6 +216,7 @@ def gate_command(
     result: str,
     rules: Path,
     baseline: str | None,
+    looks: Path | None,
     junit: Path | None,
     pairs: tuple[str, ...],
     into: Path,
@@ -197,9 +234,11 @@ def gate_command(
       shoal gate result.json --rules gate.toml
       shoal gate predictions:new.jsonl --set suite=suite.jsonl --rules gate.toml --baseline baseline.json
       shoal gate 3f9c1a2b --rules gate.toml --baseline 91be77d0 --junit shoal.xml
+      shoal gate 3f9c1a2b --rules gate.toml --baseline 91be77d0 --looks looks.json
     """
     from ..comparing.judge import judge
     from ..comparing.junit import write_junit
+    from ..comparing.looks import look, write_looks
     from ..comparing.rules import read_rules
     from ..comparing.view import verdict_as_json, verdict_sections
     from ..runs.results import find_results
@@ -221,10 +260,15 @@ def gate_command(
             keep=keep,
         )
     refuse_dead(results[:1])
+    counted = look(looks, results[0], results[1] if baseline else None) if looks else None
     try:
-        verdicts = judge(checked, *results)
+        verdicts = judge(
+            checked, results[0], results[1] if baseline else None, counted[0] if counted else None
+        )
     except PlanError as problem:
         raise problem.at(str(rules)) from None
+    if looks and counted:
+        write_looks(looks, counted[1])
     if junit:
         write_junit(verdicts, results[0], junit)
     if as_json:

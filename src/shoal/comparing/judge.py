@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from ..claims import ALPHA
@@ -20,9 +21,11 @@ from ..stats.intervals import normal_quantile
 from ..stats.limits import Side, difference_p, rate_p
 from ..stats.multiplicity import holm
 from ..stats.resampling import cluster_table, paired_table
-from .pairs import Choices, comparable, compare, scoring_of
+from ..stats.sequential import below_e_value, look_limit, mean_below_e_value, worse_e_value
+from .pairs import Choices, Quantity, comparable, compare, scoring_of
 from .rules import EVERY, Rule
 
+Floats = NDArray[np.float64]
 Status = Literal["met", "failed", "error", "undefined", "passed over"]
 """`error`: the model gave no answer to some cases; `undefined`: there is no number to judge; both fail the gate.
 `passed over`: undefined, and the rule allows that."""
@@ -65,9 +68,20 @@ class Verdict:
         return limit - self.judged if self.rule.kind == "at_most" else self.judged - limit
 
 
-def judge(rules: Sequence[Rule], result: Result, baseline: Result | None = None) -> list[Verdict]:
-    """A verdict for each thing that each rule looks at; a rule that looks at nothing is an error."""
+def judge(
+    rules: Sequence[Rule], result: Result, baseline: Result | None = None, look: int | None = None
+) -> list[Verdict]:
+    """A verdict for each thing that each rule looks at; a rule that looks at nothing is an error.
+
+    `look` counts the models that were looked at beside this baseline, for rules that are judged at any time.
+    """
     differences: dict[Key, Measure] | None = None
+    for rule in rules:
+        if rule.judge == "anytime" and look is None:
+            raise PlanError(
+                f"{rule}: to judge at any time, the looks must be counted",
+                fix="--looks looks.json, kept with the baseline",
+            )
     if any(rule.is_relative for rule in rules):
         if baseline is None:
             relative = next(rule for rule in rules if rule.is_relative)
@@ -79,6 +93,8 @@ def judge(rules: Sequence[Rule], result: Result, baseline: Result | None = None)
         judged = [_verdict(rule, measure, differences) for measure in measures]
         if rule.is_family and rule.judge == "upper bound":
             judged = _on_evidence(judged, measures, result, baseline if rule.is_relative else None)
+        if rule.judge == "anytime" and look is not None:
+            judged = _at_any_time(judged, measures, result, baseline if rule.is_relative else None, look)
         verdicts += judged
     return [*_of_checks(result), *verdicts]
 
@@ -114,7 +130,7 @@ def _looked_at(rule: Rule, number: int, measures: Measures) -> list[Measure]:
         raise PlanError(
             f"rule {number} matches nothing: {rule}",
             why=f"the result has {some(known, 8)}" if known else "the result has no measures",
-            fix=nearest(rule.measure, known),
+            fix=nearest(rule.measure, known) or 'measure = "NAME", one of those',
         )
     if not rule.groups:
         return _headline(rows, rule, number)
@@ -128,7 +144,7 @@ def _looked_at(rule: Rule, number: int, measures: Measures) -> list[Measure]:
         others = [group for group in chosen[0].groups if group not in rule.groups]
         raise PlanError(
             f"rule {number} looks at {len(chosen)} things at once: {rule}",
-            fix=f'{others[0].replace(" ", "_")} = "*" for each of them' if others else "",
+            fix=f'{others[0].replace(" ", "_")} = "*" for each of them' if others else "measure = NAME",
         )
     names = list(dict.fromkeys(row.name for row in chosen))
     if len(names) > 1:
@@ -144,7 +160,11 @@ def _headline(rows: Sequence[Measure], rule: Rule, number: int) -> list[Measure]
     if marked:
         return marked[:1]
     if not rows:
-        raise PlanError(f"rule {number} matches nothing: {rule}", why="the result has nothing to judge")
+        raise PlanError(
+            f"rule {number} matches nothing: {rule}",
+            why="the result has nothing to judge",
+            fix="a result with measures: shoal try … --json, or a job that is done",
+        )
     fewest = min(_restricting(row) for row in rows)
     return [row for row in rows if _restricting(row) == fewest][:1]
 
@@ -165,14 +185,18 @@ def _nothing(rule: Rule, number: int, rows: Sequence[Measure], candidates: Seque
         known = list(dict.fromkeys(row.groups[group] for row in candidates if group in row.groups))
         if known and value not in (EVERY, *known):
             why = f"the result has {some(known, 8)}"
-            return PlanError(f"rule {number} matches nothing: {rule}", why=why, fix=nearest(value, known))
+            return PlanError(
+                f"rule {number} matches nothing: {rule}",
+                why=why,
+                fix=nearest(value, known) or 'one of those, or "*" for each of them',
+            )
     groups = list(dict.fromkeys(group for row in rows for group in row.groups))
     unknown = next((group for group in rule.groups if group not in groups), "")
     why = f"the result has no {unknown}" if unknown else "no measure has all of these groups"
     return PlanError(
         f"rule {number} matches nothing: {rule}",
         why=f"{why}; its groups are {some(groups, 8)}" if groups else why,
-        fix=nearest(unknown, groups) if unknown else "",
+        fix=nearest(unknown, groups) or "groups and values that stand together in shoal try … --json",
     )
 
 
@@ -210,7 +234,7 @@ def _verdict(rule: Rule, measure: Measure, differences: "dict[Key, Measure] | No
 
 def _refuse_per_cent(rule: Rule, measure: Measure) -> None:
     if quantity(measure).unit == "share" and not 0 <= rule.limit <= 1:
-        fix = f"{rule.kind} = {rule.limit / 100:g}" if 1 < rule.limit <= 100 else ""
+        fix = f"{rule.kind} = {rule.limit / 100:g}" if 1 < rule.limit <= 100 else f"{rule.kind} = 0.9"
         raise PlanError(f"{rule}: a fraction between 0 and 1 is expected", fix=fix)
 
 
@@ -232,9 +256,10 @@ def _lower_is_better(measure: Measure) -> bool:
 
 
 def _judged(rule: Rule, measure: Measure) -> float | None:
-    if measure.value is None or (rule.judge != "point" and measure.interval is None):
+    by_value = rule.judge in ("point", "anytime")
+    if measure.value is None or (not by_value and measure.interval is None):
         return None
-    ends = [measure.value] if rule.judge == "point" else list(measure.interval or ())
+    ends = [measure.value] if by_value else list(measure.interval or ())
     worth = sorted(_worth(rule, measure, end) for end in ends)
     confident = 0 if rule.judge == "lower bound" else -1
     return worth[confident if rule.kind != "at_most" else -1 - confident]
@@ -290,6 +315,30 @@ def _on_evidence(
     return judged
 
 
+def _at_any_time(
+    verdicts: Sequence[Verdict],
+    measures: Sequence[Measure],
+    result: Result,
+    baseline: Result | None,
+    look: int,
+) -> list[Verdict]:
+    """Those fail whose e-value reaches the limit of this look: over all looks at most .05 of good histories do."""
+    decided = [verdict.status in ("met", "failed") for verdict in verdicts]
+    evidence, limit = _Evidence(result, baseline), look_limit(look, sum(decided), ALPHA)
+    judged = []
+    for verdict, measure, known in zip(verdicts, measures, decided, strict=True):
+        if not known:
+            judged.append(verdict)
+            continue
+        e = evidence.e_value(verdict, measure)
+        status: Status = "failed" if e >= limit else "met"
+        words = f"e = {e:.3g}, fails at {limit:,.0f}: look {look}"
+        words += f", {sum(decided)} at once" if sum(decided) > 1 else ""
+        reason = "; ".join(filter(None, [words, _caution(verdict.measure)]))
+        judged.append(replace(verdict, status=status, reason=reason))
+    return judged
+
+
 class _Evidence:
     """One-sided p values that a limit is missed, from the cases where they are known."""
 
@@ -324,7 +373,7 @@ class _Evidence:
         if not self.known or _lower_is_better(measure):
             return _from_interval(verdict, limit)
         quantity = self.parts[measure.name, frozenset(measure.groups.items())]
-        if quantity.weights or not quantity.parts:
+        if quantity.weights or quantity.column or not quantity.parts:
             return _from_interval(verdict, limit)
         side: Side = "above" if rule.kind == "at_most" else "below"
         members = [positions for _, positions in quantity.parts]
@@ -340,6 +389,63 @@ class _Evidence:
             missed = value < limit if side == "below" else value > limit
             return 0.0 if missed else 1.0
         return rate_p(rates, limit, side)
+
+    def e_value(self, verdict: Verdict, measure: Measure) -> float:
+        """Evidence against "the limit is kept": at most 1 on average where it is."""
+        if not self.known:
+            raise DataError(
+                f"{verdict.rule}: a result file cannot be judged at any time",
+                why="how each case went is not in it",
+                fix="the predictions or the job of the result, and of its baseline",
+            )
+        rule, quantity = verdict.rule, self.parts[measure.name, frozenset(measure.groups.items())]
+        if not quantity.parts:
+            raise PlanError(
+                f"{rule}: {measure.name} rests on no cases that could be judged at any time",
+                fix='judge = "upper bound"',
+            )
+        lower = rule.kind == "at_most" or (rule.is_relative and _lower_is_better(measure))
+        values = (self.hits[0] - self.hits[1]) if self.relative else self.hits[0]
+        alone = self._alone(quantity, values)
+        if alone is not None and self.relative and rule.limit == 0:
+            better, worse = int((alone > 0).sum()), int((alone < 0).sum())
+            return worse_e_value(worse, better) if lower else worse_e_value(better, worse)
+        if alone is not None and not self.relative and 0 < rule.limit < 1:
+            good, limit = int(alone.sum()), rule.limit
+            n = len(alone)
+            return below_e_value(n - good, n, 1 - limit) if lower else below_e_value(good, n, limit)
+        limit = rule.limit - float(measure.facts.get("constant", 0.0))
+        if self.relative:
+            limit = rule.limit if lower else -rule.limit
+        sums, most = self._room(quantity, values, limit, -1.0 if lower else 1.0)
+        return mean_below_e_value(sums, 0.0, most) if most > 0 else 1.0
+
+    def _alone(self, quantity: "Quantity", values: Floats) -> Floats | None:
+        """The values of the one group of independent cases that it rests on; None where it rests on more."""
+        if quantity.weights or len(quantity.parts) > 1:
+            return None
+        members = quantity.parts[0][1]
+        known = members[~np.isnan(values[members])]
+        owners = self.clusters[known]
+        return values[known] if len(np.unique(owners)) == len(owners) else None
+
+    def _room(self, quantity: "Quantity", values: Floats, limit: float, sign: float) -> tuple[Floats, float]:
+        """What each cluster adds to "the sum less its limit", and the most that any could.
+
+        `sign` is -1 where less is better.
+        """
+        weights = list(quantity.weights) or [1 / len(quantity.parts)] * len(quantity.parts)
+        size = math.fsum(map(abs, weights))
+        sums, highest = np.zeros(int(self.clusters.max()) + 1), np.zeros(int(self.clusters.max()) + 1)
+        least = -1.0 if self.relative else 0.0
+        for weight, (_, members) in zip(weights, quantity.parts, strict=True):
+            known = members[~np.isnan(values[members])]
+            if not len(known):
+                continue
+            part, own_limit = sign * weight, sign * limit * abs(weight) / size
+            np.add.at(sums, self.clusters[known], (part * values[known] - own_limit) / len(known))
+            np.add.at(highest, self.clusters[known], (max(part * least, part) - own_limit) / len(known))
+        return sums, float(highest.max())
 
 
 def _from_interval(verdict: Verdict, limit: float) -> float:
@@ -369,7 +475,8 @@ def _differences(result: Result, baseline: Result) -> dict[Key, Measure]:
     """What the result has more than the baseline, by what is compared."""
     if result.outcomes and baseline.outcomes:
         # The ends of intervals are judged, not p: a gate runs at every commit.
-        rows = compare([baseline], [result], Choices(shuffles=100)).measures.where("difference")
+        choices = Choices(shuffles=100, could_see=False)
+        rows = compare([baseline], [result], choices).measures.where("difference")
         return {_key(row): row for row in rows}
     _comparable(result, baseline)
     before = {_key(row): row for row in judgeable(baseline.measures)}

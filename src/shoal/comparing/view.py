@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import PurePath
 from typing import Any
 
-from ..claims import ENOUGH_SEEDS
+from ..claims import ALPHA, ENOUGH_SEEDS
 from ..errors import some
 from ..measures import quantity, shown, shown_p
 from ..protocols.base import differing
@@ -65,9 +65,10 @@ def about_cases(result: Result) -> str:
     settings = result.settings
     unusual = {} if settings is None else differing(settings)
     words = [
-        f"{name} {PurePath(value).name if isinstance(value, str) else value}"
+        f"{name} {' / '.join(value) if isinstance(value, tuple) else PurePath(str(value)).name}"
         for name, value in unusual.items()
-        if isinstance(value, str | int | float) and not isinstance(value, bool)
+        if (isinstance(value, str | int | float) and not isinstance(value, bool))
+        or (isinstance(value, tuple) and all(isinstance(word, str) for word in value))
     ]
     profile = getattr(settings, "profile", "")
     parts = [str(result.job.get("protocol", "")), *words, f"{len(result.cases):,} cases"]
@@ -90,16 +91,17 @@ def _sentence(comparison: Comparison) -> list[Words | Number | str]:
                 f"The {_of(row)} is {size} {'higher' if more else 'lower'} in B than in A", tone or "strong"
             )
         )
-        pieces.append(f" ({_interval(row)}), p {_p(row.p)}")
+        pieces.append(f" ({_interval(row)}), p {_p(row.p)}{_beside(comparison)}")
     elif not row.gained and not row.lost and row.facts.get("over") != RUNS:
         pieces.append(Words("A and B pass the same cases", "strong"))
     else:
         pieces.append(Words(f"No difference shown in the {_of(row)}", "strong"))
-        p = f", p {_p(row.p)}" if row.p is not None else ""
+        p = f", p {_p(row.p)}{_beside(comparison)}" if row.p is not None else ""
         pieces.append(f": {_signed(row)}{_unit(row)} ({_interval(row) or 'no interval'}){p}")
         pieces.append(
             f"; one of {_detectable(row)} would mostly have been found" if row.mde is not None else ""
         )
+    pieces += _about_margin(comparison)
     worse, better, undecided = _sorted(comparison)
     if comparison.finest:
         pieces += [f". By {comparison.finest}: "]
@@ -110,6 +112,25 @@ def _sentence(comparison: Comparison) -> list[Words | Number | str]:
         ]
         pieces += [Words(f"no difference shown in {len(undecided)}", "quiet")]
     return [*pieces, ".\n"]
+
+
+def _beside(comparison: Comparison) -> str:
+    """Beside the headline's own p that of the table, which is adjusted for all its rows, where they differ."""
+    row = comparison.headline
+    if row.p is None or row.adjusted is None or shown_p(row.p) == shown_p(row.adjusted):
+        return ""
+    return f" by itself, {_p(row.adjusted)} adjusted for every row"
+
+
+def _about_margin(comparison: Comparison) -> list[Words | Number | str]:
+    """Whether the headline is shown to be worse by less than the margin; its own p, of one question."""
+    p = comparison.headline.inferior_p
+    if p is None:
+        return []
+    size = f"{_margin(comparison)}{_unit(comparison.headline)}"
+    if p <= ALPHA / 2:
+        return ["; ", Words(f"B is not worse by {size} or more", "good"), f", one-sided p {_p(p)}"]
+    return ["; ", Words(f"not shown that B is worse by less than {size}", "doubt"), f", one-sided p {_p(p)}"]
 
 
 def _of(row: Row) -> str:
@@ -186,6 +207,8 @@ def _table(comparison: Comparison) -> Table:
     if any(any(row.errors) for row in comparison.rows):
         errors = lambda row: Words("{:,} / {:,}".format(*row.errors) if any(row.errors) else "", "quiet")  # noqa: E731
         columns.append((Column("errors"), errors))
+    if comparison.choices.margin is not None:
+        columns.append((Column(f"not −{_margin(comparison)}"), _not_inferior))
     columns.append((Column("n", spare=True), lambda row: Words(f"{row.n:,}", "quiet")))
     rows = list(_rows(comparison, [cell for _, cell in columns]))
     unit = "points" if quantity(comparison.headline.measure).unit == "share" else "its own unit"
@@ -197,12 +220,14 @@ def _rows(comparison: Comparison, cells: Sequence[Callable[[Row], Cell]]) -> Ite
     def line(row: Row, name: str, mark: str = "", tone: Tone = "") -> TableRow:
         return TableRow([Words(mark, tone), Words(name, tone), *(cell(row) for cell in cells)])
 
-    def block(title: str, rows: Sequence[Row], tone: Tone, mark: str) -> Iterator[TableRow]:
+    def block(title: str, rows: Sequence[Row], tone: Tone, mark: str, more: int = 0) -> Iterator[TableRow]:
         if rows:
             yield TableRow()
-            yield TableRow(["", Words(f"{title} ({len(rows)})", tone or "strong")])
+            yield TableRow(["", Words(f"{title} ({len(rows) + more})", tone or "strong")])
             for row in rows:
                 yield line(row, row.name, mark, tone)
+            if more:
+                yield TableRow(["", Words(f"… {more} more: no case changed", "quiet")])
 
     for row in comparison.by(""):
         yield line(row, row.name, tone="strong")
@@ -214,11 +239,23 @@ def _rows(comparison: Comparison, cells: Sequence[Callable[[Row], Cell]]) -> Ite
     worse, better, undecided = _sorted(comparison)
     yield from block(f"{_word(comparison, 'worse')} in B", worse, "bad", "▼") if worse else ()
     yield from block(f"{_word(comparison, 'better')} in B", better, "good", "▲") if better else ()
-    over_runs = [row for row in undecided if row.facts.get("over") == RUNS or row.gained or row.lost]
-    yield from block("no difference shown", over_runs, "", "")
+    moved = [row for row in undecided if row.facts.get("over") == RUNS or row.gained or row.lost]
+    yield from block("no difference shown", moved, "", "", len(undecided) - len(moved))
     for level in between:
         if level not in short:
             yield from block(f"by {level}", comparison.by(level), "", "")
+
+
+def _margin(comparison: Comparison) -> str:
+    return shown(comparison.choices.margin, quantity(comparison.headline.measure), signed=False)
+
+
+def _not_inferior(row: Row) -> Words:
+    """The p of being worse by the margin or more, with a mark where that is ruled out."""
+    if row.inferior_adjusted is None:
+        return Words("")
+    p = shown_p(row.inferior_adjusted)
+    return Words(f"✓ {p}", "good") if row.not_inferior else Words(p, "quiet")
 
 
 def _rate(row: Row, side: int) -> str:
@@ -353,6 +390,8 @@ def _footnotes(comparison: Comparison) -> list[str]:
         claim(comparison.a, comparison.b),
         f"p: {_how(comparison)}; {adjusted}",
         "could see: minimum detectable effect, found 8 times in 10 at the level of this table; nothing: none could be",
+        _of_intervals(comparison),
+        *_of_margin(comparison),
         "rates are on the cases that apply to both",
         *([f"no case changed, in brackets what could have been seen: {', '.join(same)}"] if same else []),
         *([f"applies to part of the cases, A / B in %: {some(applies)}"] if applies else []),
@@ -365,6 +404,25 @@ def _footnotes(comparison: Comparison) -> list[str]:
                 if row.facts.get("over") == RUNS
             ][:1]
         ),
+    ]
+
+
+def _of_intervals(comparison: Comparison) -> str:
+    if comparison.choices.adjust == "bonferroni":
+        return "intervals: all rows together in 95 of 100 comparisons; they leave out 0 where a row is marked"
+    return "intervals: each row by itself; for all rows together: --adjust bonferroni"
+
+
+def _of_margin(comparison: Comparison) -> list[str]:
+    rows = [row for row in comparison.rows if row.inferior_adjusted is not None]
+    if not rows:
+        return []
+    adjust = comparison.choices.adjust
+    how = {"none": "not adjusted", "bonferroni": "Bonferroni"}.get(adjust, "Holm")
+    margin = _margin(comparison)
+    return [
+        f"not −{margin}: p of being worse by {margin}{_unit(comparison.headline)} or more, one-sided "
+        f"({how} over {len(rows)}); ✓ at most .025"
     ]
 
 
@@ -387,6 +445,8 @@ def _share(value: float | None) -> float:
 def comparison_table(comparison: Comparison) -> Section:
     """Every row in one table, for Markdown and LaTeX."""
     titles = ["", "level", "n", "A", "B", "B − A", "95 % interval", "p", "MDE", "better", "worse"]
+    margin = comparison.choices.margin is not None
+    titles += [f"p, worse by {_margin(comparison)}"] if margin else []
     columns = [Column(title, "left" if position < 2 else "right") for position, title in enumerate(titles)]
     rows = [
         TableRow(
@@ -402,6 +462,7 @@ def comparison_table(comparison: Comparison) -> Section:
                 "–" if row.mde is None or row.significant else _detectable(row),
                 str(row.gained),
                 str(row.lost),
+                *([_not_inferior(row)] if margin else []),
             ]
         )
         for row in comparison.rows
@@ -440,6 +501,14 @@ def rows_for_csv(comparison: Comparison) -> list[dict[str, Any]]:
             "test": row.test,
             "adjusted p value": row.adjusted,
             "minimum detectable effect": row.mde,
+            **(
+                {}
+                if comparison.choices.margin is None
+                else {
+                    "non-inferiority p value": row.inferior_p,
+                    "adjusted non-inferiority p value": row.inferior_adjusted,
+                }
+            ),
             "fail to pass": row.gained,
             "pass to fail": row.lost,
             "applicability A": row.applicability[0],

@@ -3,7 +3,7 @@
 from typing import Any
 
 from ..errors import ModelError
-from .checkpoint import HEADS
+from .checkpoint import HEADS, libraries
 from .hf import HFModel
 
 
@@ -38,7 +38,9 @@ class Fresh:
         if asked == "embed":
             return self._network.base_model
         raise ModelError(
-            f"{self.name} has no trained {HEADS[asked][1]}", why=f"it has a {HEADS[self.kind][1]}"
+            f"{self.name} has no trained {HEADS[asked][1]}",
+            why=f"it has a {HEADS[self.kind][1]}",
+            fix="a checkpoint with that head: hf:DIR",
         )
 
 
@@ -65,3 +67,15 @@ class Unmade:
     def refuse(self) -> ModelError:
         """Why it does not answer."""
         return ModelError(f"{self.name} has no weights yet", why="it is made by pre-training", fix=self.needs)
+
+
+def untrained(model: HFModel, seed: int) -> HFModel:
+    """A classifier of the same shape and tokenizer in which every weight is drawn anew, from the seed alone."""
+    torch, _ = libraries()
+    network = model.network("classify")
+    with torch.random.fork_rng(range(torch.cuda.device_count())):
+        torch.manual_seed(seed)
+        drawn = type(network)(network.config).float().eval()
+    twin = HFModel(model.checkpoint, model.options)
+    twin.adopt("classify", drawn)
+    return twin

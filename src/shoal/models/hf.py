@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from ..errors import ModelError, nearest
 from ..records import Answers, Example
-from . import ModelSpec, likelihood, spans
-from .ask import BATCH_TOKENS, Filler, TokenScores, batches
+from . import ModelSpec, fillers, likelihood, spans
+from .ask import BATCH_TOKENS, Blank, Filler, Fillers, TokenScores, batches
 from .checkpoint import DTYPES, HEADS, Checkpoint, first_line, libraries
 from .features import Features
 from .labels import Spellings, ends_of, in_suite_order, parse_labels, suite_names
@@ -38,13 +38,6 @@ POOLINGS = ("cls", "mean", "last")
 def load(spec: ModelSpec) -> "HFModel":
     """The model that a spec names; its weights are read when it is first asked."""
     options = spec.options
-    unknown = [name for name in options if name not in OPTIONS]
-    if unknown:
-        raise ModelError(
-            f"hf:{spec.name}: unknown option {unknown[0]!r}",
-            why=f"known: {', '.join(OPTIONS)}",
-            fix=nearest(unknown[0], OPTIONS) or "leave it out",
-        )
     if "labels" in options:
         parse_labels(options["labels"], f"hf:{spec.name}")
     _one_of(spec, "dtype", DTYPES)
@@ -86,6 +79,8 @@ class HFModel:
         self._lengths: dict[Example, int] = {}
         self.trained = "classify"
         """Which of its networks is trained, saved and loaded."""
+        self.columns: list[int] | None = None
+        """In which order training takes its logits; None: in its own."""
         self.frozen: Features | None = None
         """What its encoder makes of examples, while that stays as it is: `classify` then computes the head alone."""
 
@@ -190,7 +185,7 @@ class HFModel:
         for start in range(0, len(fresh), TOKENISED_AT_ONCE):
             part = fresh[start : start + TOKENISED_AT_ONCE]
             rows = self.tokenizer(
-                _inputs(part), return_attention_mask=False, return_token_type_ids=False, verbose=False
+                inputs_of(part), return_attention_mask=False, return_token_type_ids=False, verbose=False
             )["input_ids"]
             self._lengths |= {example: len(row) for example, row in zip(part, rows, strict=True)}
         return [self._lengths[example] for example in examples]
@@ -198,7 +193,9 @@ class HFModel:
     def encode(self, examples: Sequence[Example]) -> Any:
         """The examples as tensors, padded to the longest of them and cut to what the model takes."""
         room = {"truncation": "longest_first", "max_length": self.longest} if self.longest < 10**6 else {}
-        encoded = self.tokenizer(_inputs(examples), padding=True, return_tensors="pt", verbose=False, **room)
+        encoded = self.tokenizer(
+            inputs_of(examples), padding=True, return_tensors="pt", verbose=False, **room
+        )
         return encoded.to(self.device)
 
     def too_long(self, examples: Sequence[Example]) -> dict[int, str]:
@@ -237,7 +234,7 @@ class HFModel:
             return self._fast_network(**self.encode(examples)).logits
         torch, _ = libraries()
         vectors = torch.from_numpy(self.frozen_features(examples)).to(self.device)
-        return self.forward({"features": vectors})
+        return self._own_logits({"features": vectors})
 
     @cached_property
     def _fast_network(self) -> Any:
@@ -314,6 +311,14 @@ class HFModel:
         """The k likeliest tokens for the one mask (`tokenizer.mask_token`) in each example, with probabilities."""
         return likelihood.fill(self.network("masked"), self.tokenizer, self._tokens(examples), k)
 
+    def fill_words(self, blanks: Sequence[Blank], k: int) -> list[Fillers]:
+        """For each blank the words among the k likeliest, and the probability of the word that is hidden there."""
+        return fillers.fill_words(self.network("masked"), self._vocabulary, self.longest, blanks, k)
+
+    @cached_property
+    def _vocabulary(self) -> "fillers.Vocabulary":
+        return fillers.Vocabulary(self.tokenizer)
+
     @property
     def language_model(self) -> str:
         """ "masked" or "causal": as `task` says, or the checkpoint's own architecture."""
@@ -385,6 +390,17 @@ class HFModel:
         model.adopt("classify", network)
         return model
 
+    def with_own_head(self, labels: Sequence[str]) -> "HFModel":
+        """The same classifier, ready to be trained: its logits in the order of these labels, its own names of them."""
+        if self.checkpoint.dtype != "float32":
+            raise ModelError(
+                f"{self!r}: training needs float32", fix=f"leave out dtype={self.checkpoint.dtype}"
+            )
+        model = HFModel(self.checkpoint, self.options)
+        theirs = suite_names(model.own_labels, labels, repr(self))
+        model.columns = [theirs.index(name) for name in labels]
+        return model
+
     def adopt(self, asked: str, network: Any) -> None:
         """Answer with this network, on this checkpoint's tokenizer; it is the one that is trained."""
         self._take(asked, network)
@@ -418,7 +434,9 @@ class HFModel:
         room = {"truncation": "longest_first", "max_length": self.longest} if self.longest < 10**6 else {}
         columns: dict[str, list[NDArray[np.int64]]] = {}
         for start in range(0, len(examples), TOKENISED_AT_ONCE):
-            part = self.tokenizer(_inputs(examples[start : start + TOKENISED_AT_ONCE]), verbose=False, **room)
+            part = self.tokenizer(
+                inputs_of(examples[start : start + TOKENISED_AT_ONCE]), verbose=False, **room
+            )
             for name, rows in part.items():
                 columns.setdefault(name, []).extend(np.array(row, np.int64) for row in rows)
         return columns
@@ -430,6 +448,10 @@ class HFModel:
 
     def forward(self, inputs: Mapping[str, "Tensor"]) -> "Tensor":
         """Inputs to the logits of the network under training; from features of its encoder, the head's alone."""
+        logits = self._own_logits(inputs)
+        return logits if self.columns is None else logits[:, self.columns]
+
+    def _own_logits(self, inputs: Mapping[str, "Tensor"]) -> "Tensor":
         network = self.network(self.trained)
         if "features" not in inputs:
             found: Tensor = network(**inputs).logits
@@ -499,7 +521,7 @@ class HFModel:
                 why="the likelihood of a text that was cut is not that of the text",
                 fix="shorter texts, or a model that takes longer ones",
             )
-        return likelihood.tokens_of(self.tokenizer, _inputs(examples))
+        return likelihood.tokens_of(self.tokenizer, inputs_of(examples))
 
 
 def _reads_vectors(network: Any, head: Any) -> bool:
@@ -515,7 +537,7 @@ def _reads_vectors(network: Any, head: Any) -> bool:
     return widths == [2]
 
 
-def _inputs(examples: Sequence[Example]) -> list[Any]:
+def inputs_of(examples: Sequence[Example]) -> list[Any]:
     """Examples as a tokenizer takes them: texts, and pairs of texts."""
     wide = next((example for example in examples if not 1 <= len(example) <= 2), None)
     if wide is not None:

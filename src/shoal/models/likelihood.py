@@ -58,7 +58,7 @@ def causal(network: Any, tokenizer: Any, rows: Sequence[Tokens], only: Only = No
         Tokens([begin, *row.ids] if start else row.ids) for row, start in zip(rows, starts, strict=True)
     ]
     scores: list[TokenScores] = [None] * len(rows)  # type: ignore[list-item]
-    for part in _parts([len(row.ids) for row in longer], CELLS // int(network.config.vocab_size)):
+    for part in parts_of([len(row.ids) for row in longer], CELLS // int(network.config.vocab_size)):
         inputs = _padded([longer[at] for at in part], tokenizer.pad_token_id, network.device)
         with torch.inference_mode():
             table = network(**inputs, use_cache=False).logits[:, :-1].float().log_softmax(dim=-1)
@@ -76,7 +76,7 @@ def masked(network: Any, tokenizer: Any, rows: Sequence[Tokens], only: Only = No
 
     Special tokens are not scored, unless `only` says so.
     """
-    special, mask = set(tokenizer.all_special_ids), _mask(tokenizer)
+    special, mask = set(tokenizer.all_special_ids), mask_of(tokenizer)
     wanted = [
         [place for place, token in enumerate(row.ids) if token not in special]
         if only is None
@@ -100,13 +100,15 @@ def fillers(network: Any, tokenizer: Any, gaps: Sequence[tuple[str, str, str]]) 
     Where piece j is scored, the pieces before it stand in the gap, then a mask, then what follows the gap (StereoSet's
     intra-sentence test, `docs/method/bias.md` 5.4). Positions are those of the pieces in the whole.
     """
-    mask = _mask(tokenizer)
+    mask = mask_of(tokenizer)
     frames = tokens_of(tokenizer, [before + tokenizer.mask_token + after for before, _, after in gaps])
     hidden, places, pieces = [], [], []
     starts, words = [], []
     for frame, (before, word, _) in zip(frames, gaps, strict=True):
         if frame.ids.count(mask) != 1:
-            raise ModelError(f"a text with a mask of its own: {tokenizer.decode(frame.ids)!r}")
+            raise ModelError(
+                f"a text with a mask of its own: {tokenizer.decode(frame.ids)!r}", fix="leave such texts out"
+            )
         start = frame.ids.index(mask)
         spaced = f" {word}" if before.endswith(" ") else word
         own = tokenizer(spaced, add_special_tokens=False, verbose=False)["input_ids"]
@@ -158,13 +160,13 @@ def _at_masks(
         for (_, at), number in zip(asked, numbers.tolist(), strict=True):
             found[at] = number
 
-    _look(network, tokenizer, [rows[at] for at in once], [places[at] for at in once], note)
+    look_at(network, tokenizer, [rows[at] for at in once], [places[at] for at in once], note)
     return found
 
 
 def fill(network: Any, tokenizer: Any, rows: Sequence[Tokens], k: int) -> list[list[Filler]]:
     """The k likeliest tokens for the one mask of each text."""
-    mask = _mask(tokenizer)
+    mask = mask_of(tokenizer)
     for row in rows:
         if row.ids.count(mask) != 1:
             raise ModelError(
@@ -180,26 +182,24 @@ def fill(network: Any, tokenizer: Any, rows: Sequence[Tokens], k: int) -> list[l
             pairs = zip(tokens, best.values[number].tolist(), strict=True)
             found[at] = [Filler(token, probability) for token, probability in pairs]
 
-    _look(network, tokenizer, rows, [row.ids.index(mask) for row in rows], note)
+    look_at(network, tokenizer, rows, [row.ids.index(mask) for row in rows], note)
     return found
 
 
-def _look(
+def look_at(
     network: Any,
     tokenizer: Any,
     rows: Sequence[Tokens],
-    places: Sequence[int],
+    places: Sequence[int] | Sequence[Sequence[int]],
     note: "Callable[[list[int], Tensor], None]",
 ) -> None:
     """Hand `note` the logits (texts, vocabulary) at one place of each text, part by part, in no order.
 
+    Where each text has several places, as many as every other, they are (texts, places, vocabulary).
+
     The parts are small, and several cores are better used by as many parts than by all of them on one.
     """
     torch, _ = libraries()
-    cores: int = torch.get_num_threads()
-    parts = list(_parts([len(row.ids) for row in rows], _room(network)))
-    alone = network.device.type != "cpu" or len(parts) < 2
-    beside = 1 if alone else max(n for n in BESIDE if cores % n == 0)
 
     def look(part: list[int]) -> None:
         inputs = _padded([rows[at] for at in part], tokenizer.pad_token_id, network.device)
@@ -207,17 +207,26 @@ def _look(
             note(part, ask(inputs, torch.tensor([places[at] for at in part], device=network.device)))
 
     with asked_at_masks(network) as ask:
-        if beside == 1:
-            for part in parts:
-                look(part)
-            return
-        try:
-            with ThreadPoolExecutor(
-                beside, initializer=torch.set_num_threads, initargs=(cores // beside,)
-            ) as pool:
-                list(pool.map(look, parts))
-        finally:
-            torch.set_num_threads(cores)  # for threads that are yet to come
+        side_by_side(network, look, list(parts_of([len(row.ids) for row in rows], room_of(network))))
+
+
+def side_by_side(network: Any, look: "Callable[[list[int]], None]", parts: Sequence[list[int]]) -> None:
+    """Look at every part, several at a time where the cores allow it."""
+    torch, _ = libraries()
+    cores: int = torch.get_num_threads()
+    alone = network.device.type != "cpu" or len(parts) < 2
+    beside = 1 if alone else max(n for n in BESIDE if cores % n == 0)
+    if beside == 1:
+        for part in parts:
+            look(part)
+        return
+    try:
+        with ThreadPoolExecutor(
+            beside, initializer=torch.set_num_threads, initargs=(cores // beside,)
+        ) as pool:
+            list(pool.map(look, parts))
+    finally:
+        torch.set_num_threads(cores)  # for threads that are yet to come
 
 
 def _scores(tokenizer: Any, row: Tokens, places: Sequence[int], numbers: Sequence[float]) -> TokenScores:
@@ -240,7 +249,7 @@ def _padded(rows: Sequence[Tokens], pad: int, device: Any) -> "dict[str, Tensor]
     return {name: tensor.to(device) for name, tensor in made.items()}
 
 
-def _parts(lengths: Sequence[int], tokens: int) -> Iterator[list[int]]:
+def parts_of(lengths: Sequence[int], tokens: int) -> Iterator[list[int]]:
     """Positions of texts of like length together, at most so many tokens at once."""
     waiting = sorted(range(len(lengths)), key=lambda at: -lengths[at])
     start = 0
@@ -250,15 +259,18 @@ def _parts(lengths: Sequence[int], tokens: int) -> Iterator[list[int]]:
         start += count
 
 
-def _room(network: Any) -> int:
+def room_of(network: Any) -> int:
     """How many tokens a masked network takes at once at its fastest."""
     widest = getattr(network.config, "intermediate_size", None) or 1024
     return min(TOKENS, max(FEW_TOKENS, ACTIVATIONS // int(widest)))
 
 
-def _mask(tokenizer: Any) -> int:
+def mask_of(tokenizer: Any) -> int:
+    """The number of the mask."""
     if tokenizer.mask_token_id is None:
         raise ModelError(
-            "the tokenizer has no mask", why="only masked language models can be asked to fill one"
+            "the tokenizer has no mask",
+            why="only masked language models can be asked to fill one",
+            fix="a masked language model, or a diagnostic that asks for no mask",
         )
     return int(tokenizer.mask_token_id)

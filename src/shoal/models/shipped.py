@@ -2,6 +2,7 @@
 
     tiny:sentiment   negative or positive
     tiny:paraphrase  different or duplicate, for two questions
+    tiny:nli         entailment, neutral or contradiction, for a premise and a hypothesis
     tiny:reading     finds the answer to a question in a passage
     tiny:masked      a masked language model without weights: a plan says on which text it is pre-trained
 
@@ -13,8 +14,10 @@ from pathlib import Path
 from ..errors import ModelError, nearest
 from . import ModelSpec
 from .fresh import Unmade
-from .hf import HFModel
+from .hf import OPTIONS, HFModel
 from .hf import load as load_folder
+
+__all__ = ["OPTIONS", "load"]
 
 FOLDER = Path(__file__).with_name("tiny")
 UNMADE = {"masked": '[bias] pretrain.text = "FILE" in the plan, or --set pretrain.text=FILE'}

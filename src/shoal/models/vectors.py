@@ -13,20 +13,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import DataError, ModelError
+from ..errors import DataError
 from ..files import read_lines
 from ..records import Example
 from . import ModelSpec, digest_file
 
+OPTIONS = ()
+
 
 def load(spec: ModelSpec) -> "WordVectors":
     """The file that a spec names; it is read when it is first asked."""
-    if spec.options:
-        raise ModelError(
-            f"vectors:{spec.name}: unknown option {next(iter(spec.options))!r}",
-            why="it takes none",
-            fix=f"vectors:{spec.name}",
-        )
     return WordVectors(Path(spec.name))
 
 

@@ -19,6 +19,10 @@ PROTOCOLS: dict[str, tuple[str, str]] = {
         ".cood",
         "does a model combine the parts of its input, or use the shortcut its training allows (COOD)",
     ),
+    "merge": (
+        ".merge",
+        "is a model that solves a problem right on its minimal variants too (MERGE)",
+    ),
     "ranking": (
         ".ranking",
         "which of several models will do best in a new domain, from ten labelled examples (few-shot ranking)",
@@ -33,6 +37,6 @@ def find_protocol(name: str) -> ProtocolModule:
         raise PlanError(
             f"protocol {name!r} is not known",
             why=f"known: {', '.join(PROTOCOLS)}",
-            fix=nearest(name, PROTOCOLS),
+            fix=nearest(name, PROTOCOLS) or "one of those",
         )
     return cast(ProtocolModule, import_module(PROTOCOLS[name][0], __name__))

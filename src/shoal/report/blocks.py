@@ -13,6 +13,7 @@ from markupsafe import Markup
 from ..measures import quantity
 from ..records import Measure
 from ..show.cases import error_of, how_it_went, marked_edits
+from ..show.csv_tables import table_csv
 from ..show.marks import stretch
 from ..show.pieces import (
     bar_tone,
@@ -47,7 +48,18 @@ from ..views import (
     Tones,
 )
 from .drawing import curves_svg, dots_svg, scatter_svg, series_class
-from .words import EMPTY, classes, joined, lines_of, piece_html, rests_on, sentence, tone_classes, words
+from .words import (
+    EMPTY,
+    classes,
+    joined,
+    lines_of,
+    number_html,
+    piece_html,
+    rests_on,
+    sentence,
+    tone_classes,
+    words,
+)
 
 
 def section_html(section: Section, level: int = 3) -> Markup:
@@ -64,9 +76,13 @@ def section_html(section: Section, level: int = 3) -> Markup:
         ]
     )
     if section.detail == "full":
-        titles = [plain(block.title) for block in section.blocks if not isinstance(block, Text)]
-        name = first or words(next(filter(None, titles), "In full"))
-        return Markup("<details><summary>{}</summary>{}</details>\n").format(name, body)
+        named = [block for block in section.blocks if not isinstance(block, Text)]
+        titles = [plain(block.title) or getattr(block, "name", "") for block in named]
+        name = words("; ".join(dict.fromkeys(filter(None, titles)))) or first or "In full"
+        is_open = Markup(" open") if any(isinstance(block, PICTURES) for block in named) else EMPTY
+        return Markup('<details class="full"{}><summary>{}</summary>{}</details>\n').format(
+            is_open, name, body
+        )
     return Markup("<section>{}{}</section>\n").format(title, body)
 
 
@@ -87,12 +103,23 @@ def _figure(block: Any, content: Markup, kind: str) -> Markup:
 
 
 def _data(block: Any) -> Markup:
-    """The numbers behind a picture."""
-    return Markup('<details class="data"><summary>the numbers</summary>{}</details>').format(
-        _table(as_table(block))
+    """The numbers behind a picture, to read and to copy."""
+    table = as_table(block)
+    return Markup('<details class="data"><summary>the numbers</summary>{}{}</details>').format(
+        _table(table), _csv(table)
     )
 
 
+def _csv(table: Table) -> Markup:
+    """The same for computing: every digit, fractions."""
+    return Markup(
+        '<details class="csv"><summary>CSV</summary><button type="button" class="copy" hidden>Copy</button>'
+        '<pre tabindex="0">{}</pre></details>'
+    ).format(words(table_csv(table)))
+
+
+PICTURES = (HeatMap, Curves, Strips, Bars, Scatter)
+"""Blocks that people look at first: a part that has one is not folded."""
 NOTHING_TO_DRAW = Markup('<p class="note">Nothing to draw: no value is defined.</p>')
 
 
@@ -106,7 +133,7 @@ def text_html(block: Text) -> Markup:
 
 def table_html(block: Table) -> Markup:
     """Rows of cells, numbers with what they rest on."""
-    return _figure(block, _table(block), "table")
+    return _figure(block, _table(block) + (_csv(block) if _has_headings(block) else EMPTY), "table")
 
 
 def _table(table: Table) -> Markup:
@@ -161,9 +188,18 @@ def _cell(row: Row, position: int, table: Table) -> Markup:
     column = table.columns[position]
     pieces = pieces_of(cell_of(row, position))
     content = joined(_piece(piece, column, row) for piece in pieces)
-    if position == 0 and column.align == "left":
+    if position == _name_column(table):
         return _row_name(content, is_inside=plain(cell_of(row, position)).startswith(" "))
     return Markup("<td{}>{}</td>").format(classes(_side(column)), content)
+
+
+def _name_column(table: Table) -> int:
+    """The first column of words, which names the rows; marks such as ▲ are not words. −1 where there is none."""
+    for position, column in enumerate(table.columns[:2]):
+        names = [plain(cell).strip() for cell in column_cells(table, position)]
+        if column.align == "left" and (column.title.strip() or any(len(name) > 1 for name in names)):
+            return position
+    return -1
 
 
 def _row_name(name: Markup, *, is_inside: bool) -> Markup:
@@ -237,12 +273,21 @@ def heat_map_html(block: HeatMap) -> Markup:
                 )
             )
         last = group
-        kind = Markup('<td class="t-quiet">{}</td>').format(words(block.kinds[i])) if block.kinds else EMPTY
+        kind = _kind(block.kinds, i) if block.kinds else EMPTY
         cells = joined(_heat(block.cells.get((i, j))) for j in range(len(block.columns)))
         label = words(name) if group else Markup('<span class="t-strong">{}</span>').format(words(name))
         rows.append(Markup("<tr>{}{}{}</tr>").format(_row_name(label, is_inside=bool(group)), kind, cells))
     table = Markup('<div class="wide"><table class="heat"><thead>{}</thead><tbody>{}</tbody></table></div>')
     return _figure(block, table.format(head, joined(rows)) + _data(block), "heat-map")
+
+
+def _kind(kinds: Sequence[str], position: int) -> Markup:
+    """The word for a row, in the colour of its kind."""
+    known = list(dict.fromkeys(filter(None, kinds)))
+    if not kinds[position]:
+        return Markup("<td></td>")
+    number = known.index(kinds[position]) % 4
+    return Markup('<td><span class="kind k{}">{}</span></td>').format(number, words(kinds[position]))
 
 
 def _groups(columns: Sequence[tuple[str, str]]) -> list[tuple[str, int]]:
@@ -261,14 +306,13 @@ def _heat(measure: Measure | None) -> Markup:
     if measure is None or not is_defined(measure):
         return Markup('<td class="cell t-quiet">–</td>')
     value, what = measure.value or 0.0, quantity(measure)
-    title = words(rests_on(measure))
     if what.unit != "share":
-        return Markup('<td class="cell" title="{}">{}</td>').format(title, words(value_text(measure)))
+        return Markup('<td class="cell">{}</td>').format(number_html(measure, value_text(measure)))
     side = "low" if what.direction == "higher" and value < 0.5 else "high"
     depth = abs(value - 0.5) * 2 if what.direction == "higher" else abs(value)
     text = f"{100 * value:.0f}".replace("-", "−")
-    return Markup('<td class="cell {}" style="--depth:{:.2f}" title="{}">{}</td>').format(
-        side, min(1.0, depth), title, text
+    return Markup('<td class="cell {}" style="--depth:{:.2f}">{}</td>').format(
+        side, min(1.0, depth), number_html(measure, text)
     )
 
 

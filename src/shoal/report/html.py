@@ -1,27 +1,41 @@
-"""Sections as one HTML page with the data beside it as JSON: it opens from disk, and nothing in it is fetched."""
+"""A page as one HTML file with the data beside it as JSON: it opens from disk, and nothing in it is fetched."""
 
 import json
-from collections.abc import Mapping, Sequence
+from base64 import b64encode
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
+
+from markupsafe import Markup
 
 from ..errors import StoreError
 from ..files import writing
 from ..records import Finding, Measure, Result, as_json, finding_as_json
-from ..runs.viewing import result_sections
-from ..views import Section, to_read
+from ..runs.viewing import case_rows
+from ..show.pieces import interval_text, plain, value_text
+from ..views import to_read
+from .blocks import section_html
+from .data import HEADLINE, Page, results_page
+from .shelf import as_script, is_pass_or_fail, is_whole, shelf
+from .words import joined, key_of, rests_on, words
+
+FIRST = 3
+"""How many findings are on the first screen; the others are folded."""
+EVIDENCE = 4
+"""How many numbers stand below a finding."""
+
+BLOCK = 10_000
+"""Cases that are written at a time."""
+NAMES = ("model", "recipe")
+"""Groups whose values say by themselves what they are."""
 
 
-def write_page(
-    sections_by_part: Mapping[str, Sequence[Section]],
-    path: Path | str,
-    data: Any,
-    *,
-    title: str = "shoal report",
-) -> None:
-    """Write the page, and beside it the same numbers as JSON. The same sections give the same bytes.
+def write_page(page: Page, path: Path | str, jobs: Sequence[Mapping[str, Any]]) -> None:
+    """Write the page, and beside it the same numbers as JSON. The same page gives the same bytes.
 
-    A part is a heading and what stands below it, such as a model and what its protocols show of it.
+    Where the page has no room for every case, all of them are written beside it, a line each.
     """
     path = Path(path)
     if path.suffix == ".json":
@@ -30,43 +44,115 @@ def write_page(
             why="the numbers are written beside it under that name",
             fix=f"{path.with_suffix('.html')}",
         )
+    held = shelf(page.results)
+    beside = path.with_name(f"{path.stem}-cases.jsonl")
     with writing(path) as stream:
-        stream.write(page_of(sections_by_part, title=title))
+        stream.write(page_of(page, held, beside.name))
     with writing(path.with_suffix(".json")) as stream:
-        json.dump(data, stream, indent=1, default=str)
+        json.dump(page_data(page, jobs), stream, indent=1, default=str)
+    if is_whole(held):
+        beside.unlink(missing_ok=True)  # of an earlier page, which had more
+        return
+    with writing(beside) as stream:
+        for name, result in page.results.items():
+            for block in _blocks(result):
+                for row in case_rows(block):
+                    stream.write(json.dumps({"job": name, **row}, ensure_ascii=False, default=str) + "\n")
+
+
+def _blocks(result: Result) -> Iterator[Result]:
+    """A result in parts, so that a large one is never in memory twice."""
+    for start in range(0, len(result.cases), BLOCK):
+        part = slice(start, start + BLOCK)
+        columns = {name: values[part] for name, values in result.columns.items()}
+        yield replace(result, cases=result.cases[part], outcomes=result.outcomes[part], columns=columns)
+
+
+def refuse_device(path: Path) -> None:
+    """A page has files beside it, which a device or a pipe cannot have."""
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise StoreError(
+            f"{path}: not a plain file",
+            why="further files are written beside it, and there is no beside",
+            fix="--out report.html",
+        )
 
 
 def write_report(results: Sequence[Result], path: Path | str) -> None:
     """Write some results as one page, each as its protocol shows it, and their numbers beside it as JSON."""
-    parts: dict[str, list[Section]] = {}
-    for result in results:
-        parts.setdefault(str(result.job["model"]), []).extend(result_sections(result))
-    measures = [row for result in results for row in result.measures]
-    findings = [finding for result in results for finding in result.findings]
-    write_page(parts, path, page_data([result.job for result in results], measures, findings))
+    write_page(results_page(results), path, [result.job for result in results])
 
 
-def page_data(
-    jobs: Sequence[Mapping[str, Any]], measures: Sequence[Measure], findings: Sequence[Finding]
-) -> dict[str, Any]:
+def page_data(page: Page, jobs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """What stands beside a page: the object that `--json` prints."""
     return {
         "jobs": [dict(job) for job in jobs],
-        "measures": [as_json(measure) for measure in measures],
-        "findings": [finding_as_json(finding) for finding in findings],
+        "measures": [as_json(measure) for measure in page.measures],
+        "findings": [finding_as_json(finding) for finding in page.findings if finding.kind != HEADLINE],
     }
 
 
-def page_of(sections_by_part: Mapping[str, Sequence[Section]], *, title: str = "shoal report") -> str:
+def page_of(page: Page, held: Mapping[str, Any] | None = None, beside: str = "") -> str:
     """The page. Text of the data is never markup: everything is escaped where it is put in."""
     from jinja2 import Environment, PackageLoader
 
-    from ..show.printable import printable
-    from .blocks import section_html
-
     environment = Environment(loader=PackageLoader("shoal.report"), autoescape=True, trim_blocks=True)
-    parts = [
-        (printable(name), [section_html(section) for section in to_read(sections)])
-        for name, sections in sections_by_part.items()
+    script = environment.get_template("script.js").render()
+    held = shelf(page.results) if held is None else held
+    parts = [joined(map(section_html, to_read(part.sections))) for part in page.parts]
+    findings = [_finding(finding, parts) for finding in page.findings]
+    return environment.get_template("page.html").render(
+        title=words(page.title),
+        asked=[(words(name), words(question)) for name, question in page.asked],
+        about=[words(line) for line in page.about],
+        findings=findings[:FIRST],
+        more=findings[FIRST:],
+        warnings=[words(line) for line in page.warnings],
+        overview=joined(section_html(section, 2) for section in page.overview),
+        parts=[
+            (words(part.title), words(part.job), html) for part, html in zip(page.parts, parts, strict=True)
+        ],
+        facts=[(words(plain(section.title)), section_html(section)) for section in page.facts],
+        plan=words(page.plan),
+        cases=Markup(as_script(held)) if held["rows"] else "",
+        jobs=[words(job["name"]) for job in held["jobs"]],
+        fails=is_pass_or_fail(held),
+        beside="" if is_whole(held) else words(beside),
+        script=Markup(script),
+        hash=b64encode(sha256(script.encode()).digest()).decode(),
+    )
+
+
+def _finding(finding: Finding, parts: Sequence[Markup]) -> dict[str, Any]:
+    """A finding in words, with the numbers it rests on, each with the part of the page that shows it."""
+    evidence = []
+    for measure in finding.measures[:EVIDENCE]:
+        key = key_of(measure)
+        place = next((i for i, html in enumerate(parts, start=1) if f'data-k="{key}"' in html), 0)
+        evidence.append(
+            {
+                "name": words(_named(measure, finding)),
+                "value": words(value_text(measure)),
+                "interval": words(interval_text(measure)),
+                "n": f"{measure.n:,}",
+                "hint": words(rests_on(measure)),
+                "key": key,
+                "href": f"#part-{place}" if place else "",
+            }
+        )
+    who = [value if name in NAMES else f"{name} {value}" for name, value in finding.groups.items() if value]
+    return {
+        "who": words(" · ".join(who)),
+        "text": words(finding.text),
+        "kind": "" if finding.kind == HEADLINE else words(finding.kind),
+        "evidence": evidence,
+        "left": len(finding.measures) - len(evidence),
+    }
+
+
+def _named(measure: Measure, finding: Finding) -> str:
+    """A measure, and what it is of beyond what the whole finding is about."""
+    telling = [
+        value for name, value in measure.groups.items() if value != "all" and name not in finding.groups
     ]
-    return environment.get_template("page.html").render(title=printable(title), parts=parts)
+    return f"{measure.name}, {telling[0]}" if telling else measure.name

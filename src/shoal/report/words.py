@@ -1,6 +1,8 @@
 """Text and pieces as HTML: whatever the data hold is shown as text, and every number says what it rests on."""
 
 from collections.abc import Iterable
+from urllib.parse import urlencode
+from zlib import crc32
 
 from markupsafe import Markup, escape
 
@@ -55,11 +57,34 @@ def piece_html(piece: Piece, *outer: Tones) -> Markup:
 
 def _wrapped(piece: Piece, text: str, *outer: Tones) -> Markup:
     tone = tone_classes(tone_of(piece, *outer))
-    hint = rests_on(piece.measure) if isinstance(piece, Number) and piece.measure is not None else ""
-    if not text or not (tone or hint):
-        return words(text)
-    title = Markup(' title="{}"').format(words(hint)) if hint else EMPTY
-    return Markup("<span{}{}>{}</span>").format(classes(tone), title, words(text))
+    if isinstance(piece, Number) and piece.measure is not None and text:
+        return number_html(piece.measure, text, tone)
+    return Markup("<span{}>{}</span>").format(classes(tone), words(text)) if text and tone else words(text)
+
+
+def number_html(measure: Measure, text: str, tone: str = "") -> Markup:
+    """A number that says what it rests on, and from which its cases can be reached."""
+    return Markup('<span{} title="{}" data-k="{}"{}>{}</span>').format(
+        classes("num", tone), words(rests_on(measure)), key_of(measure), _cases_of(measure), words(text)
+    )
+
+
+def key_of(measure: Measure) -> str:
+    """Some letters by which a measure is known on the page: a finding leads to where it is shown."""
+    known = (measure.name, measure.value, measure.n, sorted(measure.groups.items()))
+    return f"{crc32(repr(known).encode()):08x}"
+
+
+def _cases_of(measure: Measure) -> Markup:
+    """Which cases it rests on, by their groups; nothing where it rests on none."""
+    if "mean over" not in measure.facts:
+        return EMPTY
+    groups = {**measure.groups, **measure.facts.get("only", {})}
+    pairs = {name: printable(value) for name, value in groups.items() if isinstance(value, str)}
+    jobs = (
+        Markup(' data-j="{}"').format(" ".join(measure.facts["jobs"])) if "jobs" in measure.facts else EMPTY
+    )
+    return Markup(' data-g="{}"').format(urlencode(pairs)) + jobs
 
 
 def rests_on(measure: Measure) -> str:

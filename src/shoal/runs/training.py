@@ -80,15 +80,18 @@ def train_model(
     asked: Sequence[Example],
     progress: Progress,
     mark: Mark,
-) -> None:
+) -> list[str]:
     """Bring a base model to the end of its last stage, from the latest weights that are kept.
 
     `mark` is called wherever the last stage says. `asked` are the examples that will be asked afterwards: a frozen
-    encoder sees them together with those it is trained on.
+    encoder sees them together with those it is trained on. Gives what the stages trained here noted.
     """
+    notes: list[str] = []
     for number in range(_restore(training, store, model), len(training.recipe.stages)):
         last = number == len(training.recipe.stages) - 1
-        _train_stage(training, number, store, shared, model, asked, progress, mark if last else _unmarked)
+        marked = mark if last else _unmarked
+        notes += _train_stage(training, number, store, shared, model, asked, progress, marked)
+    return notes
 
 
 def train_shared(training: Training, number: int, store: RunStore, progress: Progress) -> None:
@@ -111,19 +114,20 @@ def _train_stage(
     asked: Sequence[Example],
     progress: Progress,
     mark: Mark,
-) -> None:
+) -> list[str]:
     stage, name = training.recipe.stages[number], training.names[number]
     with _turn(store, name, wanted=name in shared):
         if name in shared and not stage.marks and checkpoint(store, name).exists():
             model.load_weights(checkpoint(store, name))  # another process has trained it meanwhile
-            return
+            return []
         if stage.frozen is not None:
             before = training.names[number - 1] if number else training.base
             _freeze(store, before, model, [*stage.frozen(), *asked], progress)
-        stage.train(model, training.seed, progress, mark)
+        notes = stage.train(model, training.seed, progress, mark)
         if name in shared and not stage.marks:
             with making(checkpoint(store, name).parent), replacing(checkpoint(store, name)) as beside:
                 model.save_weights(beside)
+    return list(notes or ())
 
 
 def _unmarked(name: str) -> None:
@@ -152,9 +156,10 @@ def _turn(store: RunStore, name: str, *, wanted: bool) -> Iterator[None]:
     if not wanted:
         yield
         return
-    with store.lock(f"stage-{name}", wait=False) as mine:
+    lock = f"stage-{name}"
+    with store.lock(lock, wait=False) as mine:
         if not mine:
-            raise BusyError(name)
+            raise BusyError(lock)
         yield
 
 
@@ -168,9 +173,10 @@ def _freeze(
         return  # nothing smaller than the whole network to compute
     wanted = list(dict.fromkeys(examples))
     path = store.folder / "features" / f"{before}-{short_hash({'examples': wanted}, 16)}.npz"
-    with making(path.parent), store.lock(f"features-{path.stem}", wait=False) as mine:
+    lock = f"features-{path.stem}"
+    with making(path.parent), store.lock(lock, wait=False) as mine:
         if not mine:
-            raise BusyError(path.stem)
+            raise BusyError(lock)
         if not path.exists():
             table = model.features(wanted, lambda done, total: progress("encoding", done, total))
             with replacing(path) as beside:

@@ -1,6 +1,6 @@
 """Numbers in, numbers out: what the protocols, comparisons and gates compute with; numpy and scipy only.
 
-    resampling     cluster bootstrap by multinomial counts; seeds and items together
+    resampling     what clusters of cases contribute to rates and differences
     intervals      Wilson, t, chi-square, percentile; rates, means and differences of clustered cases
     seeds          means and differences of recipes over a few seeds: intervals and p
     sums           weighted sums of groups that share their clusters
@@ -9,10 +9,12 @@
     sequential     e-values, for gates that look again and again
     generalization G of two recipes over several seeds: intervals and the exchange of cases
     multiplicity   Holm, Benjamini-Hochberg, max-T
+    picking        the best of several, corrected for having been picked
     power          the smallest difference a comparison could have found
     reliability    kappa, alpha, ICC, spread over runs against its floor, equivalence
     agreement      intervals of kappa, alpha, ICC, runs needed and the over-dispersion ratio
     association    WEAT and SEAT: effect size and its interval, exact or sampled partitions
+    patterns       problems with several variants: solved, correlated, drawn
     clusters       two clusters against two labels, with their chance level
     ranking        how often a few examples order models as all of them do
 

@@ -12,7 +12,8 @@ down to a few random counts per functionality:
 
 **Seeds.** Columns of one seed on both sides began alike, so they are paired, and a score is the mean of the seeds'
 scores. The test exchanges a case with the outcomes of all seeds at once: it speaks of new cases for *these* runs. An
-interval speaks of the recipe: to the spread over cases it adds Student's reach over the seeds, t(S-1) · SD / √S.
+interval speaks of the recipe: to the spread over cases it adds Student's reach over the seeds, t(S-1) · SD / √S. With
+two seeds that says nothing, and the interval is for these runs, as with one.
 
 **What adds up.** An interval is put together from distances whose squares add (Zou & Donner 2008): cases drawn again;
 functionalities that gave the same answer for every case, of which drawing again says nothing, by Wilson's interval;
@@ -41,6 +42,8 @@ Score = Callable[[Floats, Floats], Floats]
 BASELINE, METHOD, DIFFERENCE = (1.0, 0.0), (0.0, 1.0), (-1.0, 1.0)
 """How the two sides enter a number."""
 
+ESTIMABLE_SEEDS = 3
+"""With two, t has one degree of freedom: an interval for the recipe would mostly reach from 0 to 1."""
 KINDS_AT_ONCE = 256
 """Kinds of cases whose tosses are held in memory together."""
 ONES = np.array([byte.bit_count() for byte in range(256)], dtype=np.uint8)
@@ -286,7 +289,7 @@ def estimate(
     drawn = percentile_interval(replicates, level, degrees=_degrees(draws, of))
     distances = [_distances(value, drawn)]
     distances.append(_unmoved(draws, of, level))
-    if seed is None and both.seeds > 1:
+    if seed is None and both.seeds >= ESTIMABLE_SEEDS:
         reach = t_quantile(level, both.seeds - 1) * float(values.std(ddof=1)) / math.sqrt(both.seeds)
         distances.append(np.array([reach, reach]))
     if population and not draws.has_new_functionalities:

@@ -26,41 +26,6 @@ GRID = 200
 """Quantiles of a chi-square distribution that stand for all of it."""
 
 
-def mde_paired(n: int, discordance: float, alpha: float = 0.05, power: float = 0.8) -> float | None:
-    """The smallest difference of two models on the same n cases that a sign test finds with `power`.
-
-    `discordance` is the share of cases on which one is right and the other wrong. None when even a
-    difference as large as the discordance would not be found. With an observed discordance of 0, ask
-    at its upper Wilson bound.
-
-    >>> round(mde_paired(436, 0.08), 4)
-    0.0378
-    >>> mde_paired(10, 0.1) is None
-    True
-    """
-    if not 0 <= discordance <= 1:
-        raise ValueError(f"a discordance lies between 0 and 1; got {discordance}")
-    z_alpha, z_power = _quantiles(alpha, power)
-    # n δ² = [z_α √π + z_β √(π - δ²)]², solved for δ.
-    under_root = n + z_power**2 - z_alpha**2
-    if n < 1 or under_root < 0:
-        return None
-    root = z_alpha * math.sqrt(n) + z_power * math.sqrt(under_root)
-    smallest = math.sqrt(discordance) * root / (n + z_power**2)
-    return smallest if 0 < smallest <= discordance else None
-
-
-def mde_one_proportion(n: int, alpha: float = 0.05, power: float = 0.8) -> float | None:
-    """The smallest distance from ½ that a test of one proportion finds with `power`; None if none.
-
-    >>> [round(mde_one_proportion(n), 3) for n in (60, 1508)]  # CrowS-Pairs: one category, all of them
-    [0.177, 0.036]
-    """
-    # A proportion at ½ + δ is a pair of models that always differ, by 2δ.
-    twice = mde_paired(n, 1.0, alpha, power)
-    return None if twice is None else twice / 2
-
-
 def sign_test_power(n: int, discordance: float, difference: float, alpha: float = 0.05) -> float:
     """The chance that the exact sign test finds this difference of two models on n cases, summed over all counts.
 
@@ -94,7 +59,7 @@ def smallest_difference(n: int, discordance: float, alpha: float = 0.05, power: 
     >>> round(smallest_difference(436, 0.08), 4), round(smallest_difference(10, 0.1), 3), smallest_difference(5, 0.4)
     (0.0393, 0.673, None)
     """
-    _quantiles(alpha, power)
+    _check(alpha, power)
     if not 0 <= discordance <= 1:
         raise ValueError(f"a discordance lies between 0 and 1; got {discordance}")
 
@@ -126,7 +91,7 @@ def smallest_mean_difference(
     >>> round(smallest_mean_difference(0.1, 4), 3), round(smallest_mean_difference(0.1, 1000), 3)
     (0.376, 0.28)
     """
-    _quantiles(alpha, power)
+    _check(alpha, power)
     if not (error > 0 and degrees > 0):
         return None
     reach = -float(special.stdtrit(degrees, alpha / 2))
@@ -147,7 +112,7 @@ def smallest_recipe_difference(
     The spread over seeds that a comparison will see is chi-square distributed around the true one; the chance to find
     a difference is averaged over that.
     """
-    _quantiles(alpha, power)
+    _check(alpha, power)
     level = 1 - alpha
     z = normal_quantile(level)
     grid = (np.arange(GRID) + 0.5) / GRID
@@ -187,7 +152,6 @@ def _smallest(is_found: Callable[[float], bool], most: float) -> float | None:
     return above
 
 
-def _quantiles(alpha: float, power: float) -> tuple[float, float]:
+def _check(alpha: float, power: float) -> None:
     if not (0 < alpha < 1 and 0.5 <= power < 1):
         raise ValueError(f"alpha lies between 0 and 1, power between .5 and 1; got {alpha} and {power}")
-    return float(special.ndtri(1 - alpha / 2)), float(special.ndtri(power))

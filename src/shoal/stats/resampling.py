@@ -1,33 +1,26 @@
-"""Cluster bootstrap by multinomial counts (`docs/method/beyond.md` 7.2 and 7.3).
+"""What clusters of cases contribute to a rate or a difference, and how far that varies (`docs/method/beyond.md` 7.2).
 
-A cluster is what was drawn independently: a test case, a seed problem, an input text. All that a rate
-needs of it is its contribution, (passes, applicable cases). Clusters with the same contribution are
-interchangeable, so drawing clusters with replacement is one multinomial draw over the few *distinct*
-contributions, whatever the number of clusters:
+A cluster is what was drawn independently: a test case, a seed problem, an input text. All that a rate needs of it is
+its contribution, (passes, applicable cases). Clusters with the same contribution are interchangeable, so a table holds
+the few *distinct* contributions and how many clusters have each, whatever the number of clusters:
 
-    cases ──► cluster_table ──► distinct rows, how many clusters have each ──► replicates
+    cases ──► cluster_table ──► distinct rows, how many clusters have each ──► rates, variances
 
-Tables are sorted by content, and lists of tables are taken in an order their content defines. The
-replicates therefore depend on the generator and on the outcomes, not on the order or the names of
-cases and functionalities.
+Tables are sorted by content, and lists of tables are taken in an order their content defines: what is computed from
+them does not depend on the order or the names of cases and functionalities.
 
-**One fewer is drawn than there are.** With m clusters, m draws give replicates whose variance is too
-small by (m-1)/m; m-1 draws give the unbiased one (Rao & Wu 1988, section 2). That matters where it
-adds up: thirty functionalities of four cases. A lone cluster says nothing of its own variance and
-stays as it is.
+**Variances are those of one cluster fewer.** With m clusters, m draws give replicates whose variance is too small by
+(m-1)/m; m-1 draws give the unbiased one (Rao & Wu 1988, section 2). That matters where it adds up: thirty
+functionalities of four cases. A lone cluster says nothing of its own variance.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
-
-DRAWS_AT_ONCE = 2_000_000
-"""Multinomial counts held in memory together: 16 MB of them."""
 
 DIFFERENCE_AND_COUNT = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0]])
 """Turns the columns (A, B, applicable) into (A - B, applicable)."""
@@ -111,24 +104,6 @@ def macro_mean(tables: Sequence[ClusterTable]) -> float:
     return float(np.mean([rate(table) for table in _in_order(tables)]))
 
 
-def macro_mean_replicates(tables: Sequence[ClusterTable], resamples: int, rng: Generator) -> Floats:
-    """A macro mean of functionalities per resample: these functionalities, new cases (`docs/method/beyond.md` 7.2)."""
-    return _macro_replicates(_in_order(tables), np.eye(2), resamples, rng)
-
-
-def macro_difference_replicates(tables: Sequence[ClusterTable], resamples: int, rng: Generator) -> Floats:
-    """A macro mean of paired differences per resample; otherwise as `macro_mean_replicates`.
-
-    With A and B exchanged the same generator gives the same replicates with the opposite sign. Where
-    exchanging them leaves the tables as they are, the replicates are symmetric around 0.
-    """
-    upright, sign = _upright(tables)
-    ordered = _in_order(upright)
-    return _signed(
-        lambda number: _macro_replicates(ordered, DIFFERENCE_AND_COUNT, number, rng), sign, resamples
-    )
-
-
 def sampling_variance(table: ClusterTable) -> float:
     """Variance of the rate (or paired difference) over new clusters, linearised; NaN for one cluster.
 
@@ -163,43 +138,6 @@ def degrees_of_freedom(tables: Sequence[ClusterTable]) -> float:
     if not np.nansum(variance):
         return float(free.sum()) if known else float("nan")
     return float(np.nansum(variance) ** 2 / np.nansum(variance**2 / free))
-
-
-def multi_bootstrap_difference(
-    outcomes_a: Sequence[ArrayLike],
-    outcomes_b: Sequence[ArrayLike],
-    resamples: int,
-    rng: Generator,
-    *,
-    paired_runs: bool,
-    clusters: Sequence[ArrayLike] | None = None,
-) -> Floats:
-    """A difference of two recipes, A minus B, per joint resample of runs and items (`docs/method/beyond.md` 7.3).
-
-    Items are always drawn together for both. Runs are drawn as pairs with `paired_runs` (column r of
-    both came from the same initial checkpoint), else for each recipe apart.
-    """
-    sides = run_tables([outcomes_a, outcomes_b], clusters), run_tables([outcomes_b, outcomes_a], clusters)
-    as_given, exchanged = (_in_order(tables) for tables in sides)
-    sign = _sign(as_given, exchanged)
-    tables = exchanged if sign < 0 else as_given
-    runs, others = (
-        _runs(side) for side in ((outcomes_b, outcomes_a) if sign < 0 else (outcomes_a, outcomes_b))
-    )
-    if paired_runs and runs != others:
-        raise ValueError(f"paired runs need as many of one as of the other; got {runs} and {others}")
-
-    def draw(number: int) -> Floats:
-        weights = _run_draws(runs, number, rng)
-        of_others = weights if paired_runs else _run_draws(others, number, rng)
-        differences = []
-        for table in tables:
-            totals = _resampled_totals(table, number, rng)
-            one, other = totals[:, : 2 * runs], totals[:, 2 * runs :]
-            differences.append(_weighted(one, weights) - _weighted(other, of_others))
-        return _mean_over(differences)
-
-    return _signed(draw, sign, resamples)
 
 
 def _as_column(values: ArrayLike) -> Floats:
@@ -258,101 +196,10 @@ def _in_order(tables: Sequence[ClusterTable]) -> list[ClusterTable]:
     return sorted(tables, key=lambda table: table.content)
 
 
-def _upright(tables: Sequence[ClusterTable]) -> tuple[list[ClusterTable], int]:
-    """The tables with A and B in canonical order, and the sign that undoes it; 0 if both orders are one.
-
-    Which model is called A must not change what is drawn.
-    """
-    swapped = [_exchanged(table) for table in tables]
-    sign = _sign(_in_order(tables), _in_order(swapped))
-    return (swapped if sign < 0 else list(tables)), sign
-
-
-def _sign(as_given: list[ClusterTable], exchanged: list[ClusterTable]) -> int:
-    ours, theirs = ([table.content for table in tables] for tables in (as_given, exchanged))
-    return (ours < theirs) - (theirs < ours)
-
-
-def _signed(draw: Callable[[int], Floats], sign: int, resamples: int) -> Floats:
-    """Replicates with their sign; where A and B are interchangeable, half of them and their mirror image.
-
-    Two models that tie case for case then have an interval as wide above 0 as below, under either name.
-    """
-    if sign:
-        return sign * draw(resamples)
-    half = draw(-(-resamples // 2))[: resamples // 2]
-    return np.concatenate([half, -half, np.zeros(resamples % 2)])
-
-
-def _exchanged(table: ClusterTable) -> ClusterTable:
-    rows = table.rows[:, [1, 0, 2]]
-    order = np.lexsort(rows.T[::-1])
-    return ClusterTable(rows[order], table.counts[order])
-
-
 def _sums_and_applicable(table: ClusterTable) -> tuple[Floats, Floats]:
     """The column of sums (A - B for a pair) and the column of applicable cases."""
     rows = table.rows if table.rows.shape[1] == 2 else table.rows @ DIFFERENCE_AND_COUNT
     return rows[:, 0], rows[:, 1]
-
-
-def _drawn(units: int) -> int:
-    return max(1, units - 1)
-
-
-def _blocks(resamples: int, width: int) -> Iterator[slice]:
-    """Resamples in blocks whose counts fit in memory."""
-    if resamples < 1:
-        raise ValueError(f"at least one resample is needed; got {resamples}")
-    step = max(1, DRAWS_AT_ONCE // width)
-    return (slice(start, min(start + step, resamples)) for start in range(0, resamples, step))
-
-
-def _resampled_totals(table: ClusterTable, resamples: int, rng: Generator) -> Floats:
-    """The columns of the table, summed over each draw of clusters: (resamples, columns)."""
-    totals = np.empty((resamples, table.rows.shape[1]))
-    share = table.counts / table.clusters
-    for block in _blocks(resamples, len(share)):
-        size = block.stop - block.start
-        totals[block] = rng.multinomial(_drawn(table.clusters), share, size=size) @ table.rows
-    return totals
-
-
-def _ratio(totals: Floats) -> Floats:
-    """First column over second; NaN where the second is 0."""
-    ratio = np.full(len(totals), np.nan)
-    np.divide(totals[:, 0], totals[:, 1], out=ratio, where=totals[:, 1] > 0)
-    return ratio
-
-
-def _defined_rates(table: ClusterTable, to_ratio: Floats, resamples: int, rng: Generator) -> Floats:
-    """A rate per resample, drawn again where no applicable case came up.
-
-    A macro mean of these functionalities is only defined where each has a rate; functionalities are
-    drawn independently, so drawing one again is the same as dropping the whole resample, and never
-    runs out of them.
-    """
-    rates = _ratio(_resampled_totals(table, resamples, rng) @ to_ratio)
-    while (missing := np.isnan(rates)).any():
-        rates[missing] = _ratio(_resampled_totals(table, int(missing.sum()), rng) @ to_ratio)
-    return rates
-
-
-def _macro_replicates(tables: list[ClusterTable], to_ratio: Floats, resamples: int, rng: Generator) -> Floats:
-    without = sum(table.totals[-1] == 0 for table in tables)
-    if without:
-        raise ValueError(
-            f"{without} of {len(tables)} functionalities have no applicable case: leave them out"
-        )
-    return _mean_over([_defined_rates(table, to_ratio, resamples, rng) for table in tables])
-
-
-def _mean_over(replicates: Sequence[Floats]) -> Floats:
-    """Mean over functionalities, one at a time: the whole block need not be in memory."""
-    total = np.zeros_like(replicates[0])
-    for values in replicates:
-        total += values
-    return total / len(replicates)
 
 
 def _runs(outcomes: Sequence[ArrayLike]) -> int:
@@ -382,17 +229,3 @@ def run_tables(
             raise ValueError("both recipes need the same items")
         tables.append(ClusterTable(*distinct_rows(_sum_by_cluster(columns, cluster))))
     return tables
-
-
-def _run_draws(runs: int, resamples: int, rng: Generator) -> Floats:
-    """How often each run was drawn: (resamples, runs)."""
-    draws = rng.multinomial(_drawn(runs), np.full(runs, 1 / runs), size=resamples)
-    return draws.astype(np.float64)
-
-
-def _weighted(totals: Floats, weights: Floats) -> Floats:
-    """The mean of the drawn sub-matrix: sums and counts per run, times how often the run was drawn."""
-    runs = weights.shape[1]
-    return _ratio(
-        np.column_stack([(weights * totals[:, :runs]).sum(axis=1), (weights * totals[:, runs:]).sum(axis=1)])
-    )

@@ -4,17 +4,18 @@ An e-value is at most 1 on average where nothing is wrong, so it reaches 1/α wi
 e-process that holds over all looks together (Ville 1939). Two ways a gate looks again:
 
     the same model, ever more cases      the e-value of all cases so far; stop when it reaches 1/α
-    a new model on the same cases        `over_looks` of the e-values of all commits; fail when that reaches 1/α
+    a new model on the same cases        the e-value of this commit; fail when it reaches `look_limit`, t (t + 1) / α
 
 In the second, looks share their cases and their baseline, so e-values must not be multiplied: a lucky baseline would be
-counted a hundred times. Weights that add up to 1 hold under any dependence. A new baseline begins anew.
+counted a hundred times. Look t errs with a chance of at most α / (t (t + 1)), and these add up to α under any
+dependence. Each look is judged by itself, so that a commit which repairs what the last one broke passes. A new baseline
+begins anew.
 
 All three e-values are mixtures: the average over alternatives of the likelihood, or of the capital of a bettor who
 stakes a fixed share (Waudby-Smith & Ramdas 2024). The order of cases changes nothing.
 """
 
 import math
-from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -60,7 +61,9 @@ def mean_below_e_value(values: ArrayLike, limit: float, most: float) -> float:
 
     The average over stakes s of Π (1 + s (limit - x) / (most - limit)), the capital of a bettor who wins with every
     value below the limit and never loses all (Waudby-Smith & Ramdas 2024, "capital process"). For templates give the
-    mean of each; for paired differences with a margin, `limit=-margin, most=1`. NaN values are left out.
+    mean of each; for paired differences with a margin, `limit=-margin, most=1`. NaN values are left out. Values need
+    not be alike: with independent ones whose means add up to `limit` times their number or more, the product is at most
+    1 on average all the same, because 1 - x ≤ exp(-x); so contributions to a mean of groups will do.
 
     >>> round(mean_below_e_value([-1, -1, 0, -1, -1, 1, -1, -1], limit=0.0, most=1.0), 2)
     4.6
@@ -103,15 +106,15 @@ def differ_mean_e_value(values: ArrayLike, times: ArrayLike) -> float:
     return _exp(largest + math.log(float(np.exp(growth - largest).mean())))
 
 
-def over_looks(e_values: Iterable[float]) -> float:
-    """The e-values of all looks as one: Σ e_t / (t (t + 1)), valid whatever the looks have in common.
+def look_limit(look: int, family: int = 1, alpha: float = 0.05) -> float:
+    """The e-value at which this look fails, so that all looks together err in at most α of histories.
 
-    It never falls, so the gate may stop at any look, and it needs to know only how many there were before.
+    Of a family of things looked at together any may fail: each is asked that much more.
 
-    >>> over_looks([1.0, 3.0, 60.0])
-    6.0
+    >>> look_limit(1), look_limit(3, family=2)
+    (40.0, 480.0)
     """
-    return math.fsum(e / (look * (look + 1)) for look, e in enumerate(e_values, start=1))
+    return family * look * (look + 1) / alpha
 
 
 def _log_beta(a: int, b: int, end: float, *, upper: bool = False) -> float:

@@ -3,7 +3,7 @@
 Every distinct example is tokenised once per training; a batch is padded to the longest of its own examples.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -26,6 +26,11 @@ class Loss(Protocol):
         ...
 
 
+def no_floor(logits: Tensor) -> float:
+    """Of a loss that can be nil."""
+    return 0.0
+
+
 @dataclass(frozen=True, slots=True)
 class Batch:
     """Inputs from one environment, and the loss their test type asks for."""
@@ -36,6 +41,8 @@ class Batch:
     kind: str = "iid"
     cases: int = 0
     """How many cases the loss is the mean of."""
+    floor: Callable[[Tensor], float] = no_floor
+    """Logits to what no model could get the loss below: soft labels and the paper's invariance have entropy."""
 
 
 class Source(Protocol):

@@ -19,15 +19,22 @@ class How:
     """Share of the updates in which the rate rises from nothing; then it falls to nothing, both along a line."""
     clip: float = 1.0
     """Norm at which gradients are clipped, all together."""
-    group_by_length: bool = True
-    """Batches of examples alike in length, where every example is visited once per epoch: less padding."""
+    group_by_length: bool = False
+    """Batches of examples alike in length, where every example is visited once per epoch: less padding, but what is
+    alike in length is often alike in kind, and then meets in a batch more often than chance would have it."""
 
     def __post_init__(self) -> None:
         for name in ("learning_rate", "batch", "epochs", "clip"):
             if not getattr(self, name) > 0:
-                raise PlanError(f"{name} must be above 0, found {getattr(self, name)!r}")
+                raise PlanError(
+                    f"{name} must be above 0, found {getattr(self, name)!r}",
+                    fix="a number above 0, or leave it out",
+                )
         if not 0 <= self.warm_up < 1:
-            raise PlanError(f"warm_up is a share of the training, from 0 to below 1; found {self.warm_up!r}")
+            raise PlanError(
+                f"warm_up is a share of the training, from 0 to below 1; found {self.warm_up!r}",
+                fix="warm_up = 0.1",
+            )
 
     def steps(self, per_epoch: int, epochs: float | None = None) -> int:
         """How many steps so many epochs take.

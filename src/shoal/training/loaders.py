@@ -44,11 +44,21 @@ class Losses:
             found = getattr(self, name)
             if found not in known:
                 raise PlanError(
-                    f"loss for {name}: {found!r}", why=f"known: {', '.join(known)}", fix=nearest(found, known)
+                    f"loss for {name}: {found!r}",
+                    why=f"known: {', '.join(known)}",
+                    fix=nearest(found, known) or "one of those",
                 )
 
 
 # Loaders: what one batch shows
+
+
+class BoundedLoss(Loss, Protocol):
+    """A loss that knows what no model could get it below."""
+
+    def floor(self, logits: Tensor) -> float:
+        """Of a batch with these logits."""
+        ...
 
 
 class Loader(Protocol):
@@ -56,7 +66,7 @@ class Loader(Protocol):
 
     lengths: Rows
 
-    def show(self, chosen: Rows, rng: Generator) -> tuple[Rows, int, Loss]:
+    def show(self, chosen: Rows, rng: Generator) -> tuple[Rows, int, BoundedLoss]:
         """One visit to the chosen items: rows of the source, how many cases that makes, and their loss."""
         ...
 
@@ -70,9 +80,9 @@ class LabelledLoader:
         self.targets = torch.tensor([item.target for item in items], dtype=torch.float32)
         self.kind = loss.labels
 
-    def show(self, chosen: Rows, rng: Generator) -> tuple[Rows, int, Loss]:
+    def show(self, chosen: Rows, rng: Generator) -> tuple[Rows, int, BoundedLoss]:
         """Each example once."""
-        return self.rows[chosen], len(chosen), label_loss(self.targets[torch.from_numpy(chosen)], self.kind)
+        return self.rows[chosen], len(chosen), LabelLoss(self.targets[torch.from_numpy(chosen)], self.kind)
 
 
 class SeveralLoader:
@@ -85,7 +95,7 @@ class SeveralLoader:
         self.lengths = np.array([source.lengths[rows].max() for rows in self.rows], np.int64)
         self.kind = loss.labels
 
-    def show(self, chosen: Rows, rng: Generator) -> tuple[Rows, int, Loss]:
+    def show(self, chosen: Rows, rng: Generator) -> tuple[Rows, int, BoundedLoss]:
         """Up to three examples of each, drawn without replacement."""
         drawn = [self._draw(item, rng) for item in chosen.tolist()]
         rows = np.concatenate([self.rows[item][at] for item, at in zip(chosen, drawn, strict=True)])
@@ -95,7 +105,7 @@ class SeveralLoader:
                 for item, at in zip(chosen.tolist(), drawn, strict=True)
             ]
         )
-        return rows, len(rows), label_loss(targets, self.kind)
+        return rows, len(rows), LabelLoss(targets, self.kind)
 
     def _draw(self, item: int, rng: Generator) -> Rows:
         count, kept = len(self.rows[item]), self.kept[item]
@@ -115,14 +125,14 @@ class PairLoader:
         self.lengths = np.maximum(source.lengths[self.originals], longest)
         self.loss = loss
 
-    def show(self, chosen: Rows, rng: Generator) -> tuple[Rows, int, Loss]:
+    def show(self, chosen: Rows, rng: Generator) -> tuple[Rows, int, BoundedLoss]:
         """Each original with one of its variants, drawn uniformly."""
         drawn = self.starts[chosen] + rng.integers(0, self.counts[chosen])
         rows = np.concatenate([self.originals[chosen], self.variants[drawn]])
         return rows, len(chosen), self._loss(chosen)
 
-    def _loss(self, chosen: Rows) -> Loss:
-        return invariance_loss(self.loss.invariance)
+    def _loss(self, chosen: Rows) -> BoundedLoss:
+        return InvarianceLoss(self.loss.invariance)
 
 
 class DirectedLoader(PairLoader):
@@ -132,8 +142,8 @@ class DirectedLoader(PairLoader):
         super().__init__(items, source, loss)
         self.directions = [item.direction for item in items]
 
-    def _loss(self, chosen: Rows) -> Loss:
-        return direction_loss([self.directions[item] for item in chosen.tolist()], self.loss.direction)
+    def _loss(self, chosen: Rows) -> BoundedLoss:
+        return DirectionLoss([self.directions[item] for item in chosen.tolist()], self.loss.direction)
 
 
 LOADERS: dict[type[Item], Callable[[Any, Source, Losses], Loader]] = {
@@ -144,41 +154,63 @@ LOADERS: dict[type[Item], Callable[[Any, Source, Losses], Loader]] = {
 }
 
 
-# Losses: which side of the logits IRM scales
+# Losses: which side of the logits IRM scales, and what cannot be got rid of
 
 
-def label_loss(targets: Tensor, kind: str) -> Loss:
+@dataclass(frozen=True, slots=True)
+class LabelLoss:
     """The loss of labelled examples; scaled, it is the softmax's in either kind (`docs/method/beluga.md` 1.7)."""
 
-    def loss(logits: Tensor, scale: Tensor | None = None) -> Tensor:
-        wanted = targets.to(logits.device)
+    targets: Tensor
+    kind: str
+
+    def __call__(self, logits: Tensor, scale: Tensor | None = None) -> Tensor:
+        """The mean over examples."""
+        wanted = self.targets.to(logits.device)
         if scale is not None:
             return losses.cross_entropy(logits * scale, wanted)
-        return losses.LABEL_LOSSES[kind](logits, wanted)
+        return losses.LABEL_LOSSES[self.kind](logits, wanted)
 
-    return loss
+    def floor(self, logits: Tensor) -> float:
+        """The entropy of soft labels."""
+        return losses.LABEL_FLOORS[self.kind](self.targets).item()
 
 
-def invariance_loss(kind: str) -> Loss:
+@dataclass(frozen=True, slots=True)
+class InvarianceLoss:
     """The loss of pairs that should be answered alike; only the variant is scaled."""
 
-    def loss(logits: Tensor, scale: Tensor | None = None) -> Tensor:
+    kind: str
+
+    def __call__(self, logits: Tensor, scale: Tensor | None = None) -> Tensor:
+        """The mean over pairs."""
         original, variant = logits.chunk(2)
-        return losses.INVARIANCE_LOSSES[kind](original, variant if scale is None else variant * scale)
+        return losses.INVARIANCE_LOSSES[self.kind](original, variant if scale is None else variant * scale)
 
-    return loss
+    def floor(self, logits: Tensor) -> float:
+        """The entropy of the answers to the originals, where the loss has it inside."""
+        if self.kind not in losses.WITH_ENTROPY:
+            return 0.0
+        return losses.entropy(logits.detach().chunk(2)[0].softmax(dim=-1)).item()
 
 
-def direction_loss(directions: Sequence[str], kind: str) -> Loss:
+@dataclass(frozen=True, slots=True)
+class DirectionLoss:
     """The loss of pairs whose answer must not move one way; both sides are scaled."""
 
-    def loss(logits: Tensor, scale: Tensor | None = None) -> Tensor:
+    directions: Sequence[str]
+    kind: str
+
+    def __call__(self, logits: Tensor, scale: Tensor | None = None) -> Tensor:
+        """The mean over pairs."""
         original, variant = logits.chunk(2)
         if scale is not None:
             original, variant = original * scale, variant * scale
-        return losses.DIRECTION_LOSSES[kind](original, variant, directions)
+        return losses.DIRECTION_LOSSES[self.kind](original, variant, self.directions)
 
-    return loss
+    def floor(self, logits: Tensor) -> float:
+        """Nothing: an answer that moves the right way loses nothing."""
+        return 0.0
 
 
 # Feeds: which batches a step gets
@@ -281,4 +313,4 @@ def _loader(environment: Environment, source: Source, loss: Losses) -> Loader:
 
 def _batch(environment: Environment, loader: Loader, chosen: Rows, source: Source, rng: Generator) -> Batch:
     rows, cases, loss = loader.show(chosen, rng)
-    return Batch(environment.name, source.take(rows), loss, environment.kind, cases)
+    return Batch(environment.name, source.take(rows), loss, environment.kind, cases, loss.floor)

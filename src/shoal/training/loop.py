@@ -44,6 +44,8 @@ class Log:
     """Of every step."""
     shown: Counter[str] = field(default_factory=Counter)
     """Cases, by environment; by kind where every item is visited."""
+    notes: list[str] = field(default_factory=list)
+    """What is to be known of it, where it was not what the method is for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +165,7 @@ def _walk(
                     for name in stops.get(log.steps, ()):
                         _ask(learner, mark, name)
     learner.network.eval()
+    log.notes = method.notes() if total else []
     for name in marks if not total else ():
         mark(name)
     return log
@@ -199,7 +202,9 @@ def _stops(legs: Sequence[_Leg], marks: Sequence[str]) -> dict[int, list[str]]:
     unknown = [name for name in marks if name not in known]
     if unknown:
         raise PlanError(
-            f"no epoch {unknown[0]!r} in a training of {whole:g}", why=f"known: {', '.join(known)}"
+            f"no epoch {unknown[0]!r} in a training of {whole:g}",
+            why=f"known: {', '.join(known)}",
+            fix="one of those",
         )
     stops: dict[int, list[str]] = {}
     for name in sorted(marks, key=int):

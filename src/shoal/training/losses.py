@@ -31,6 +31,16 @@ def independent_sigmoids(logits: Tensor, targets: Tensor) -> Tensor:
     return F.binary_cross_entropy_with_logits(logits, targets)
 
 
+def entropy(chances: Tensor) -> Tensor:
+    """-(1/n) Σ_i Σ_k y_ik log y_ik: what cross-entropy with soft labels cannot get below."""
+    return -torch.xlogy(chances, chances).sum(dim=-1).mean()
+
+
+def entropy_of_each(chances: Tensor) -> Tensor:
+    """The same of independent sigmoids: the mean entropy of each label as a yes or no."""
+    return -(torch.xlogy(chances, chances) + torch.xlogy(1 - chances, 1 - chances)).mean()
+
+
 # INV
 
 
@@ -107,6 +117,7 @@ LABEL_LOSSES: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
     "softmax": cross_entropy,
     "sigmoid": independent_sigmoids,
 }
+LABEL_FLOORS: dict[str, Callable[[Tensor], Tensor]] = {"softmax": entropy, "sigmoid": entropy_of_each}
 INVARIANCE_LOSSES: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
     "paper": invariance,
     "stop_grad_original": invariance_to_a_fixed_original,
@@ -114,6 +125,8 @@ INVARIANCE_LOSSES: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
     "symmetric_kl": symmetric_divergence,
     "js": jensen_shannon,
 }
+WITH_ENTROPY = ("paper", "stop_grad_original")
+"""Invariance losses that cannot get below the entropy of the original's answer."""
 DIRECTION_LOSSES: dict[str, Callable[[Tensor, Tensor, Sequence[str]], Tensor]] = {
     "paper": direction,
     "margin": direction_margin,

@@ -14,7 +14,7 @@ from typing import Any
 from ..records import Example
 
 Progress = Callable[[str, int, int], None]
-"""Told which step is at how many of how many."""
+"""Told which step is at how many of how many; of none, it is something to say: for whom the run waits."""
 
 
 def silent(step: str, done: int, total: int) -> None:
@@ -34,8 +34,8 @@ class Stage:
     """Everything that decides the weights beside the seed and what it starts from: data by digest, method, settings."""
     steps: int
     """How many steps it takes, for the estimate of time."""
-    train: Callable[[Any, int, Progress, Mark], None]
-    """Train this model with this seed, in place."""
+    train: Callable[[Any, int, Progress, Mark], Sequence[str] | None]
+    """Train this model with this seed, in place; gives what is to be known of it, if anything."""
     marks: tuple[str, ...] = ()
     """Names of the moments at which the model is asked while it trains, in order: "1", "2" for epochs. The last is the
     end. Empty: only at the end, without a name."""

@@ -169,7 +169,7 @@ def test_a_model_that_says_one_thing_only_is_told_first():
 def test_footnotes_come_from_facts():
     text = alone(audited(Answers(THREE, probabilities().argmax(1))))
     assert "few cases, read with care: praise, blame, names" in text
-    assert text.rstrip().splitlines()[-2].startswith("intervals: Wilson for a functionality")
+    assert text.rstrip().splitlines()[-2].startswith("intervals: Wilson, on as many independent cases")
 
 
 # Several models

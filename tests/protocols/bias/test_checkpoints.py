@@ -335,7 +335,8 @@ def test_likelihood_diagnostics_as_csv(worked):
     assert {(row["test"], row["size"]) for row in rows} == {("crows", "base")}
 
     found = tables(five())
-    row, decided = [row for row in found["likelihood_summary"] if row["category"] == "all"]
+    row, decided, graded = [row for row in found["likelihood_summary"] if row["category"] == "all"]
+    assert graded["score"] == "graded"
     assert decided["score"] == "ss_decided" and decided["mean"] == row["mean"]
     assert (row["test"], row["score"], row["flags"]) == ("crows", "ss", "SD above 2.5 points")
     assert 100 * float(row["sd"]) == pytest.approx(example["sd_n_minus_1"], abs=1e-4)

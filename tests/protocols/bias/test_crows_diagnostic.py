@@ -217,7 +217,7 @@ def test_a_fair_coin_has_no_preference(coin, run):
     (score,) = measures.where("stereotype score", category="all")
     low, high = score.interval
     assert low < 0.5 < high
-    assert "cannot be told from one half; a distance below 0.15" in score.note
+    assert "cannot be told from one half; a distance below 0.16" in score.note
 
 
 def test_exchanged_scores_add_to_one_minus_the_ties(told, run, tmp_path):

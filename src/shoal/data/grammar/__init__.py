@@ -16,6 +16,7 @@ GRAMMARS: dict[str, dict[str, int]] = {
     "sentiment": {"train": 3000, "validation": 500, "test": 500},
     "paraphrase": {"train": 8000, "validation": 500, "test": 500},
     "reading": {"train": 2500, "validation": 500, "test": 500},
+    "nli": {"train": 6000, "validation": 500, "test": 500},
     "opinions": {"train": 12000, "validation": 500, "test": 500},
 }
 """Task to the usual size of each split; the module has the task's name."""
@@ -27,7 +28,7 @@ def make_rows(task: str, split: str, n: int | None = None, seed: int = 0) -> lis
         raise DataError(
             f"no made data for task {task!r}",
             why=f"known: {', '.join(GRAMMARS)}",
-            fix=nearest(task, GRAMMARS),
+            fix=nearest(task, GRAMMARS) or "one of those",
         )
     usual = GRAMMARS[task].get(split, 0)
     rows: list[Row] = import_module(f".{task}", __name__).make(split, usual if n is None else n, seed)

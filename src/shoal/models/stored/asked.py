@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 
-from ...errors import ModelError, nearest, some
+from ...errors import ModelError, some
 from ...records import Case
 from ..labels import LabelNames, parse_labels, spelled, split_names
 
@@ -52,14 +53,7 @@ class Options:
 
 
 def read_options(options: Mapping[str, str], who: str) -> Options:
-    """The options of a spec; what is not known, or has no such value, is an error."""
-    unknown = [name for name in options if name not in OPTIONS]
-    if unknown:
-        raise ModelError(
-            f"{who}: unknown option {unknown[0]!r}",
-            why=f"known: {', '.join(OPTIONS)}",
-            fix=nearest(unknown[0], OPTIONS) or "leave it out",
-        )
+    """The options of a spec; a value that there is not is an error."""
     empty = [name for name, value in options.items() if not value.strip()]
     if empty:
         raise ModelError(f"{who}: option {empty[0]!r} has no value", fix=f"?{empty[0]}=…, or leave it out")
@@ -120,7 +114,8 @@ def suite_labels(
     SuiteLabels(names=(), numbers=(0, 2), in_order=True)
     """
     if names:
-        return SuiteLabels(tuple(names))
+        in_order = all(case.meta.get("labels in order", True) for case in islice(cases, 1))
+        return SuiteLabels(tuple(names), in_order=in_order)
     labels = {label for case in cases for label in case.labels or ()}
     words = {str(label).removeprefix("not_") for label in labels}
     if not words and given is not None:

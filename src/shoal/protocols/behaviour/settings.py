@@ -63,23 +63,31 @@ class Train:
 
     on: tuple[Config, ...] = ("iid", "iid>suite")
     """i.i.d. data only; then the suite; both mixed from the start; i.i.d. data, then both mixed."""
+    from_: Literal["base", "model"] = "base"
+    """Start from the model's base weights under a fresh head; or from the model as it is, with its own head: then it
+    stands where the i.i.d. stage would, and the iid row is the model untrained."""
     method: tuple[str, ...] = ("vanilla",)
     """How the stage with the suite is trained: vanilla, l2, dropout, lp, lp-ft, irm, group-dro, fish. The i.i.d. stage
     is always plain."""
     learning_rate: Rate | None = None
+    """Of every method but lp, which trains a head alone: train.options.lp.learning_rate."""
     batch: BatchSize | None = None
     epochs: Epochs | None = None
     iid_learning_rate: Rate | None = None
     iid_batch: BatchSize | None = None
     iid_epochs: Epochs | None = None
     options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """Variants of a method, by its name: train.options.irm.scalar = true."""
+    """Variants of a method, by its name: train.options.irm.scalar = true. Its learning_rate, batch and epochs can be
+    given there too."""
     loss: Literal["softmax", "sigmoid"] | None = None
     """For labels: the paper's cross-entropy, or the independent sigmoids of its code; else as the profile says."""
     invariance: Literal["paper", "stop_grad_original", "kl", "symmetric_kl", "js"] = "paper"
     """For INV cases: equation 5, or a variant that does not reward confidence."""
+    direction: Literal["paper", "margin"] = "paper"
+    """For DIR cases: equation 6, or a margin on log-odds, which has a gradient where a model is sure as well."""
     group_by_length: bool | None = None
-    """Put texts of like length into a batch: less padding; else as the profile says: the paper's code does not."""
+    """Put texts of like length into a batch: less padding, and another mix in each. Else only the i.i.d. stage does,
+    where there is nothing to mix; in the profiles paper and reference it does not either."""
     threads: Annotated[int, Within(1, 1024)] = 1
     """Processor threads of a job. Another number can change the last digits, so it stands here and not on the command
     line; --workers runs several jobs at a time."""
@@ -101,11 +109,15 @@ def _split(settings: "Settings") -> Any:
 def _iid(settings: "Settings") -> Any:
     from .build import iid_digest
 
-    return iid_digest(settings) if settings.iid else ""
+    return iid_digest(settings) if settings.has_iid else ""
 
 
 def _samples(settings: "Settings") -> bool:
     return bool(settings.limit) and settings.train is None
+
+
+def _narrows(settings: "Settings") -> bool:
+    return bool(settings.only)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +132,8 @@ class Settings(Profiled):
     """Only this part of the suite: train, validation, test, FILE (its test part) or FILE:train. Empty: all of it."""
     limit: Count = changes("cases", 0)
     """Only a random sample of this many cases; 0 is all."""
+    only: tuple[str, ...] = changes("cases", (), when=_narrows)
+    """Only the cases of these groups: functionality=neg*, capability=negation. The rest is not asked."""
     seed: Seed = changes("cases", 0, when=_samples)
     """For the training, or the sample of a model that is asked as it is; also for resampled intervals."""
     profile: Profile = changes("scoring", "recommended")
@@ -140,7 +154,7 @@ class Settings(Profiled):
     band: Literal["inclusive", "strict"] | None = changes("scoring", None)
     """Edges of the neutral band that makes three classes of a two-class sentiment model."""
     resamples: Annotated[int, Within(10, 1_000_000)] = changes("scoring", 2000)
-    """Bootstrap resamples behind the intervals of means."""
+    """Draws of cases behind the intervals of G in behavioural learning; other intervals draw nothing."""
 
     # Behavioural learning
 
@@ -149,7 +163,9 @@ class Settings(Profiled):
     iid: str = changes("cases", "", resolve=_iid)
     """The i.i.d. data: sentiment or paraphrase for the package's own, or a file to train on."""
     iid_test: str = changes("cases", "")
-    """The file of i.i.d. data to test on, where iid is a file."""
+    """The file of i.i.d. data to test on, where iid is a file; with train.from = "model" it may stand alone."""
+    iid_halves: bool = changes("cases", False)
+    """iid_test is a public validation set, halved as BELUGA does: one half to choose by, the other to test on."""
     iid_texts: tuple[str, ...] = changes("cases", ())
     """Names of the columns with the text or the two texts; guessed where not given."""
     iid_label: str = changes("cases", "")
@@ -170,3 +186,8 @@ class Settings(Profiled):
     """The i.i.d. score inside G: of the model trained on the full suite, or the mean over the held-out ones."""
     shuffles: Annotated[int, Within(10, 10_000_000)] = changes("scoring", 10_000)
     """Shuffles of the randomisation test of G."""
+
+    @property
+    def has_iid(self) -> bool:
+        """Whether there are i.i.d. rows to ask."""
+        return bool(self.iid or self.iid_test)

@@ -21,7 +21,6 @@ from ...views import (
     shown_cases,
 )
 from ..base import differing
-from .iid import is_iid
 from .score import DEAD, DEGENERATE, WORDS
 from .settings import Settings, Train
 
@@ -30,7 +29,7 @@ WORST = 3
 EXAMPLES = 2
 ABOUT_ANSWERS = ("label map", "band", "never")
 """Facts of the suite score that stand above the table; the others stand below it."""
-TONES: Mapping[str, Tone] = {DEAD: "bad", DEGENERATE: "bad"}
+TONES: Mapping[str, Tone] = {DEAD: "bad", DEGENERATE: "bad", "untrained": "bad", "saturated": "doubt"}
 Count = Literal["n", "na", "errors"]
 METHODS = (
     "intervals: Wilson, on as many independent cases as tell as much: cases of one template count together"
@@ -50,7 +49,7 @@ def view(
         from .learning.view import learning_sections
 
         task = str(results[0].job.get("about", {}).get("task", "")) if results else ""
-        return learning_sections(_about_plan(settings), task, measures, findings)
+        return learning_sections(_about_plan(settings), task, measures, findings, results)
     return _side_by_side(settings, results, measures, findings)
 
 
@@ -59,7 +58,8 @@ def view(
 
 def _about(settings: Settings | None, result: Result) -> str:
     """Suite, split, cases, profile, and every setting that is not as the profile has it."""
-    iid = sum(map(is_iid, result.cases))
+    scored_apart = result.measures.where("iid score") if result.cases else ()
+    iid = sum(row.n + row.errors for row in scored_apart)
     cases = f"{len(result.cases) - iid:,} cases" + (f" and {iid:,} i.i.d. cases" if iid else "")
     given = result.job["settings"] if settings is None else {"suite": settings.suite, "split": settings.split}
     split = f", {given['split']} split" if given.get("split") else ""
@@ -102,7 +102,7 @@ def _flat(chosen: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         usual = Train()
         for part in fields(value):
             if getattr(value, part.name) != getattr(usual, part.name):
-                yield f"{name}.{part.name}", getattr(value, part.name)
+                yield f"{name}.{part.name.removesuffix('_')}", getattr(value, part.name)
 
 
 def _plain(value: Any) -> str:
@@ -260,7 +260,7 @@ def _side_by_side(
     notes.append("differences between models are not tested here: shoal compare MODEL MODEL")
     return [
         Section(title, Words(about, "quiet"), [_models(by_name)], notes, warnings),
-        Section(title, "", [_capabilities(by_name)], detail="full"),
+        Section(title, "", [_capabilities(by_name), _functionalities(by_name)], detail="full"),
     ]
 
 
@@ -303,6 +303,28 @@ def _capabilities(by_name: Mapping[str, Measures]) -> HeatMap:
         cells |= {(i, j): rates[name] for j, name in enumerate(names, start=1) if name in rates}
     columns = [("suite score", ""), *((name, "") for name in names)]
     return HeatMap([(name, "") for name in by_name], columns, cells, "by capability", "capabilities")
+
+
+def _functionalities(by_name: Mapping[str, Measures]) -> HeatMap:
+    """Every functionality of every model, in the blocks of their capabilities."""
+    rates = [
+        {row.groups["functionality"]: row for row in _by_functionality(rows)} for rows in by_name.values()
+    ]
+    groups = {name: row.groups for by_functionality in rates for name, row in by_functionality.items()}
+    cells = {
+        (i, j): by_functionality[name]
+        for i, name in enumerate(groups)
+        for j, by_functionality in enumerate(rates)
+        if name in by_functionality
+    }
+    return HeatMap(
+        [(name, group["capability"]) for name, group in groups.items()],
+        [(name, "") for name in by_name],
+        cells,
+        "by functionality",
+        "functionalities",
+        kinds=[group["test type"] for group in groups.values()],
+    )
 
 
 def _by_capability(by_name: Mapping[str, Measures]) -> list[Measure]:

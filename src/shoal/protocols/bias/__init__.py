@@ -19,9 +19,10 @@ from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from ...records import Answer, Example, Measure, Result
+from ...records import Answer, Example, Result
 from ..base import Built, Compared, Scored
 from .build import build, check_tests, find_diagnostic, has_vectors
+from .family import at_moment
 from .settings import Settings
 from .view import view
 
@@ -67,19 +68,13 @@ def score(settings: Settings, built: Built, answers: Mapping[str, Sequence[Seque
     """Outcomes and measures at the end of training; measures of earlier epochs say so in the group `epoch`."""
     module = find_diagnostic(settings)
     *earlier, (_, last) = answers.items()
-    outcomes, measures = module.score(settings, built.cases, last)
-    for mark, rows in earlier:
-        then = module.score(settings, built.cases, rows)[1]
-        measures += [_at_epoch(row, mark) for row in then]
-    return Scored(outcomes, measures)
-
-
-def _at_epoch(row: Measure, mark: str) -> Measure:
-    """A measure of an earlier moment; only the end of the training is compared."""
-    facts = {
-        name: fact for name, fact in row.facts.items() if name not in ("mean over", "compare", "headline")
-    }
-    return replace(row, groups={**row.groups, "epoch": mark}, facts=facts)
+    scored = module.score(settings, built.cases, last)
+    before = [
+        at_moment(row, "epoch", mark)
+        for mark, rows in earlier
+        for row in module.score(settings, built.cases, rows).measures
+    ]
+    return replace(scored, measures=[*scored.measures, *before])
 
 
 def compare(settings: Settings, results: Sequence[Result]) -> Compared:

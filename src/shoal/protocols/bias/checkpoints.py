@@ -7,10 +7,12 @@ from pathlib import Path
 from ...records import Finding, Measure, Measures, Result
 from ...stats.paired import smallest_sign_flip_p
 from ..base import Compared
+from .between import between_recipes
 from .build import module_of
 from .concepts import between_diagnostics
 from .downstream import equivalence
-from .family import WANTED, Family, families, several
+from .family import WANTED, Family, families, moment, several
+from .moments import over_training
 from .settings import Settings
 
 CONCLUSION = "conclusion"
@@ -23,6 +25,8 @@ def compare_checkpoints(settings: Settings, results: Sequence[Result]) -> Compar
     measures: list[Measure] = []
     for diagnostic, members in by_diagnostic(every):
         measures += module_of(diagnostic).across(settings, members)
+    measures += [row for family in every for row in over_training(family)]
+    measures += between_recipes(every)
     for recipe in _checkpoints(every):
         pairs = combinations([family for family in every if family.recipe == recipe], 2)
         measures += [row for pair in pairs for row in between_diagnostics(*pair)]
@@ -50,7 +54,12 @@ def _checkpoints(every: Sequence[Family]) -> dict[str, list[str]]:
 
 
 def of_family(family: Family, measures: Sequence[Measure]) -> Measures:
-    """The measures that are about a family."""
+    """The measures that are about a family at the end of its training."""
+    return Measures(row for row in about(family, measures) if not moment(row.groups))
+
+
+def about(family: Family, measures: Sequence[Measure]) -> Measures:
+    """The measures that are about a family, at whatever moment."""
     groups = family.groups.items()
     return Measures(row for row in measures if all(row.groups.get(key) == value for key, value in groups))
 

@@ -18,7 +18,8 @@ from ...measures import SHARE, shown
 from ...records import Answer, Case, Measure, Measures, Outcome
 from ...stats import clusters as stats
 from ...views import Block, Column, Dots, Number, Row, Table
-from .family import Family, Line, first, measure, several, spread_measures
+from ..base import Scored
+from .family import Family, Line, axes, first, measure, several, spread_measures
 from .notes import UNDEFINED, WHY, Phrases, noted
 from .settings import Settings
 from .vectors import ASKS, FILES, FOLDER, ask, find_tests, representation_of, split
@@ -72,9 +73,7 @@ def _case(test: str, what: str, one: WordSet, two: WordSet) -> Case:
     return Case(f"{test}/{what}", pairs, None, groups, "", {"sizes": [len(one.examples), len(two.examples)]})
 
 
-def score(
-    settings: Settings, cases: Sequence[Case], answered: Sequence[Sequence[Answer]]
-) -> tuple[list[Outcome], list[Measure]]:
+def score(settings: Settings, cases: Sequence[Case], answered: Sequence[Sequence[Answer]]) -> Scored:
     """Accuracy, its chance level, adjusted Rand index and silhouette for every pair of concepts."""
     outcomes, measures = [], []
     for case, rows in zip(cases, answered, strict=True):
@@ -85,7 +84,8 @@ def score(
         error = "" if known or not numbers[0].errors else f"{numbers[0].errors} texts without a vector"
         above = accuracy - chance if accuracy is not None and chance is not None else None
         outcomes.append(Outcome(case.id, p < 0.05 if known and p is not None else None, above, error))
-    return outcomes, noted(measures, {**BESIDE, "how": lambda facts: str(facts["how"]), **BELOW})
+    phrases = {**BESIDE, "how": lambda facts: str(facts["how"]), **BELOW}
+    return Scored(outcomes, noted(measures, phrases))
 
 
 def _separability(settings: Settings, case: Case, rows: Sequence[Answer]) -> list[Measure]:
@@ -124,12 +124,12 @@ def _clusterings(name: str, points: Floats, labels: NDArray[np.int64]) -> tuple[
 
 
 def across(settings: Settings, families: Sequence[Family]) -> list[Measure]:
-    """Figure 2: accuracy of clusters per pair of concepts beside its chance level, and over epochs where asked."""
+    """Figure 2: accuracy of clusters per pair of concepts beside its chance level."""
     return [row for family in families for row in _spread(family)]
 
 
 def _spread(family: Family) -> Iterator[Measure]:
-    for slice_, n in family.slices("cluster accuracy"):
+    for slice_, n in family.final_slices("cluster accuracy"):
         accuracies = family.values("cluster accuracy", slice_)
         chances = [value for value in family.values("chance accuracy", slice_) if value is not None]
         groups = {**family.groups, **slice_}
@@ -138,16 +138,13 @@ def _spread(family: Family) -> Iterator[Measure]:
         yield from spread_measures("cluster accuracy", accuracies, n, groups)
         if chances:
             yield measure("chance accuracy", float(np.mean(chances)), n, groups, "labels put on at random")
+            yield spread_measures("chance accuracy", chances, n, groups)[0]
 
 
 def conclude(measures: Measures, runs: int) -> Iterator[str]:
     """How far the accuracy spreads at the most."""
     pairs = {row.groups["category"] for row in measures.where("chance accuracy")}
-    spreads = [
-        row
-        for row in measures.where("sd over checkpoints")
-        if row.value is not None and "epoch" not in row.groups
-    ]
+    spreads = [row for row in measures.where("sd over checkpoints") if row.value is not None]
     if not spreads:
         yield "No pair of concepts is defined in several checkpoints."
         return
@@ -179,8 +176,7 @@ def table(measures: Measures) -> Table:
 
 
 def _name(row: Measure) -> str:
-    epoch = f", epoch {row.groups['epoch']}" if "epoch" in row.groups else ""
-    return f"{row.groups['category']} ({row.groups['test']}{epoch})"
+    return f"{row.groups['category']} ({row.groups['test']})"
 
 
 def _middle(chance: Measure | None) -> float:
@@ -188,12 +184,12 @@ def _middle(chance: Measure | None) -> float:
 
 
 def blocks(measures: Measures) -> list[Block]:
-    """Figure 2 of the paper: accuracy of clusters beside its chance level; by epoch where there are several."""
+    """Figure 2 of the paper at its end: accuracy of clusters beside its chance level."""
     columns = [Column("concepts", "left"), *map(Column, ("mean", "SD", "chance", "n"))]
     columns.append(Column("", "left", spare=True, scale=SCALE))
     rows = []
     for row in measures.where("mean over checkpoints", of="cluster accuracy"):
-        about = {key: row.groups.get(key) for key in ("test", "category", "epoch")}
+        about = {key: row.groups.get(key) for key in ("test", "category")}
         same = Measures(other for other in measures if about == {key: other.groups.get(key) for key in about})
         sd, chance = first(same, "sd over checkpoints"), first(same, "chance accuracy")
         dots = [dot for dot in same.where("cluster accuracy") if "checkpoint" in dot.groups]
@@ -216,6 +212,6 @@ def _each_checkpoint(family: Family) -> Iterator[Line]:
         for name, accuracy, chance in zip(family.names, *rows, strict=True):
             yield {
                 "test": slice_["test"], "category": slice_["category"], "size": family.recipe, "run": name,
-                "representation": family.representation, "epoch": slice_.get("epoch", ""),
+                "representation": family.representation, **axes(slice_),
                 "accuracy": Number(accuracy), "chance": Number(chance),
             }  # fmt: skip

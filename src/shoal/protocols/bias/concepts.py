@@ -36,8 +36,7 @@ def between_diagnostics(ours: Family, theirs: Family) -> Iterator[Measure]:
 
 def _scores(family: Family, category: str) -> dict[str, float]:
     """Each checkpoint's score of a category, over all tasks where there are several."""
-    slices = [slice_ for slice_, _ in family.slices(SCORE) if slice_["category"] == category]
-    slices = [slice_ for slice_ in slices if "epoch" not in slice_]
+    slices = [slice_ for slice_, _ in family.final_slices(SCORE) if slice_["category"] == category]
     whole = [slice_ for slice_ in slices if slice_.get("task", "all") == "all"]
     if not slices:
         return {}

@@ -17,7 +17,7 @@ from ...measures import quantity
 from ...models.stored import StoredAnswers
 from ...records import Answer, Case, Example, Measure, Measures, Outcome
 from ...views import Row, Table, Words
-from ..base import Asks, Built
+from ..base import Asks, Built, Scored
 from . import example
 from .asking import answers, check_language_model, likelihoods, log_probabilities
 from .likelihood import NEITHER, TIES, across, blocks, conclude, files, score_cells, score_columns
@@ -113,6 +113,7 @@ def _stored(model: StoredAnswers, built: Built) -> list[Answer]:
         raise DataError(
             f"{model.path}: {len(strangers):,} of {len(scores):,} scored pairs are not in the data",
             why=min(strangers)[0][:80],
+            fix="the data that the model was scored on: data = FILE",
         )
     return [
         Answer("", "tokens", {"score": score}) for case in built.cases for score in scores[texts[case.id]]
@@ -181,9 +182,7 @@ class _Counted:
     """Pairs that prefer neither side."""
 
 
-def score(
-    settings: Settings, cases: Sequence[Case], answered: Sequence[Sequence[Answer]]
-) -> tuple[list[Outcome], list[Measure]]:
+def score(settings: Settings, cases: Sequence[Case], answered: Sequence[Sequence[Answer]]) -> Scored:
     """An outcome per pair, and the share of pairs in which the stereotype is preferred, by category."""
     tie = settings.resolved("tie")
     outcomes, counted = [], _Counted()
@@ -205,7 +204,10 @@ def score(
     measures = _measures(cases, counted)
     causal = [rows[0].data for rows in answered if rows[0].data and rows[0].data.get("lm") == "causal"]
     measures += _as_lm_eval(counted.scores) if causal else []
-    return outcomes, noted(measures, {**BELOW, **IN_DOUBT})
+    # Neutral pairs stay in the denominator of the authors' metric, as pairs that do not prefer the stereotype.
+    known = counted.counts
+    column = [(known[case.id] or 0.0) if case.id in known else None for case in cases]
+    return Scored(outcomes, noted(measures, {**BELOW, **IN_DOUBT}), {"preferred": column})
 
 
 def _measures(cases: Sequence[Case], counted: _Counted) -> list[Measure]:

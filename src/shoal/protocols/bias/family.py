@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,8 @@ FLAGS = "flags"
 """The fact of an SD over checkpoints: what to look at twice."""
 WANTED = 5
 """Checkpoints that a claim about a recipe needs at the least (`docs/method/beyond.md` 7.3)."""
+MOMENTS = ("epoch", "step")
+"""Groups of a measure that is about an earlier moment of the training: made here, or of checkpoints that were given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +36,9 @@ class Family:
     representation: str
     """Empty for diagnostics that look at no vectors."""
     results: dict[str, Result] = field(default_factory=dict)
-    """By the name of the checkpoint."""
+    """By the name of the checkpoint: its last moment, with the measures of earlier ones."""
+    last: float = 0.0
+    """The last epoch or step, where there are earlier ones."""
 
     @property
     def groups(self) -> dict[str, str]:
@@ -66,6 +70,28 @@ class Family:
                 counts.setdefault(tuple(_slice(row).items()), row.n)
         return [(dict(key), n) for key, n in counts.items()]
 
+    def final_slices(self, name: str) -> list[tuple[dict[str, str], int]]:
+        """The same at the end of the training."""
+        return [(slice_, n) for slice_, n in self.slices(name) if not moment(slice_)]
+
+
+def moment(groups: Groups) -> str:
+    """The epoch or step that a measure is about; empty at the end of the training."""
+    return next((groups[axis] for axis in MOMENTS if axis in groups), "")
+
+
+def axes(groups: Groups) -> Line:
+    """Epoch and step as columns of a file; empty at the end of the training."""
+    return {axis: groups.get(axis, "") for axis in MOMENTS}
+
+
+def at_moment(row: Measure, axis: str, when: str) -> Measure:
+    """A measure of an earlier moment; only the end of the training is compared."""
+    facts = {
+        name: fact for name, fact in row.facts.items() if name not in ("mean over", "compare", "headline")
+    }
+    return replace(row, groups={**row.groups, axis: when}, facts=facts)
+
 
 def _slice(row: Measure) -> dict[str, str]:
     """What a measure is about, inside its family."""
@@ -76,18 +102,46 @@ def families(results: Sequence[Result]) -> list[Family]:
     """The results, sorted by recipe, diagnostic and representation.
 
     Checkpoints of one recipe are the models of one of the plan's groups, or the seeds of one model that is pre-trained
-    here. Two models that the plan merely lists are two recipes.
+    here. Two models that the plan merely lists are two recipes. Of a group with steps, a checkpoint is a run at its
+    last step.
     """
-    sorted_: dict[tuple[str, str, str], Family] = {}
+    together: dict[tuple[str, str, str], list[Result]] = {}
     for result in results:
-        settings = result.job["settings"]
-        diagnostic, model = settings["diagnostic"][0], str(result.job["model"])
+        diagnostic, model = result.job["settings"]["diagnostic"][0], str(result.job["model"])
         representation = _representation(result) if has_vectors(diagnostic) else ""
-        recipe = result.job.get("group") or model
-        name = f"seed {settings['seed']}" if settings.get("pretrain") else model
-        key = (recipe, diagnostic, representation)
-        sorted_.setdefault(key, Family(*key)).results[name] = result
-    return list(sorted_.values())
+        key = (result.job.get("group") or model, diagnostic, representation)
+        together.setdefault(key, []).append(result)
+    return [Family(*key, *_checkpoints(members)) for key, members in together.items()]
+
+
+def _checkpoints(results: Sequence[Result]) -> tuple[dict[str, Result], float]:
+    """The last moment of every run by its name, and when that is."""
+    steps = [result.job["step"] for result in results if "step" in result.job]
+    last = max(steps, default=0)
+    named: dict[str, Result] = {}
+    for result in results:
+        if result.job.get("step", last) == last:
+            named[_name(result)] = result
+            last = last or _epochs(result)
+    for result in results:
+        name = _name(result)
+        if result.job.get("step", last) < last and name in named:
+            earlier = [at_moment(row, "step", str(result.job["step"])) for row in result.measures]
+            named[name] = replace(named[name], measures=Measures([*named[name].measures, *earlier]))
+    return named, float(last)
+
+
+def _name(result: Result) -> str:
+    settings = result.job["settings"]
+    if "run" in result.job:
+        return f"seed {result.job['run']}"
+    return f"seed {settings['seed']}" if settings.get("pretrain") else str(result.job["model"])
+
+
+def _epochs(result: Result) -> int:
+    """How many epochs a model was trained here."""
+    pretrain = result.job["settings"].get("pretrain")
+    return math.ceil(pretrain["epochs"]) if pretrain else 0
 
 
 def _representation(result: Result) -> str:

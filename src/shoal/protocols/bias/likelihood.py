@@ -9,7 +9,8 @@ from collections.abc import Iterator, Sequence
 from ...measures import SHARE, shown
 from ...records import Measure, Measures
 from ...views import Bars, Block, Cell, Column, Dots, Number, Row, Table, Text, Tone, Words
-from .family import FLAGS, OVER_RUNS, WANTED, Family, Line, by_groups, columns_of, first, several
+from .family import FLAGS, OVER_RUNS, WANTED, Family, Line, axes, by_groups, columns_of, first, several
+from .graded import NAME as GRADED
 from .settings import Settings
 from .spread import AGAINST, COINS, DECIDED, STRADDLES, WIDE, by_coins, spread
 
@@ -132,6 +133,7 @@ def blocks(measures: Measures) -> list[Block]:
     shares = measures.where("share of items")
     if shares:
         shown_blocks.append(_figure1(shares))
+    shown_blocks += _graded(measures)
     coefficients = [row for name in AGREEMENT for row in measures.where(name) if row.value is not None]
     if coefficients:
         shown_blocks.append(Text(_in_a_line(coefficients, measures.where("checkpoints needed"))))
@@ -165,6 +167,22 @@ def _table1(measures: Measures) -> Table:
     marked = any(row.facts.get(FLAGS) for row in measures.where("sd over checkpoints"))
     legend = ["▲ the SD is above 2.5 points, or one checkpoint is near one half and another far above"]
     return Table(columns, rows, legend=legend if marked else [])
+
+
+def _graded(measures: Measures) -> list[Block]:
+    """The graded preference of all items beside the binary score."""
+    mean, sd = (
+        first(measures, name, of=GRADED, category="all")
+        for name in ("mean over checkpoints", "sd over checkpoints")
+    )
+    if mean is None or sd is None:
+        return []
+    pieces: list[Words | Number | str] = [
+        Words("  graded preference ", "quiet"), Number(mean, "quiet", part="value and interval"),
+        Words(", SD ", "quiet"), Number(sd, "quiet", part="value and interval"),
+        Words(": how sure the checkpoints are, items that are coin tosses count one half", "quiet"),
+    ]  # fmt: skip
+    return [Text(pieces)]
 
 
 def _figure1(shares: Sequence[Measure]) -> Bars:
@@ -213,7 +231,7 @@ def _each_checkpoint(family: Family) -> Iterator[Line]:
             row = scores["ss"][position]
             yield {
                 "test": family.diagnostic, "task": slice_.get("task", ""), "category": slice_["category"],
-                "size": family.recipe, "run": name, "epoch": slice_.get("epoch", ""),
+                "size": family.recipe, "run": name, **axes(slice_),
                 **{title: Number(rows[position]) for title, rows in scores.items()},
                 "n_tie": str(row.facts[TIES]) if row and TIES in row.facts else "",
             }  # fmt: skip
@@ -224,12 +242,13 @@ TIES = "ties"
 
 
 def _summary(measures: Measures) -> Iterator[Line]:
-    rows = [row for row in measures if row.groups.get("of") in SHORT]
+    short = {**SHORT, GRADED: "graded"}
+    rows = [row for row in measures if row.groups.get("of") in short]
     for groups, named in by_groups(rows):
         sd = named.get("sd over checkpoints")
         yield {
             "test": groups["diagnostic"], "task": groups.get("task", ""), "category": groups["category"],
-            "size": groups["recipe"], "score": SHORT[groups["of"]], **columns_of(named, OVER_RUNS),
+            "size": groups["recipe"], "score": short[groups["of"]], **columns_of(named, OVER_RUNS),
             **columns_of(named, {"floor sd": "floor_sd", "over-dispersion ratio": "ratio"}),
             "flags": ", ".join(sd.facts[FLAGS]) if sd else "",
         }  # fmt: skip

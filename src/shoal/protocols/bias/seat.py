@@ -21,11 +21,13 @@ from ...stats import association as stats
 from ...stats import reliability
 from ...stats.multiplicity import holm
 from ...views import Block, Column, Dots, Number, Row, Table, Words
+from ..base import Scored
 from .agreement import agreement
 from .family import (
     OVER_RUNS,
     Family,
     Line,
+    axes,
     by_groups,
     columns_of,
     first,
@@ -92,9 +94,7 @@ def make_cases(path: Path | None, tests: Sequence[str] = ()) -> list[Case]:
 # Scoring
 
 
-def score(
-    settings: Settings, cases: Sequence[Case], answered: Sequence[Sequence[Answer]]
-) -> tuple[list[Outcome], list[Measure]]:
+def score(settings: Settings, cases: Sequence[Case], answered: Sequence[Sequence[Answer]]) -> Scored:
     """Effect size and p of every test, and p adjusted for all of them by Holm."""
     outcomes, measures, tested = [], [], []
     for case, rows in zip(cases, answered, strict=True):
@@ -112,7 +112,7 @@ def score(
             for p, value in zip(defined, adjusted, strict=True)
         ]
     phrases = {name: phrase for name, phrase in BELOW.items() if name != "sided"}
-    return outcomes, noted(measures, {**COUNTED, **phrases, **BESIDE})
+    return Scored(outcomes, noted(measures, {**COUNTED, **phrases, **BESIDE}))
 
 
 def _test(settings: Settings, case: Case, rows: Sequence[Answer]) -> tuple[Measure, Measure]:
@@ -192,9 +192,7 @@ def _associations(family: Family, level: float) -> list[Measure]:
     """Per test the effect sizes, their signs and how many are significant."""
     measures: list[Measure] = []
     table, verdicts = [], []
-    for slice_, n in family.slices("effect size"):
-        if "epoch" in slice_:
-            continue
+    for slice_, n in family.final_slices("effect size"):
         effects, ps = family.values("effect size", slice_), family.values("p value", slice_)
         groups = {**family.groups, **slice_}
         for name, effect, p in zip(family.names, effects, ps, strict=True):
@@ -254,9 +252,7 @@ def _between_representations(families: Sequence[Family]) -> Iterator[Measure]:
     """How often two representations of the same checkpoints agree on the sign of a test."""
     for one_way, other_way in combinations(families, 2):
         same = []
-        for slice_, _ in one_way.slices("effect size"):
-            if "epoch" in slice_:
-                continue
+        for slice_, _ in one_way.final_slices("effect size"):
             others = dict(zip(other_way.names, other_way.values("effect size", slice_), strict=True))
             for name, effect in zip(one_way.names, one_way.values("effect size", slice_), strict=True):
                 other = others.get(name)
@@ -343,7 +339,7 @@ def _each_checkpoint(family: Family) -> Iterator[Line]:
             p = next(row for row in result.measures.where("p value") if row.groups == effect.groups)
             yield {
                 "test": effect.groups["test"], "size": family.recipe, "run": name,
-                "representation": family.representation, "epoch": effect.groups.get("epoch", ""),
+                "representation": family.representation, **axes(effect.groups),
                 "d": Number(effect), "p": Number(p), "exact": str(p.facts.get("exact", "")),
                 "n_perm": str(p.facts.get("partitions", "")),
             }  # fmt: skip

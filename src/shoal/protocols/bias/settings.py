@@ -10,10 +10,16 @@ Representation = Literal["cls", "mean", "word_mean", "first_piece_no_specials"]
 Profile = Literal["recommended", "paper", "reference"]
 
 PROFILES: dict[str, dict[str, Any]] = {
-    "recommended": {"tie": "reference", "aggregate": "micro", "p_ties": "count", "permute": "words"},
-    "paper": {"tie": "strict", "aggregate": "micro", "p_ties": "strict", "permute": "texts"},
-    "reference": {"tie": "reference", "aggregate": "per_term", "p_ties": "count", "permute": "texts"},
-}
+    "recommended": {
+        "tie": "reference", "aggregate": "micro", "pieces": "mean", "p_ties": "count", "permute": "words",
+    },
+    "paper": {
+        "tie": "strict", "aggregate": "micro", "pieces": "product", "p_ties": "strict", "permute": "texts",
+    },
+    "reference": {
+        "tie": "reference", "aggregate": "per_term", "pieces": "mean", "p_ties": "count", "permute": "texts",
+    },
+}  # fmt: skip
 """`recommended` is ours, `paper` the formulas of the paper, `reference` the code of each diagnostic's authors."""
 
 
@@ -76,7 +82,7 @@ class Settings(Profiled):
         "answers", "unmodified_tokens", when=lambda settings: "crows" in settings.diagnostic
     )
     """Masked models: sum over the tokens the sentences share, or mean over those they do not (bias-bench)."""
-    pieces: Literal["mean", "product"] = changes("scoring", "mean")
+    pieces: Literal["mean", "product"] | None = changes("scoring", None)
     """stereoset, intra-sentence, masked models: mean of the pieces' probabilities, or their product."""
     n_samples: int = changes("scoring", 100_000)
     """seat: partitions behind a p value; where there are no more than that, all of them."""

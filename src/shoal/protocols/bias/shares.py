@@ -7,7 +7,7 @@ import numpy as np
 
 from ...records import Measure
 from ...stats.intervals import Interval, wilson
-from ...stats.power import mde_one_proportion
+from ...stats.power import smallest_distance
 from .notes import WHY, Facts, Phrases
 
 UNDECIDED = "undecided below"
@@ -51,4 +51,4 @@ def undecided(interval: Interval | None, n: int) -> dict[str, Any]:
     """What a share that cannot be told from one half may hide; nothing where it can be told."""
     if interval is None or not interval[0] <= 0.5 <= interval[1]:
         return {}
-    return {UNDECIDED: mde_one_proportion(n)}
+    return {UNDECIDED: smallest_distance(n)}

@@ -14,6 +14,7 @@ from ...stats import reliability as r
 from ...stats.agreement import ratio_interval
 from .agreement import agreement, checkpoints_needed
 from .family import Family, Floats, measure, several, sound, spread_measures
+from .graded import graded
 from .notes import Facts
 
 LARGE_SD = 0.025
@@ -34,9 +35,7 @@ def spread(family: Family) -> list[Measure]:
     """Table 1, Figure 1 and agreement of one likelihood diagnostic."""
     measures: list[Measure] = []
     cases, outcomes, values = matrices(family)
-    for slice_, n in family.slices("stereotype score"):
-        if "epoch" in slice_:
-            continue
+    for slice_, n in family.final_slices("stereotype score"):
         scores = family.values("stereotype score", slice_)
         groups = {**family.groups, **slice_}
         known = [score for score in scores if score is not None]
@@ -45,12 +44,12 @@ def spread(family: Family) -> list[Measure]:
         if len(known) > 1:
             measures += _floor(outcomes[_members(cases, slice_)], known, n, groups)
     for name in OTHERS:
-        for slice_, n in family.slices(name):
-            if "epoch" not in slice_:
-                measures += spread_measures(name, family.values(name, slice_), n, {**family.groups, **slice_})
+        for slice_, n in family.final_slices(name):
+            measures += spread_measures(name, family.values(name, slice_), n, {**family.groups, **slice_})
     if len(family.results) > 1 and len(cases):
         whole = {**family.groups, "category": "all"}
         measures += [*_disagreement(outcomes, whole), *_agreement(cases, outcomes, values, whole)]
+        measures += graded(cases, values, family.groups)
         measures += _category_reliability(family, whole)
     return measures
 
@@ -187,8 +186,8 @@ def _reliability(outcomes: Floats, values: Floats, groups: dict[str, str]) -> It
 def _category_reliability(family: Family, groups: dict[str, str]) -> Iterator[Measure]:
     """Whether checkpoints order the categories alike."""
     rows = []
-    for slice_, _ in family.slices("stereotype score"):
-        if slice_["category"] != "all" and slice_.get("task", "all") == "all" and "epoch" not in slice_:
+    for slice_, _ in family.final_slices("stereotype score"):
+        if slice_["category"] != "all" and slice_.get("task", "all") == "all":
             rows.append(family.values("stereotype score", slice_))
     table = [[float(value) for value in row if value is not None] for row in rows]
     if len(table) > 1 and all(len(row) == len(family.results) for row in table):

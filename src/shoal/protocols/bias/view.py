@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from ...measures import SHARE, shown
 from ...records import Finding, Measure, Measures, Result
 from ...views import Block, Cell, Column, Number, Row, Section, Table, Words
-from . import downstream
+from . import between, downstream, moments
 from .build import module_of
-from .checkpoints import by_diagnostic, of_family
-from .family import Family, Line, families, several
+from .checkpoints import about, by_diagnostic, of_family
+from .family import Family, Line, families, moment, several
 from .notes import phrases_of
 from .settings import Settings
 
@@ -48,7 +48,7 @@ def _alone(result: Result) -> Section:
     diagnostic = settings["diagnostic"][0]
     module = module_of(diagnostic)
     about = f"{diagnostic}, {len(result.cases):,} {module.CASES}, profile {settings['profile']}"
-    now = Measures(row for row in result.measures if "epoch" not in row.groups)
+    now = Measures(row for row in result.measures if not moment(row.groups))
     return Section(
         title=[Words("bias of ", "quiet"), Words(str(result.job["model"]), "strong")],
         text=Words(about, "quiet"),
@@ -77,18 +77,20 @@ def _limits(finding: Finding) -> Section:
 def _together(family: Family, measures: Sequence[Measure], findings: Sequence[Finding]) -> list[Section]:
     """The conclusion about a family and what it rests on; a checkpoint that is alone as it is."""
     conclusions = [finding.text for finding in findings if dict(finding.groups) == family.groups]
+    training = moments.blocks(family, about(family, measures))
     if not conclusions:
-        return [_alone(result) for result in family.results.values()]
+        alone = [_alone(result) for result in family.results.values()]
+        return [*alone, *([Section(blocks=training)] if training else [])]
     kind = f" by {family.representation}" if family.representation else ""
     title: Cell = [Words(f"{family.diagnostic}{kind}", "strong"), Words(f" of {family.recipe}", "quiet")]
     shown_blocks = module_of(family.diagnostic).blocks(of_family(family, measures))
-    return [Section(title, " ".join(conclusions), shown_blocks)]
+    return [Section(title, " ".join(conclusions), [*shown_blocks, *training])]
 
 
 def _between(measures: Sequence[Measure]) -> list[Section]:
-    """Between diagnostics, between representations, and downstream."""
+    """Between recipes, between diagnostics, between representations, and downstream."""
     rows = Measures(measures)
-    blocks: list[Block] = []
+    blocks: list[Block] = [*between.blocks(rows)]
     tests = rows.where("equivalence p value")
     blocks += [downstream.table(tests)] if tests else []
     apart = [*rows.where("difference between diagnostics"), *rows.where("agreement of representations")]
@@ -117,6 +119,10 @@ def _files(every: Sequence[Family], measures: Sequence[Measure]) -> list[Block]:
         rows = Measures(row for family in members for row in of_family(family, measures))
         for name, more in module_of(diagnostic).files(members, rows).items():
             lines.setdefault(name, []).extend(more)
+    lines["over_training"] = [
+        line for family in every for line in moments.file(family, about(family, measures))
+    ]
+    lines["between_recipes"] = between.file(Measures(measures))
     lines["downstream"] = downstream.file(measures)
     return [_file(name, rows) for name, rows in lines.items() if rows]
 

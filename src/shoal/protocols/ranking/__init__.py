@@ -20,6 +20,7 @@ from ...training.stage import Recipe
 from ..base import Built
 from .build import build
 from .compare import compare
+from .explained import explain_batch
 from .score import score
 from .settings import Settings
 from .view import sections as view
@@ -43,6 +44,8 @@ def recipe(settings: Settings, model: str) -> Recipe | None:
     return None
 
 
-def ask(settings: Settings, model: object, built: Built, examples: Sequence[Example]) -> list[Answer]:
-    """A label for each example, with probabilities if the model has them."""
+def ask(settings: Settings, model: object, built: Built, examples: Sequence[Example]) -> Sequence[Answer]:
+    """A label for each example, with probabilities if the model has them, and how much each word counted if asked."""
+    if settings.explainers:
+        return explain_batch(settings, model, built, examples)
     return answer_batch(model, built, examples)

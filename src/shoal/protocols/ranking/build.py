@@ -30,6 +30,8 @@ CHANCE, LEAST, TIMES = "chance", "least chance", "times"
 """The columns that say how an example was drawn: how many times likelier than all alike, the same of the example least
 likely to be drawn, and how often it was."""
 LABELLED, CHOSEN, POOL = "labelled", "chosen", "pool"
+FEATURE = "feature"
+"""What a case's meta calls the word that some factors are about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,7 @@ class Item:
     texts: Example
     label: str = ""
     draw: Draw | None = None
+    feature: str = ""
 
 
 def build(settings: Settings, progress: Progress = silent) -> Built:
@@ -71,7 +74,8 @@ def build(settings: Settings, progress: Progress = silent) -> Built:
         "examples": dict(counts),
         "columns": {**columns, **{name: column for _, read in files[:1] for name, column in read.items()}},
     }
-    return Built(cases, tuple(name for label in labels for name in classes.get(label, (label,))), about=about)
+    names = tuple(name for label in labels for name in classes.get(label, (label,)))
+    return Built(cases, names, "attributions" if settings.explainers else "labels", about=about)
 
 
 # Files
@@ -97,17 +101,25 @@ def read_items(
         )
     label = settings.label if labelled != "none" else ""
     naming = [settings.id] if settings.id else [*IDS]
-    table = read_labelled(path, settings.text, label, more=(*naming, CHANCE, LEAST, TIMES), labelled=labelled)
+    features = [settings.feature] if settings.feature else []
+    table = read_labelled(
+        path, settings.text, label, more=(*naming, CHANCE, LEAST, TIMES, *features), labelled=labelled
+    )
     if settings.id and not any(row[settings.id] for row in table.more):
         raise DataError(
             f"{path}: nothing in column {settings.id!r}", fix="id = the column that names the examples"
+        )
+    if features and not any(row[settings.feature] for row in table.more):
+        raise DataError(
+            f"{path}: nothing in column {settings.feature!r}", fix="feature = the column that names the word"
         )
     before = "" if first else f"{path.name.partition('.')[0]}-"
     items = []
     for row, more, line in zip(table.rows, table.more, table.lines, strict=True):
         name = next(filter(None, (more[column] for column in naming)), f"{before}{line}")
         try:
-            items.append(Item(name, row.texts, row.label, draw_of(more) if row.label else None))
+            feature = more[settings.feature] if features else ""
+            items.append(Item(name, row.texts, row.label, draw_of(more) if row.label else None, feature))
         except DataError as problem:
             raise problem.at(f"{path}, line {line}") from None
     *texts, column = table.columns
@@ -221,7 +233,8 @@ def _cases(items: Sequence[Item], pool: Sequence[Item]) -> list[Case]:
 
 
 def _case(identity: str, item: Item, part: str, meta: Mapping[str, object]) -> Case:
-    return Case(identity, (item.texts,), (item.label,) if item.label else None, {"part": part}, "", meta)
+    named = {**meta, FEATURE: item.feature} if item.feature else meta
+    return Case(identity, (item.texts,), (item.label,) if item.label else None, {"part": part}, "", named)
 
 
 def _draws(item: Item) -> list[list[float]]:

@@ -2,23 +2,28 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
+from ...models.ask import answer_columns
 from ...records import Answers, Case, Measure, Outcome
 from ...stats.intervals import wilson
 from ..base import Built, Scored
 from .build import LABELLED
-from .factors import find_factor
+from .explained import attributions_of
+from .factors import factors_of
 from .settings import Settings
 
 PREDICTION = "prediction"
 """The column with the label that the model gave; empty where it gave none."""
 
 
-def score(settings: Settings, built: Built, answers: Mapping[str, Answers]) -> Scored:
+def score(settings: Settings, built: Built, answers: Mapping[str, Any]) -> Scored:
     """Right or wrong case by case, accuracy, and a column per factor."""
-    given = put_together(answers[""], settings.classes or {})
+    rows = [row for (row,) in answers[""]] if settings.explainers else []
+    asked: Answers = answer_columns(rows, built.labels) if rows else answers[""]
+    given = put_together(asked, settings.classes or {})
     outcomes = judge(built.cases, given)
     columns: dict[str, Sequence[object]] = {
         PREDICTION: [
@@ -27,9 +32,10 @@ def score(settings: Settings, built: Built, answers: Mapping[str, Answers]) -> S
         ]
     }
     measures = [accuracy(built.cases, outcomes)]
-    for factor in map(find_factor, settings.factors):
+    for factor in factors_of(settings.factors, settings.explainers):
         if factor.has_values:
-            columns[factor.name] = values = factor.values(built.cases, given)
+            counted = attributions_of(rows, factor.explainer, settings.scale) if factor.explainer else ()
+            columns[factor.name] = values = factor.values(built.cases, given, counted)
             measures.append(_mean(factor.name, built.cases, values))
     return Scored(outcomes, measures, columns)
 

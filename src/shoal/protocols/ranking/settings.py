@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ...errors import PlanError
+from ...explaining import find_explainer
 from ...files import digest
 from ...stats.ranking import Ties
 from ..base import Profiled, changes, file_content
@@ -38,6 +39,18 @@ class Settings(Profiled):
     """Every label there is; needed where the examples do not have all of them."""
     classes: dict[str, tuple[str, ...]] | None = changes("cases", None)
     """Answers put together: {non-entailment = ["neutral", "contradiction"]}; their probabilities are added up."""
+    feature: str = changes("cases", "")
+    """The column that names the word which IRREG, VERB and ADJ are about: the word, or its number from 0."""
+    explainers: tuple[str, ...] = changes("cases", ())
+    """What says how much each word counts, for factors that need it: lime, shapley, gradients."""
+    samples: int = changes("answers", 0, when=lambda settings: bool(settings.explainers))
+    """Copies of each example that explainers ask, or steps of gradients; 0: each as it is usually run."""
+    absent: Literal["", "mask", "drop"] = changes(
+        "answers", "", when=lambda settings: bool(settings.explainers)
+    )
+    """What stands for an absent word: the model's mask, or nothing; empty: the mask where there is one."""
+    scale: Literal["raw", "sum", "largest"] = changes("scoring", "raw")
+    """Attributions as they are, or so that the sizes of an example add up to 1, or the largest of them is 1."""
     factors: tuple[str, ...] = changes(
         "scoring", ("ACC", "CONF", "CONF-GT", "RANDOM", "GUESS"), resolve=_code
     )
@@ -58,20 +71,33 @@ class Settings(Profiled):
     """How many examples of the pool to draw for labelling."""
     draw: Literal["disagreement", "uniform"] = changes("scoring", "disagreement")
     """How they are drawn: the likelier the more pairs of models disagree, or all alike."""
-    seed: int = changes("scoring", 0)
-    """For probe sets, resampling and what is drawn for labelling."""
+    seed: int = changes(
+        "answers", 0, when=lambda settings: bool({"lime", "shapley"} & {*settings.explainers})
+    )
+    """For probe sets, resampling and what is drawn for labelling; and the copies that explainers ask."""
 
     def __post_init__(self) -> None:
-        lowest = {"probe_sizes": 1, "probe_sets": 1, "population": 0, "resamples": 1, "label_next": 0}
+        lowest = {
+            "probe_sizes": 1,
+            "probe_sets": 1,
+            "population": 0,
+            "resamples": 1,
+            "label_next": 0,
+            "samples": 0,
+        }
         for name, least in lowest.items():
             given = getattr(self, name)
             wrong = [number for number in (given if isinstance(given, tuple) else (given,)) if number < least]
             if wrong:
-                raise PlanError(f"{name} = {wrong[0]}", why=f"it must be {least} or more")
-        for name in ("data", "factors", "probe_sizes", "labels"):
+                raise PlanError(
+                    f"{name} = {wrong[0]}", why=f"it must be {least} or more", fix=f"{name} = {least}"
+                )
+        for name in ("data", "factors", "probe_sizes", "labels", "explainers"):
             twice = [value for value in getattr(self, name) if getattr(self, name).count(value) > 1]
             if twice:
                 raise PlanError(f"{name} names {twice[0]!r} twice", fix="name it once")
+        for name in self.explainers:
+            find_explainer(name)
         given_accuracies(self)
 
 

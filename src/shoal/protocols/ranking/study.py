@@ -30,7 +30,7 @@ from ...stats.ranking import (
     ties_of,
 )
 from .build import LABELLED
-from .factors import Factor, find_factor
+from .factors import Factor, factors_of
 from .order import Field
 from .settings import Settings, given_accuracies
 
@@ -93,7 +93,7 @@ def study(settings: Settings, field: Field) -> tuple[list[Measure], list[Finding
     if len(field.names) < 3:
         text = "Two models are one pair: how well a factor orders models in general, one pair does not tell."
         findings.append(Finding("one pair", text, weight=1.0))
-    factors = [find_factor(name) for name in settings.factors]
+    factors = factors_of(settings.factors, settings.explainers)
     rows: list[Measure] = []
     known: dict[str, Floats] = {}
     for factor in factors:

@@ -56,19 +56,27 @@ def make_method(name: str, options: Mapping[str, Any] | None = None) -> Method:
             raise PlanError(
                 f"{name}: unknown option {option!r}",
                 why=f"known: {', '.join(defaults)}" if defaults else "it has none",
-                fix=nearest(option, defaults),
+                fix=nearest(option, defaults) or "one of those" if defaults else "leave it out",
             )
         given[option] = _checked(f"{name}: {option}", value, defaults[option])
-    return kind(**given)
+    method = kind(**given)
+    for option, why in method.idle().items():
+        if option in given:
+            raise PlanError(f"{name}: {option} has no effect", why=why, fix=f"leave {option} out")
+    return method
 
 
 def _checked(what: str, value: Any, default: Any) -> Any:
-    """A value of the kind that the default is; whole numbers are numbers."""
-    if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
+    """A value of the kind that the default is; whole numbers are numbers, and None stands for a number."""
+    number = default is None or isinstance(default, float)
+    if number and isinstance(value, int | float) and not isinstance(value, bool):
         return float(value)
-    if type(value) is not type(default):
-        kinds = {bool: "true or false", int: "a whole number", float: "a number"}
-        raise PlanError(f"{what} must be {kinds.get(type(default), 'a text')}, found {value!r}")
+    if number or type(value) is not type(default):
+        kinds = {bool: "true or false", int: "a whole number", float: "a number", type(None): "a number"}
+        raise PlanError(
+            f"{what} must be {kinds.get(type(default), 'a text')}, found {value!r}",
+            fix="leave it out for the usual value",
+        )
     return value
 
 
@@ -76,12 +84,18 @@ def _imported(name: str) -> type[Method]:
     module, colon, own = name.partition(":")
     if not colon:
         raise PlanError(
-            f"method {name!r} is not known", why=f"known: {', '.join(METHODS)}", fix=nearest(name, METHODS)
+            f"method {name!r} is not known",
+            why=f"known: {', '.join(METHODS)}",
+            fix=nearest(name, METHODS) or "one of those, or module:Class for one of yours",
         )
     try:
         found = getattr(import_module(module), own)
     except (ImportError, AttributeError) as problem:
-        raise PlanError(f"method {name!r} cannot be imported", why=str(problem)) from None
+        raise PlanError(
+            f"method {name!r} cannot be imported",
+            why=str(problem),
+            fix="check the name, and that its folder is on PYTHONPATH",
+        ) from None
     if not (isinstance(found, type) and issubclass(found, Method)):
         raise PlanError(
             f"method {name!r} is not a Method", fix="derive it from shoal.training.methods.Method"

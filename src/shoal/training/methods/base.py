@@ -4,7 +4,7 @@ The model turns a batch's inputs into logits and knows the task; the batch turns
 type; the method knows neither. A method is a dataclass whose fields are its options, all with defaults.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import ClassVar
@@ -40,6 +40,14 @@ class Method:
     """Whether a step draws from environments that the method chooses; else every item is visited once per epoch."""
     updates: int = 1
     """How often a step updates the weights."""
+
+    def idle(self) -> Mapping[str, str]:
+        """Options without effect beside the others, each with the reason: a plan that gives them is refused."""
+        return {}
+
+    def notes(self) -> list[str]:
+        """What is to be known of the training just done, where it was not what the method is for."""
+        return []
 
     def start(self, environments: Sequence[Environment]) -> None:
         """Forget earlier trainings."""

@@ -3,7 +3,8 @@
 Sagawa et al. 2020, Algorithm 1, https://arxiv.org/abs/1911.08731
 """
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -14,7 +15,14 @@ from numpy.random import Generator
 from ..batch import Batch
 from ..environments import Environment
 from ..stepper import Learner, Stepper
-from .sampling import Sampled, mean_batches
+from .sampling import Sampled, draw, steps_of_an_epoch
+
+STRENGTH = 2.0
+"""By how much an excess loss of 1 throughout a training raises log q, whatever its length."""
+SMALLEST, LARGEST = 0.001, 0.1
+"""What the step size may be where it is not given."""
+PLAIN, ALONE = 1.5, 0.9
+"""Weights within this ratio are those of plain training; a weight above this is of one environment alone."""
 
 
 @dataclass
@@ -22,54 +30,120 @@ class GroupDRO(Sampled):
     """Weight each environment by how badly the model has been doing on it.
 
     BELUGA draws one environment per step and weights its loss; the authors of Group-DRO take a batch of every one
-    (`all_groups`). step_size 0 weights all alike. Losses of different test types are not on one scale, so the weights
-    drift by type; `centre` takes off the mean loss of the type before an environment is blamed.
+    (`all_groups`). Drawn with unequal chances, an environment would gain weight by being drawn, so what a draw does is
+    divided by its chance (`importance`); and it is blamed only for what it loses above its floor, since the entropy
+    of soft labels cannot be learnt away (`excess`). BELUGA's code has neither (`docs/method/beluga.md` 1.7).
+
+    step_size 0 weights all alike. Losses of different test types are not on one scale, so the weights drift by type;
+    `centre` takes off the mean loss of the type before an environment is blamed.
     """
 
-    step_size: float = 0.01
+    step_size: float | None = None
+    """None: 2 / the draws that an environment is expected to have, from .001 to .1."""
     all_groups: bool = False
     centre: bool = False
+    importance: bool = True
+    excess: bool = True
     by_environment: ClassVar[bool] = True
     blame: dict[str, float] = field(default_factory=dict, init=False, repr=False)
     """log q, but for a constant."""
+    shares: dict[str, float] = field(default_factory=dict, init=False, repr=False)
+    """Of the draws of weighted environments, how many are of each."""
     usual: dict[str, tuple[int, float]] = field(default_factory=dict, init=False, repr=False)
     """How many losses of each test type there were, and their mean."""
+    apart: float = field(default=0.0, init=False, repr=False)
+    """The share of i.i.d. data that are not among those weighted."""
+    draws: Counter[str] = field(default_factory=Counter, init=False, repr=False)
+    largest: float = field(default=1.0, init=False, repr=False)
+    """The largest ratio of two weights so far."""
+
+    def idle(self) -> Mapping[str, str]:
+        """All groups are drawn every time; without a step size nobody is blamed for anything."""
+        whole = {"kappa": "every step draws all groups", "importance": "every step draws all groups"}
+        still = {"centre": "with step_size 0 no environment is blamed"}
+        still |= {"excess": still["centre"]}
+        return (whole if self.all_groups else {}) | (still if self.step_size == 0 else {})
 
     def start(self, environments: Sequence[Environment]) -> None:
         """Nobody is to blame. With a share of its own the i.i.d. data are not among those weighted."""
-        weighted = [one.name for one in environments if not (self.iid_share and one.kind == "iid")]
-        self.blame = dict.fromkeys(weighted or [one.name for one in environments], 0.0)
-        self.usual = {}
+        suite = [one.name for one in environments if one.kind != "iid"]
+        self.apart = self.iid_share if 0 < len(suite) < len(environments) else 0.0
+        names = suite if self.apart else [one.name for one in environments]
+        self.blame, self.usual, self.draws, self.largest = dict.fromkeys(names, 0.0), {}, Counter(), 1.0
+        every = dict(zip((one.name for one in environments), self.chances(environments), strict=True))
+        total = sum(every[name] for name in names)
+        self.shares = {name: float(every[name] / total) for name in names}
 
     def environments(self, known: Sequence[Environment], rng: Generator) -> Sequence[str]:
         """One, or all."""
-        return [one.name for one in known] if self.all_groups else self.draw(known, 1, rng)
+        return [one.name for one in known] if self.all_groups else draw(known, 1, self.chances(known), rng)
 
     def steps_per_epoch(self, known: Sequence[Environment], batch: int) -> int:
-        """As many as let the examples of one plain epoch pass: ceil(N / mean_e bs_e); for all groups N / Σ_e bs_e."""
-        items, count, places = mean_batches(known, batch)
-        return -(-items // places) if self.all_groups else -(-items * count // places)
+        """As many as let the examples of one plain epoch pass."""
+        if self.all_groups:
+            return -(-sum(map(len, known)) // sum(one.batch_size(batch) for one in known))
+        return steps_of_an_epoch(known, batch, self.chances(known))
 
     def step(self, model: Learner, batches: Sequence[Batch], stepper: Stepper, progress: float) -> float:
         """Update weights and model once; return the weighted loss."""
-        losses = [batch.loss(model(batch.inputs)) for batch in batches]
-        for batch, loss in zip(batches, losses, strict=True):
+        answers = [model(batch.inputs) for batch in batches]
+        losses = [batch.loss(logits) for batch, logits in zip(batches, answers, strict=True)]
+        for batch, logits, loss in zip(batches, answers, losses, strict=True):
+            self.draws[batch.environment] += 1
             if batch.environment in self.blame:
-                # q_g *= exp(eta * loss_g), in logs
-                self.blame[batch.environment] += self.step_size * self._excess(batch, loss.item())
+                # q_g *= exp(eta * loss_g / (m * p_g)), in logs
+                raised = self.rate(stepper) * self._excess(batch, logits, loss.item())
+                self.blame[batch.environment] += raised / (len(self.blame) * self._chance(batch))
         weights = self.weights()
-        # Where q leaves the i.i.d. data out they weigh what an environment does on average.
-        shares = [weights.get(batch.environment, 1 / len(weights)) for batch in batches]
-        objective = torch.stack([share * loss for share, loss in zip(shares, losses, strict=True)]).sum()
+        self.largest = max(self.largest, max(weights.values()) / max(min(weights.values()), 1e-300))
+        terms = [self._share(batch, weights) * loss for batch, loss in zip(batches, losses, strict=True)]
+        objective = torch.stack(terms).sum()
         stepper.step(objective)
         return objective.item()
+
+    def rate(self, stepper: Stepper) -> float:
+        """η: as given, or so that a training of any length can tell environments apart."""
+        if self.step_size is not None:
+            return self.step_size
+        drawn = 1.0 if self.all_groups else (1 - self.apart) / len(self.blame)
+        return min(LARGEST, max(SMALLEST, STRENGTH / (stepper.total * drawn)))
 
     def weights(self) -> dict[str, float]:
         """q: how much each environment weighs; they sum to 1."""
         raised = np.exp(np.array(list(self.blame.values())) - max(self.blame.values()))
         return dict(zip(self.blame, (raised / raised.sum()).tolist(), strict=True))
 
-    def _excess(self, batch: Batch, loss: float) -> float:
+    def notes(self) -> list[str]:
+        """Whether any environment was sought out, or one alone."""
+        weights = self.weights()
+        name = max(weights, key=lambda name: weights[name])
+        if self.largest < PLAIN and len(weights) > 1:
+            return [
+                f"group-dro: no environment ever weighed more than {self.largest:.2f} times another "
+                f"({sum(self.draws.values()):,} draws): this was plain training"
+            ]
+        if weights[name] > ALONE and len(weights) > 1:
+            return [f"group-dro: {name} has {weights[name]:.0%} of the weight: little else was trained on"]
+        return []
+
+    def _chance(self, batch: Batch) -> float:
+        """The chance of this draw among those of weighted environments; all alike where it is not to matter."""
+        if self.all_groups or not self.importance:
+            return 1 / len(self.blame)
+        return self.shares[batch.environment]
+
+    def _share(self, batch: Batch, weights: Mapping[str, float]) -> float:
+        """What a batch's loss is multiplied by: q, over its chance where one environment is drawn."""
+        if batch.environment not in weights:  # i.i.d. data with a share of their own
+            return self.apart if self.all_groups else 1.0 if self.importance else 1 / len(weights)
+        weight = weights[batch.environment]
+        if self.all_groups:
+            return weight * (1 - self.apart)
+        return weight / self._chance(batch) if self.importance else weight
+
+    def _excess(self, batch: Batch, logits: torch.Tensor, loss: float) -> float:
+        if self.excess:
+            loss -= batch.floor(logits)
         if not self.centre:
             return loss
         count, mean = self.usual.get(batch.kind, (0, 0.0))

@@ -3,48 +3,87 @@
 Arjovsky et al. 2019, IRMv1, https://arxiv.org/abs/1907.02893
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+import numpy as np
 import torch
+from numpy.random import Generator
 from torch import Tensor
 
 from ..batch import Batch
 from ..environments import Environment
 from ..stepper import Learner, Stepper
-from .base import Method
+from .sampling import Sampled, chances, draw_with_iid, steps_of_an_epoch
 
 
 @dataclass
-class IRM(Method):
+class IRM(Sampled):
     """Σ_e [R_e + λ P_e], P_e the squared gradient of environment e's risk in a dummy multiplier of the logits.
 
-    As in BELUGA's code: a multiplier per class, λ 1 in the first fifth of the training and 10⁴ after it, the whole
-    divided by λ where that is above 1, environments summed. DomainBed has one multiplier (`scalar`), an unbiased
-    product of two halves of a batch (`two_halves`), the mean over environments (`mean`), λ 100, and an optimiser that
-    starts anew when λ rises (`reset_optimiser`).
+    As in BELUGA's code: a multiplier per class, λ 1 in the first fifth of the training and more after it, the whole
+    divided by λ where that is above 1, environments summed. BELUGA's λ is 10⁴, DomainBed's 100: then the penalty is
+    all that is left of the objective, logits of 0 are its least, and a model that has not learnt the task by then
+    never does. λ 3 lets it. BELUGA's step visits every environment (`per_step` 0).
+
+    DomainBed has one multiplier (`scalar`), an unbiased product of two halves of a batch (`two_halves`), the mean over
+    environments (`mean`), and an optimiser that starts anew when λ rises (`reset_optimiser`).
     """
 
-    penalty: float = 1e4
+    penalty: float = 3.0
     first_penalty: float = 1.0
     penalty_start: float = 0.2
     """Share of the training before the penalty rises."""
     scalar: bool = False
     two_halves: bool = False
     mean: bool = False
+    per_step: int = 5
+    """How many environments a step draws; 0: all, which makes few steps of many."""
     reset_optimiser: bool = False
     by_environment: ClassVar[bool] = True
+    shares: dict[str, float] = field(default_factory=dict, init=False, repr=False)
+    """What each environment's objective is multiplied by: 1 where all count alike."""
     _risen: bool = field(default=False, init=False, repr=False)
+
+    def idle(self) -> Mapping[str, str]:
+        """A penalty that does not rise has no moment at which it does."""
+        if self.penalty != self.first_penalty or self.reset_optimiser:
+            return {}
+        return {"penalty_start": "penalty and first_penalty are the same"}
 
     def start(self, environments: Sequence[Environment]) -> None:
         """The penalty is yet to rise."""
         self._risen = False
+        count, m = self._count(environments), len(environments)
+        iid = [one.kind == "iid" for one in environments]
+        if count == m:
+            factors = self.chances(environments) * m
+        elif any(iid) and self.iid_share and count > 1:
+            rest = (1 - self.iid_share) * count / (count - 1)
+            factors = np.where(iid, self.iid_share * count, rest)
+        else:
+            factors = np.ones(m)
+        self.shares = dict(zip((one.name for one in environments), factors.tolist(), strict=True))
+
+    def environments(self, known: Sequence[Environment], rng: Generator) -> Sequence[str]:
+        """All, or some by their chances; i.i.d. data with a share of their own are always among them."""
+        count = self._count(known)
+        if count == len(known):
+            return [one.name for one in known]
+        return draw_with_iid(known, count, self.kappa, rng, always=self.iid_share > 0)
 
     def steps_per_epoch(self, known: Sequence[Environment], batch: int) -> int:
-        """As many as let the examples of one plain epoch pass: ceil(Σ_e batches_e · bs_e / Σ_e bs_e)."""
-        places = sum(one.batches(batch) * one.batch_size(batch) for one in known)
-        return -(-places // sum(one.batch_size(batch) for one in known))
+        """As many as let the examples of one plain epoch pass; for all: ceil(Σ_e batches_e · bs_e / Σ_e bs_e)."""
+        count = self._count(known)
+        if count == len(known):
+            places = sum(one.batches(batch) * one.batch_size(batch) for one in known)
+            return -(-places // sum(one.batch_size(batch) for one in known))
+        share = 1 / count if self.iid_share and count > 1 else 0.0
+        return steps_of_an_epoch(known, batch, chances(known, self.kappa, share), count)
+
+    def _count(self, known: Sequence[Environment]) -> int:
+        return min(self.per_step or len(known), len(known))
 
     def step(self, model: Learner, batches: Sequence[Batch], stepper: Stepper, progress: float) -> float:
         """Update the model once from one batch of every environment; return the summed risk."""
@@ -53,8 +92,9 @@ class IRM(Method):
             self._risen = True
             if self.reset_optimiser:
                 stepper.restart()
-        total, share = 0.0, 1 / len(batches) if self.mean else 1.0
+        total = 0.0
         for batch in batches:
+            share = self.shares.get(batch.environment, 1.0) / (len(batches) if self.mean else 1)
             logits = model(batch.inputs)
             risk = batch.loss(logits)
             objective = risk + weight * self.penalty_of(batch, logits) if weight else risk

@@ -14,9 +14,11 @@ from hypothesis import strategies as st
 
 from shoal import Case, Measure, Measures, Outcome, Result
 from shoal.errors import DataError
+from shoal.protocols.behaviour import compare, view
 from shoal.protocols.behaviour.iid import IID
-from shoal.protocols.behaviour.learning import compare_trainings
-from shoal.protocols.behaviour.learning.conclusions import conclusions, of_trainings
+from shoal.protocols.behaviour.learning import compare_tasks, compare_trainings, compare_with_averages
+from shoal.protocols.behaviour.learning.aggregation import aggregation_measures, kendall, sensitive_claims
+from shoal.protocols.behaviour.learning.conclusions import conclusions, of_table, of_trainings
 from shoal.protocols.behaviour.learning.table3 import baseline_of, best_gain, mean_gain, rows_of_table3
 from shoal.protocols.behaviour.settings import Settings, Train
 from shoal.records import Finding
@@ -366,10 +368,34 @@ def test_scores_are_means_over_seeds_and_each_seed_is_there():
     assert per_seed == [pytest.approx(0.5), pytest.approx(2 / 3)]
     mean = one(found, "G", config="iid>suite", hold_out="seen")
     assert mean.value == pytest.approx((0.5 + 2 / 3) / 2)
-    assert mean.interval_method == "cluster bootstrap, t over seeds"
+    assert mean.interval_method == "cluster bootstrap, these runs"
+    assert "not estimable for the recipe from 2 seeds: the interval is for these runs" in mean.note
     rate = one(found, "pass rate", config="iid>suite", hold_out="seen", functionality="a.f.MFT")
     assert rate.value == pytest.approx(0.75)
-    assert rate.interval == (0.0, 1.0)  # two seeds say very little
+    assert rate.interval == pytest.approx((0.269, 0.961), abs=0.001)  # of four cases, in these two runs
+    difference = one(found, "difference", config="iid>suite", hold_out="seen", score="G")
+    assert difference.facts["interval for these runs"] == 2
+
+
+def test_three_seeds_and_more_speak_of_the_recipe():
+    first, second = {"a.f.MFT": [1, 1, 0, 0]}, {"a.f.MFT": [1, 1, 1, 1]}
+    results = [iid_job(first, [1, 0], seed) for seed in (1, 2, 3)]
+    results += [job(second if seed == 2 else first, [1, 0], seed=seed) for seed in (1, 2, 3)]
+    mean = one(compared(table(), results), "G", config="iid>suite", hold_out="seen")
+    assert mean.interval_method == "cluster bootstrap, t over seeds"
+    assert "interval for these runs" not in mean.facts
+
+
+def test_a_row_that_is_much_better_keeps_its_gain():
+    rng = np.random.default_rng(0)
+    results = [
+        iid_job(random_suite(rng, 0.4), TOY_IID * 8),
+        job(random_suite(rng, 0.4), TOY_IID * 8, method="l2"),
+    ]
+    results.append(job(random_suite(rng, 0.9), TOY_IID * 8))
+    (gain,) = compared(table(method=("vanilla", "l2")), results).where("gain of the best row")
+    assert gain.groups["method"] == "vanilla" and gain.facts["picked again"] == 1.0
+    assert gain.value == pytest.approx(gain.facts["as measured"], abs=0.02)
 
 
 def test_one_seed_is_this_checkpoint_only():
@@ -616,3 +642,208 @@ def test_the_best_row_and_the_mean_change_of_a_configuration():
     assert mean_gain(rows, "iid score", "iid>suite") == pytest.approx(-0.375)
     with pytest.raises(DataError, match="no iid row"):
         best_gain(rows[1:], "seen")
+
+
+# What no single number says
+
+
+def transfer_results(near: dict[str, list[int]], far: dict[str, list[int]]) -> list[Result]:
+    """A plan whose folds pass this, with siblings and without."""
+    base = {name: [1, 0] * 20 for name in near}
+    results = [iid_job(base, [1] * 10), job(base, [1] * 10)]
+    return results + folds(near, [1] * 10, "functionality") + folds(far, [1] * 10, "capability")
+
+
+def test_a_functionality_that_its_siblings_harm_is_found_with_the_sibling_it_is_taken_for():
+    suite = {name: [1] * 40 for name in NAMES}
+    harmed = suite | {"neg.not good.MFT": [0] * 20 + [1] * 20}
+    settings = table(hold_out=("functionality", "capability"))
+    results = transfer_results(harmed, suite)
+    (told,) = of_table(settings, results, compare_trainings(settings, results), None)
+    assert told.kind == "negative transfer" and told.groups["functionality"] == "neg.not good.MFT"
+    assert "worse by 50.0 points than leaving out all of neg" in told.text
+    assert told.measures[0].value == -0.5
+    # helped by its siblings, or alone in its capability: nothing to say
+    for near, far in ((suite, harmed), (suite | {"time.before.DIR": [0] * 40}, suite)):
+        results = transfer_results(near, far)
+        told = of_table(settings, results, compare_trainings(settings, results), None)
+        assert [finding for finding in told if finding.kind == "negative transfer"] == []
+
+
+def test_no_transfer_is_found_where_there_is_none_over_twenty_seeds():
+    settings, alarms = table(hold_out=("functionality", "capability")), 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        results = transfer_results(random_suite(rng, 0.7, 40), random_suite(rng, 0.7, 40))
+        told = of_table(settings, results, [], None)
+        alarms += bool(told)
+    assert alarms <= 2  # one in twenty is the level
+
+
+def test_the_partner_is_the_nearest_sibling_with_other_answers():
+    from shoal.protocols.behaviour.learning.trainings import Trainings, read_trainings
+    from shoal.protocols.behaviour.learning.transfer import contrastive_partner
+
+    texts = {"a": ("the food is not good", "0"), "b": ("the food is good", "1"), "c": ("a plain stone", "1")}
+    texts |= {"d": ("the food is not good at all", "0")}
+    cases = [
+        Case(
+            f"{name}/0", ((text,),), (label,), {"functionality": name, "capability": "k", "test type": "MFT"}
+        )
+        for name, (text, label) in texts.items()
+    ]
+    result = iid_job({}, [1])
+    result = replace(
+        result,
+        cases=[*cases, *result.cases],
+        outcomes=[*(Outcome(made.id, True) for made in cases), *result.outcomes],
+    )
+    trainings = Trainings(table(), read_trainings([result]))
+    assert contrastive_partner(trainings, "a") == "b"
+
+
+def test_a_row_that_is_asked_other_cases_than_iid_is_told():
+    full = {"a.f.MFT": [1, 0, 1, 1], "a.g.MFT": [1, 1, 1, 1]}
+    fewer = {**full, "a.g.MFT": [1, None, None, 1]}
+    settings, results = table(), [iid_job(full, [1, 0]), job(fewer, [1, 0])]
+    (told,) = of_table(settings, results, compare_trainings(settings, results), None)
+    assert told.kind == "applicability"
+    assert "a.g.MFT applies to 50% of its cases, for iid to 100%" in told.text
+
+
+def test_a_mark_that_rests_on_the_way_of_counting_is_told():
+    """Better in nine small functionalities, and far worse in one with nearly all the cases."""
+    small = {f"a.f{k}.MFT": [0] * 20 for k in range(9)}
+    base = small | {"b.large.MFT": [1] * 400}
+    new = {name: [1] * 20 for name in small} | {"b.large.MFT": [0] * 300 + [1] * 100}
+    iid = [1] * 90 + [0] * 10
+    settings, results = table(shuffles=1000), [iid_job(base, iid), job(new, iid)]
+    measures = compare_trainings(settings, results)
+    (told,) = sensitive_claims(measures)
+    assert told.kind == "aggregation" and "iid>suite vanilla is better than iid by G (seen)" in told.text
+    assert any(way.startswith("cases alike") for way in told.facts["ways"])
+    agreement = {
+        (row.groups["suite score"], row.groups["mean"]): row.value for row in aggregation_measures(measures)
+    }
+    assert agreement["cases alike", "harmonic"] == -1.0
+    assert agreement["functionalities alike", "geometric"] == 1.0
+    better = {name: [1] * len(hits) for name, hits in base.items()}
+    assert sensitive_claims(compare_trainings(settings, [iid_job(base, iid), job(better, iid)])) == []
+
+
+def test_kendalls_tau_of_orders():
+    assert kendall([1, 2, 3, 4], [1, 2, 3, 4]) == 1.0 and kendall([1, 2, 3], [3, 2, 1]) == -1.0
+    assert kendall([1, 1, 2], [1, 2, 3]) == pytest.approx(2 / np.sqrt(2 * 3))
+    assert kendall([1, 1], [1, 2]) is None
+
+
+def test_what_a_training_noted_is_told_with_which_it_was():
+    noted = job({"a.f.MFT": [1]}, [1], method="group-dro")
+    check = {"name": "training", "ok": False, "detail": "group-dro: this was plain training"}
+    (told,) = of_trainings([replace(noted, job={**noted.job, "checks": [check]})])
+    assert told.groups["method"] == "group-dro" and "plain training" in told.text
+
+
+# Averages
+
+
+def averaged(settings: Settings, results: Sequence[Result]) -> Measures:
+    return Measures(compare_with_averages(settings, results))
+
+
+def test_the_average_of_a_row_is_over_its_scenarios_and_has_their_p():
+    rng = np.random.default_rng(11)
+    base = random_suite(rng, 0.6)
+    iid = [1] * 20
+    results = [iid_job(base, iid), job(improved(base, rng, 0.4), iid)]
+    alone = averaged(table(), results)
+    assert one(alone, "average G", config="iid>suite").value == one(alone, "G", config="iid>suite").value
+    (p,) = alone.where("p value", score="average G")
+    assert p.value == p_of(alone, "seen", name="p value") and "not adjusted" in p.note
+    results += folds(base, iid, "capability")
+    both = averaged(table(hold_out=("capability",)), results)
+    values = [one(both, "G", config="iid>suite", hold_out=name).value for name in ("seen", "capability")]
+    assert one(both, "average G", config="iid>suite").value == pytest.approx(np.mean(values))
+    (change,) = both.where("difference", score="average G")
+    assert change.value == pytest.approx(np.mean(values) - one(both, "G", config="iid").value)
+    (p,) = both.where("p value", score="average G")
+    assert p.value < 0.05  # half of a large effect is still one
+    assert not averaged(table(hold_out=("capability",)), results[:-1]).where("average G", config="iid>suite")
+
+
+def test_the_average_over_tasks_is_that_of_all_their_scores():
+    rng = np.random.default_rng(12)
+    plans = {}
+    for task in ("sentiment", "paraphrase"):
+        base = random_suite(rng, 0.6)
+        plans[task] = table(), [iid_job(base, [1] * 9), job(improved(base, rng, 0.5), [1] * 9)]
+    averages = Measures(compare_tasks(plans))
+    each = [one(compared(*plan), "G", config="iid>suite").value for plan in plans.values()]
+    mean = one(averages, "average G", config="iid>suite")
+    assert mean.value == pytest.approx(np.mean(each)) and mean.note == "over 2 tasks"
+    (p,) = averages.where("p value")
+    assert p.value < 0.02
+
+
+def test_the_average_over_tasks_finds_nothing_where_there_is_nothing():
+    """Two tasks whose shuffles began with one seed are not exchanged alike."""
+    ps = []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        plans = {}
+        for task in ("a", "b"):
+            old, new = random_suite(rng, 0.6, 30), random_suite(rng, 0.6, 30)
+            plans[task] = table(shuffles=200), [iid_job(old, [1] * 9), job(new, [1] * 9)]
+        (p,) = Measures(compare_tasks(plans)).where("p value")
+        ps.append(p.value)
+    assert sum(p <= 0.05 for p in ps) <= 4 and 0.3 < np.mean(ps) < 0.7
+
+
+def test_a_column_has_a_mean_over_the_methods_of_a_configuration():
+    suite, better = {"a.f.MFT": [1, 0, 0, 0]}, {"a.f.MFT": [1, 1, 1, 0]}
+    settings = table(method=("vanilla", "irm"))
+    results = [
+        iid_job(suite, [1, 1, 1, 0]),
+        job(suite, [1, 1, 0, 0]),
+        job(better, [1, 0, 0, 0], method="irm"),
+    ]
+    found = averaged(settings, results)
+    (mean,) = found.where("mean over methods", column="i.i.d.")
+    assert (mean.value, mean.n) == (0.375, 2)
+    (change,) = found.where("difference", column="i.i.d.")
+    assert change.value == pytest.approx(-0.375)
+    assert not averaged(settings, results[:-1]).where("mean over methods")
+
+
+def test_duplicates_are_told_by_f1_too():
+    def paraphrase(result: Result, gold: Sequence[str]) -> Result:
+        cases = [
+            replace(made, labels=(gold[int(made.id.rpartition("/")[2])],)) if made.id.startswith(IID) else
+            replace(made, meta={"labels": ("different", "duplicate")})
+            for made in result.cases
+        ]  # fmt: skip
+        return replace(result, cases=cases, job={**result.job, "about": {"task": "paraphrase"}})
+
+    gold = ["duplicate", "duplicate", "different", "different"]
+    suite = {"a.f.MFT": [1, 0]}
+    results = [iid_job(suite, [1, 1, 1, 1]), job(suite, [1, 0, 1, 0])]
+    found = compared(table(), [paraphrase(result, gold) for result in results])
+    assert one(found, "iid F1", config="iid").value == 1.0
+    assert one(found, "iid F1", config="iid>suite").value == pytest.approx(0.5)  # TP 1, FN 1, FP 1
+    assert not compared(table(), results).where("iid F1")
+
+
+def test_everything_that_is_measured_can_be_compared_and_shown():
+    suite, better = {"a.f.MFT": [1, 0, 0, 0], "b.g.MFT": [1, 1]}, {"a.f.MFT": [1, 1, 1, 0], "b.g.MFT": [1, 1]}
+    settings = table(method=("vanilla", "irm"))
+    results = [
+        iid_job(suite, [1, 1, 1, 0]),
+        job(better, [1, 1, 0, 0]),
+        job(suite, [1, 0, 1, 0], method="irm"),
+    ]
+    together = compare(settings, results)
+    names = {row.name for row in together.measures}
+    assert {"G", "average G", "mean over methods", "order agreement"} <= names
+    sections = view(settings, results, together.measures, together.findings)
+    tables = {getattr(block, "name", "") for section in sections for block in section.blocks}
+    assert {"averages", "means", "results"} <= tables

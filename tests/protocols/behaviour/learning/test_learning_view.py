@@ -80,7 +80,7 @@ def example() -> list[Measure]:
 
 
 def shown(measures: Sequence[Measure], findings: Sequence[Finding] = (), **settings: Any) -> list[Section]:
-    results = [Result({"about": {"task": "SENT"}}, (), (), Measures(()))]
+    results = [Result({"about": {"task": "SENT"}, "settings": {}}, (), (), Measures(()))]
     return view(Settings(train=Train(), **settings), results, measures, [*conclusions(measures), *findings])
 
 
@@ -147,7 +147,48 @@ def test_several_seeds_are_told_and_doubtful_marks_are_hollow():
     kept = [row for row in example() if row.groups.get("score") != "G"]
     text = printed([*kept, *more, *against(SEEN, "G", 0.178, 0.0001, reach=0.3)])
     assert "mean of 3 seeds; fewer than 5 support no claim about the recipe" in text
-    assert "90.3 △" in text and "△ ▽ the test says so, but the interval of the difference holds 0" in text
+    assert "90.3 △" in text and "△ ▽ on these runs only: the test says so, but the interval of the" in text
+    assert "differs on these runs only in" not in text  # the question is about what was held out
+
+
+def test_the_sentence_counts_what_holds_over_seeds_and_tells_the_rest():
+    measures = [row for row in example() if row.groups.get("hold out") != "functionality"]
+    assert "helps in 1 of 1 rows, hurts in 0; best" in printed(measures)
+    kept = [row for row in measures if row.groups.get("score") != "G"]
+    doubtful = printed([*kept, *against(SEEN, "G", 0.178, 0.0001, reach=0.3)], width=200)
+    assert "helps in 0 of 1 rows, hurts in 0, differs on these runs only in 1" in doubtful
+
+
+def test_two_seeds_say_nothing_of_the_recipe():
+    more = [Measure("G", 0.9, 150, {**SEEN, "seed": "2"}, (0.8, 0.95), "cluster bootstrap")]
+    measures = [
+        with_facts(row, {"interval for these runs": 2}) if row.name in ("difference", "G") else row
+        for row in example()
+    ]
+    text = " ".join(printed([*measures, *more]).split())
+    assert "90.3 △" in text and "▲ 88.3" not in text
+    assert "for these runs: for the recipe not estimable from 2 seeds" in text
+    assert "△ ▽ on these runs only: what 2 seeds say of the recipe cannot be estimated" in text
+
+
+def test_the_parts_of_g_are_told_by_seed_on_request():
+    parts = [
+        Measure("iid score", 0.5, 50, {**SEEN, "seed": "2"}),
+        Measure("G", 0.4, 150, {**FUNC, "seed": "2"}),
+    ]
+    measures = [*example(), *parts, Measure("suite score", 0.3, 100, {**FUNC, "seed": "2"})]
+    assert "G is taken in each seed and then averaged" in printed(measures)
+    (row,) = [
+        line for line in lines_with(printed(measures, full=True), "functionality") if "2" in line.split()
+    ]
+    assert row.split()[-4:] == ["2", "50.0", "30.0", "40.0"]
+
+
+def test_the_best_of_several_rows_is_told_with_what_it_gains_elsewhere():
+    other = {**FUNC, "method": "irm"}
+    gain = Measure("gain of the best row", -0.031, 150, FUNC, facts={"of": "G"})
+    text = " ".join(printed([*example(), *scores(other, 0.5, 0.6), gain]).split())
+    assert "picked after the fact: −3.1 on cases that did not pick it" in text
 
 
 def test_what_is_not_done_says_how_far_it_is():
@@ -206,6 +247,39 @@ def test_the_matrix_of_pass_rates_by_scenario():
     text = printed(example(), full=True)
     assert "func: the functionality itself was held out" in text and "class: its whole" not in text
     assert "not bad" in text and "not bad" not in printed(example())
+
+
+def trained(name: str, on: str, hold_out: str = "", fold: str = "", seed: int = 0) -> Result:
+    train = {"on": [on], "method": ["vanilla"]}
+    settings = {"train": train, "hold_out": [hold_out] if hold_out else [], "fold": fold, "seed": seed}
+    return Result({"id": name, "model": "m", "settings": settings}, (), (), Measures(()))
+
+
+def test_a_cell_of_the_matrix_names_the_jobs_that_were_asked_its_cases():
+    results = [
+        trained("base", "iid"),
+        trained("whole", "iid>suite", "seen"),
+        trained("without good", "iid>suite", "functionality", "not good"),
+        trained("without good again", "iid>suite", "functionality", "not good", 1),
+        trained("without bad", "iid>suite", "functionality", "not bad"),
+    ]
+    sections = view(Settings(train=Train()), results, example(), [])
+    block = next(
+        block
+        for section in sections
+        for block in section.blocks
+        if isinstance(block, HeatMap) and block.title.startswith("func")
+    )
+    names = [name for name, _ in block.rows]
+    jobs = {
+        (names[row], block.columns[column][1]): cell.facts.get("jobs")
+        for (row, column), cell in block.cells.items()
+    }
+    assert jobs["not good", "iid"] == ["base"]
+    assert jobs["not good", "iid>suite"] == ["without good", "without good again"]
+    assert jobs["not bad", "iid>suite"] == ["without bad"]
+    assert jobs["reducers", "iid>suite"] == ["whole"], "nothing of it was there to be left out"
+    assert jobs["suite score", "iid"] is None
 
 
 def test_a_matrix_wider_than_the_terminal_is_printed_in_blocks():

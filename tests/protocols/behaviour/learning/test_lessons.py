@@ -164,8 +164,9 @@ def test_iid_rows_come_last_and_are_scored_apart(tmp_path):
 @pytest.mark.parametrize(
     ("found", "given", "suite", "expected"),
     [
-        (["0", "1"], (), THREE, {"0": "negative", "1": "positive"}),
-        (["0", "1", "2"], (), THREE, {"0": "negative", "1": "neutral", "2": "positive"}),
+        (["0", "1"], TWO, THREE, {"0": "negative", "1": "positive"}),
+        (["0", "1"], (), (), {"0": "0", "1": "1"}),
+        (["Negative", "positive."], (), THREE, {"Negative": "negative", "positive.": "positive"}),
         (["bad", "good"], TWO, THREE, {"bad": "negative", "good": "positive"}),
         (["negative", "positive"], (), THREE, {"negative": "negative", "positive": "positive"}),
     ],
@@ -177,6 +178,11 @@ def test_labels_of_the_data_find_their_names_in_the_suite(found, given, suite, e
 def test_labels_that_are_not_the_suites_are_refused():
     with pytest.raises(PlanError, match="the i.i.d. data's labels bad, good are not the suite's"):
         label_names(["bad", "good"], (), THREE)
+    for numbers in (["0", "1"], ["0", "1", "2"]):
+        with pytest.raises(PlanError, match=r'try: iid_labels = \["negative", '):
+            label_names(numbers, (), THREE)
+    with pytest.raises(PlanError, match="two of them the same"):
+        label_names(["Positive", "positive"], (), THREE)
     with pytest.raises(PlanError, match="iid_labels names 3 labels, the i.i.d. data has 2"):
         label_names(["0", "1"], THREE, THREE)
     with pytest.raises(DataError, match="one label only"):
@@ -187,7 +193,9 @@ def test_iid_data_from_files(tmp_path):
     for name, rows in (("train.tsv", 6), ("test.tsv", 4)):
         lines = [f"text {name} {n}\t{n % 2}" for n in range(rows)]
         (tmp_path / name).write_text("\n".join(["sentence\tlabel", *lines]) + "\n")
-    settings = learning(iid=str(tmp_path / "train.tsv"), iid_test=str(tmp_path / "test.tsv"), iid_limit=5)
+    settings = learning(
+        iid=str(tmp_path / "train.tsv"), iid_test=str(tmp_path / "test.tsv"), iid_limit=5, iid_labels=TWO
+    )
     data = load_iid(settings, THREE)
     assert (len(data.train), len(data.test), data.labels) == (5, 4, TWO)
     with pytest.raises(PlanError, match="iid_test is missing"):
@@ -302,7 +310,76 @@ def test_tiny_models_are_trained_at_a_higher_rate_except_where_only_a_head_is():
         "probe_learning_rate": 1e-3,
         "probe_batch": 8,
     }
+
+
+def test_a_method_can_have_numbers_of_its_own():
+    options = {"lp": {"learning_rate": 5e-4, "batch": 32}, "l2": {"epochs": 1, "decay": 0.5}}
+    settings = learning(
+        train={"on": "iid>suite", "method": ["lp", "l2"], "learning_rate": 3e-5, "options": options}
+    )
+    lp, l2 = (suite_how(settings, "hf:bert", "sentiment", "iid>suite", name) for name in ("lp", "l2"))
+    assert (lp.learning_rate, lp.batch, lp.epochs) == (5e-4, 32, 3)
+    assert (l2.learning_rate, l2.batch, l2.epochs) == (3e-5, 8, 1)
+    assert method_options(settings, "sentiment", "iid>suite", "l2") == {"decay": 0.5}
+    assert parts(settings)
+    wrong = learning(train={"on": "iid>suite", "options": {"vanilla": {"batch": 2.5}}})
+    with pytest.raises(PlanError, match=r"options.vanilla.batch must be a whole number above 0, found 2.5"):
+        suite_how(wrong, "hf:bert", "sentiment", "iid>suite", "vanilla")
+
+
+def test_a_rate_for_all_methods_is_not_that_of_a_head_alone():
+    settings = learning(train={"on": "iid>suite", "method": ["vanilla", "lp"], "learning_rate": 3e-5})
+    rates = [
+        suite_how(settings, "hf:bert", "sentiment", "iid>suite", name).learning_rate
+        for name in ("vanilla", "lp")
+    ]
+    assert rates == [3e-5, 1e-3]
+
+
+@pytest.mark.parametrize(
+    ("train", "message"),
+    [
+        ({"options": {"irm": {"scalar": True}}}, "train.options.irm is for a method that this plan does not"),
+        (
+            {"method": "fish", "options": {"fish": {"iid_always": False}}},
+            "train.options.fish.iid_always has no effect",
+        ),
+        ({"method": "lp", "learning_rate": 1e-4}, "train.learning_rate has no effect on lp"),
+    ],
+)
+def test_what_no_training_would_heed_is_refused(train, message):
+    with pytest.raises(PlanError, match=message):
+        parts(learning(train={"on": "iid>suite", **train}))
+
+
+def test_fish_begins_plainly_where_it_starts_from_base_weights():
+    settings = learning(train={"on": "iid>suite"})
+    shares = {
+        config: method_options(settings, "sentiment", config, "fish").get("plain_share", 0)
+        for config in ("iid>suite", "iid+suite", "iid>iid+suite")
+    }
+    assert shares == {"iid>suite": 0, "iid+suite": 0.2, "iid>iid+suite": 0}
+
+
+def test_the_epsilon_of_the_reference_follows_from_the_papers_rates():
+    train = {"on": "iid>suite", "method": "fish", "options": {"fish": {"epsilon": "reference"}}}
+    settings = learning(train=train)
     assert method_options(settings, "sentiment", "iid>suite", "fish")["epsilon"] == pytest.approx(0.005)
+    assert method_options(settings, "paraphrase", "iid>suite", "fish")["epsilon"] == pytest.approx(0.002)
+
+
+def test_only_the_iid_stage_is_grouped_by_length():
+    settings = learning(train={"on": "iid>suite"})
+    assert iid_how(settings, "hf:bert").group_by_length
+    assert not suite_how(settings, "hf:bert", "sentiment", "iid>suite", "vanilla").group_by_length
+    chosen = learning(train={"on": "iid>suite", "group_by_length": True})
+    assert suite_how(chosen, "hf:bert", "sentiment", "iid>suite", "vanilla").group_by_length
+
+
+def test_the_loss_of_directional_cases_can_be_chosen():
+    chosen = [losses(learning(train={"on": "iid>suite", **more}), "sentiment")["direction"]
+              for more in ({}, {"direction": "margin"})]  # fmt: skip
+    assert chosen == ["paper", "margin"]
 
 
 def test_the_reference_profile_trains_as_its_code_does():
@@ -313,6 +390,12 @@ def test_the_reference_profile_trains_as_its_code_does():
     assert losses(reference, "sentiment")["labels"] == "sigmoid"
     assert losses(reference, "paraphrase")["labels"] == "softmax"
     assert not iid_how(reference, "hf:bert").group_by_length
-    assert method_options(reference, "sentiment", "iid>suite", "group-dro") == {"kappa": 0.0}
+    quirks = method_options(reference, "sentiment", "iid>suite", "group-dro")
+    assert quirks == {
+        "kappa": 0.0, "iid_share": 0.0, "step_size": 0.01, "importance": False, "excess": False,
+    }  # fmt: skip
     own = learning(train={"on": "iid>suite", "options": {"group-dro": {"kappa": 1.0}}}, profile="reference")
-    assert method_options(own, "sentiment", "iid>suite", "group-dro") == {"kappa": 1.0}
+    assert method_options(own, "sentiment", "iid>suite", "group-dro")["kappa"] == 1.0
+    fish = method_options(reference, "sentiment", "iid+suite", "fish")
+    assert fish["epsilon"] == pytest.approx(0.005) and fish["extra_momentum_step"] and not fish["plain_share"]
+    assert method_options(reference, "sentiment", "iid>suite", "irm")["penalty"] == 1e4

@@ -8,20 +8,23 @@
                 the i.i.d. exchanges shared by the scenarios
 
 Both tests speak of new cases for these runs. What speaks of the recipe is the interval of the difference, which knows
-how the runs differ: five pairs of runs exchanged as wholes could never give a p below 1/16.
+how the runs differ: five pairs of runs exchanged as wholes could never give a p below 1/16. Two seeds say next to
+nothing of that: then the interval is for these runs as well.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from ....claims import ALPHA, POWER, POWER_AND_LEVEL
+from ....claims import ALPHA, POWER
 from ....records import Measure
 from ....stats.generalization import (
     DIFFERENCE,
+    ESTIMABLE_SEEDS,
     Draws,
     Estimate,
     draw_functionalities,
@@ -29,9 +32,9 @@ from ....stats.generalization import (
     exchange_test,
 )
 from ....stats.intervals import paired_difference_interval, t_quantile, wilson
-from ....stats.multiplicity import holm
-from ....stats.paired import generalization_score, sign_flip_test, sign_test
-from ....stats.power import mde_paired
+from ....stats.multiplicity import holm, holm_level
+from ....stats.paired import generalization_score, sign_flip_test, sign_test, smallest_sign_flip_p
+from ....stats.power import smallest_difference, smallest_mean_difference
 from ....stats.resampling import paired_table
 from ..settings import Settings
 from .notes import NO_EFFECT, with_facts
@@ -40,7 +43,7 @@ from .trainings import HOLD_OUTS, Floats, Scenario
 NEW_FUNCTIONALITIES = "new functionalities"
 PAIRED = "paired t, two clusters added"
 FIXED, RANDOM = "cluster bootstrap", "functionalities and cases bootstrap"
-OVER_SEEDS = ", t over seeds"
+OVER_SEEDS, THESE_RUNS = ", t over seeds", ", these runs"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +61,12 @@ class Contest:
     p: float
     test: str
     """What p is the p of."""
-    mde: float | None
+    smallest: Callable[[float], float | None]
+    """The smallest difference found 8 times in 10 by a test at a level; None where none could be."""
     facts: Mapping[str, Any] = field(default_factory=dict)
     """What else a reader should know: seeds or functionalities that only one of the two has."""
+    shuffled: Floats | None = None
+    """The difference in each shuffle, where p comes from those."""
 
 
 def common_seeds(scenario: Scenario, base: Scenario) -> tuple[list[int], list[int]]:
@@ -81,14 +87,16 @@ def iid_test(settings: Settings, scenario: Scenario, base: Scenario) -> Iterator
     if seeds == 1:
         gained, lost = int((flips > 0).sum()), int((flips < 0).sum())
         p, test = sign_test(gained, lost), "exact sign test"
-        mde = mde_paired(n, (gained + lost) / n or wilson(0, n)[1])
+        discordance = (gained + lost) / n or wilson(0, n)[1]
+        smallest = partial(smallest_difference, n, discordance)
     else:
         p = sign_flip_test(flips, np.random.default_rng(settings.seed), settings.shuffles)
         test = f"sign flips of each case's outcomes in {seeds} runs"
-        mde = _smallest(math.sqrt(float(flips @ flips)) / (n * seeds))
+        squares = float(flips @ flips) / seeds**2 or n * wilson(0, n)[1]
+        smallest = partial(_smallest, math.sqrt(squares) / n, n)
     difference = _iid_difference(new[known], old[known])
     groups = {"score": "iid score", **_groups(scenario)}
-    yield Contest(groups, n, difference, PAIRED, None, seeds, p, test, mde, _unequal(scenario, ours))
+    yield Contest(groups, n, difference, PAIRED, None, seeds, p, test, smallest, _unequal(scenario, ours))
 
 
 def _iid_difference(new: Floats, old: Floats) -> Estimate:
@@ -96,7 +104,9 @@ def _iid_difference(new: Floats, old: Floats) -> Estimate:
     by_seed = (new - old).mean(axis=0)
     value, seeds = math.fsum(by_seed) / len(by_seed), len(by_seed)
     low, high = paired_difference_interval(paired_table(new.mean(axis=1), old.mean(axis=1)))
-    spread = t_quantile(0.95, seeds - 1) * float(by_seed.std(ddof=1)) / math.sqrt(seeds) if seeds > 1 else 0.0
+    spread = 0.0
+    if seeds >= ESTIMABLE_SEEDS:
+        spread = t_quantile(0.95, seeds - 1) * float(by_seed.std(ddof=1)) / math.sqrt(seeds)
     below, above = math.hypot(max(0.0, value - low), spread), math.hypot(max(0.0, high - value), spread)
     return Estimate(value, (max(-1.0, value - below), min(1.0, value + above)))
 
@@ -115,17 +125,19 @@ def g_test(
     anew = draw_functionalities(draws, np.random.default_rng([settings.seed, 1]))
     drawn = {"both on": len(draws.suite)} if population else {}
     runs = f", each with its {len(ours)} runs" if len(ours) > 1 else ""
+    units = draws.pair.iid.clusters + sum(table.clusters for table in draws.pair.suite)
     yield Contest(
         {"score": "G", **_groups(scenario)},
-        draws.pair.iid.clusters + sum(table.clusters for table in draws.pair.suite),
+        units,
         estimate(draws, generalization_score, DIFFERENCE, population=population),
         FIXED,
         estimate(anew, generalization_score, DIFFERENCE),
         len(ours),
         float(shuffled.p[0]),
         f"randomisation: {settings.shuffles:,} exchanges of {unit}{runs}",
-        _smallest(float(np.nanstd(shuffled.shuffled))),
+        partial(_smallest, float(np.nanstd(shuffled.shuffled)), units),
         _unequal(scenario, ours) | drawn,
+        shuffled.shuffled[:, 0],
     )
 
 
@@ -136,7 +148,9 @@ def contest_measures(tests: Sequence[Contest], shuffles: int) -> Iterator[Measur
     family: dict[str, Any] = {"adjustment": "Holm", "tests": len(tests)}
     if len(tests) / (shuffles + 1) > ALPHA:
         family["too few shuffles"] = shuffles
-    for test, adjusted in zip(tests, holm([test.p for test in tests]).tolist(), strict=True):
+    raw = [test.p for test in tests]
+    level = holm_level(raw)
+    for test, adjusted in zip(tests, holm(raw).tolist(), strict=True):
         of = {"of": test.groups["score"]}
         difference = Measure("difference", test.difference.value, test.n, test.groups)
         difference = with_facts(difference, {**of, **test.facts, "runs": test.seeds})
@@ -146,15 +160,27 @@ def contest_measures(tests: Sequence[Contest], shuffles: int) -> Iterator[Measur
             yield with_interval(new, test.anew, RANDOM, test.seeds)
         yield with_facts(Measure("p value", test.p, test.n, test.groups), {"test": test.test})
         yield with_facts(Measure("adjusted p value", adjusted, test.n, test.groups), family)
-        reach = {"power": POWER} if test.mde is not None else {"undefined": NO_EFFECT}
-        yield with_facts(Measure("minimum detectable effect", test.mde, test.n, test.groups), of | reach)
+        smallest = test.smallest(level)
+        reach = {"power": POWER, "level": level} if smallest is not None else {"undefined": NO_EFFECT}
+        yield with_facts(Measure("minimum detectable effect", smallest, test.n, test.groups), of | reach)
 
 
 def with_interval(row: Measure, figure: Estimate, method: str, seeds: int) -> Measure:
     """A measure with an estimate's interval, and what part of its variance is due to seeds."""
-    named = method + (OVER_SEEDS if seeds > 1 else "")
+    named = method + over_seeds(seeds)
     row = replace(row, interval=figure.interval, interval_method=named if figure.interval else "")
-    return with_facts(row, {} if figure.seed_share is None else {"seed share": figure.seed_share})
+    facts: dict[str, Any] = {} if figure.seed_share is None else {"seed share": figure.seed_share}
+    return with_facts(row, facts | for_these_runs(seeds))
+
+
+def over_seeds(seeds: int) -> str:
+    """How the seeds enter an interval, in the words of its method."""
+    return OVER_SEEDS if seeds >= ESTIMABLE_SEEDS else THESE_RUNS if seeds > 1 else ""
+
+
+def for_these_runs(seeds: int) -> dict[str, Any]:
+    """The fact of an interval that is not about the recipe, though there are several seeds."""
+    return {"interval for these runs": seeds} if 1 < seeds < ESTIMABLE_SEEDS else {}
 
 
 def _groups(scenario: Scenario) -> dict[str, str]:
@@ -165,7 +191,8 @@ def _unequal(scenario: Scenario, ours: Sequence[int]) -> dict[str, Any]:
     return {} if len(ours) == len(scenario.seeds) else {"common seeds": len(ours)}
 
 
-def _smallest(spread: float) -> float | None:
-    """The difference found 8 times in 10 by a test at 5 %, from the spread that chance alone gives."""
-    effect = POWER_AND_LEVEL * spread
-    return effect if 0 < effect <= 1 else None
+def _smallest(spread: float, units: int, alpha: float) -> float | None:
+    """The difference found 8 times in 10 at a level, from the spread that chance alone gives; None if none could be."""
+    return (
+        smallest_mean_difference(spread, units - 1, alpha) if smallest_sign_flip_p(units) <= alpha else None
+    )

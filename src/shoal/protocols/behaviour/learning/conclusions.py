@@ -1,15 +1,19 @@
 """What a reader in a hurry takes away from a table of behavioural learning."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ....measures import MEASURES, shown
 from ....records import Finding, Measure, Result
 from ....views import Tone, Words
-from .table3 import IID_COLUMN, TableRow, best_gain, models_of, rows_of_table3
-from .trainings import HOLD_OUTS, read_trainings
+from ..settings import Settings
+from .aggregation import sensitive_claims
+from .table3 import IID_COLUMN, TableRow, best_gain, means_of, models_of, rows_of_table3
+from .trainings import HOLD_OUTS, Trainings, read_trainings
+from .transfer import negative_transfer
 
-CONCLUSION = "conclusion"
+CONCLUSION, APPLICABILITY = "conclusion", "applicability"
+Planned = Mapping[str, Sequence[str]] | None
 WEIGHT = 10.0
 
 
@@ -19,7 +23,7 @@ def conclusions(measures: Sequence[Measure]) -> list[Finding]:
     for model in models_of(measures):
         rows = rows_of_table3(measures, model)
         if rows:
-            text = "".join(words.text for words in sentence(rows))
+            text = "".join(words.text for words in sentence(rows, corrected_gain(rows, measures, model)))
             cells = [row.cells.get(asked_column(rows)) for row in rows]
             rests_on = tuple(cell.difference for cell in cells if cell and cell.difference)
             groups = {} if model is None else {"model": model}
@@ -36,7 +40,45 @@ def of_trainings(results: Sequence[Result]) -> list[Finding]:
         groups = {"config": training.row[0], "method": training.row[1], "hold out": training.hold_out}
         groups |= {"fold": training.fold, "seed": str(training.seed)}
         groups |= {"model": training.model} if several else {}
-        findings += [replace(finding, groups=groups) for finding in training.result.findings]
+        told = [*training.result.findings, *_of_checks(training.result)]
+        findings += [replace(finding, groups=groups) for finding in told]
+    return findings
+
+
+def _of_checks(result: Result) -> list[Finding]:
+    """What the training itself noted."""
+    failed = [check for check in result.job.get("checks", ()) if check["ok"] is False]
+    return [Finding("training", str(check["detail"]), weight=1.0) for check in failed]
+
+
+def of_table(
+    settings: Settings, results: Sequence[Result], measures: Sequence[Measure], planned: Planned
+) -> list[Finding]:
+    """What several trainings say together that no number of the table does."""
+    jobs = read_trainings(results)
+    models = sorted({job.model for job in jobs})
+    findings = sensitive_claims(measures) + _applicability(measures)
+    for model in models:
+        which = {"model": model} if len(models) > 1 else {}
+        trainings = Trainings(settings, [job for job in jobs if job.model == model], planned)
+        findings += [
+            replace(finding, groups=which | dict(finding.groups)) for finding in negative_transfer(trainings)
+        ]
+    return sorted(findings, key=lambda finding: -finding.weight)
+
+
+def _applicability(measures: Sequence[Measure]) -> list[Finding]:
+    """Functionalities that a row is asked much more, or less, of than the iid row (`docs/method/beyond.md` 7.7)."""
+    findings = []
+    for row in measures:
+        if "applies" in row.facts and "seed" not in row.groups:
+            ours, theirs = row.facts["applies"]
+            groups = row.groups
+            text = (
+                f"{groups['config']} {groups['method']} ({groups['hold out']}): {groups['functionality']} applies to "
+                f"{ours:.0%} of its cases, for iid to {theirs:.0%}: the two pass rates are of different cases"
+            )
+            findings.append(Finding(APPLICABILITY, text, (row,), 2.0, groups))
     return findings
 
 
@@ -45,8 +87,20 @@ def asked_column(rows: Sequence[TableRow]) -> str:
     return next((name for name in HOLD_OUTS[1:] if name in rows[0].cells), "seen")
 
 
-def sentence(rows: Sequence[TableRow]) -> list[Words]:
-    """Whether training on the suite helps where it was not trained, and what it costs."""
+def corrected_gain(
+    rows: Sequence[TableRow], measures: Sequence[Measure], model: str | None
+) -> Measure | None:
+    """What the best row of the column gains on cases and seeds that did not pick it; None for a lone row."""
+    column = asked_column(rows)
+    gains = [row for row in means_of(measures, model) if row.name == "gain of the best row"]
+    return next((row for row in gains if row.groups["hold out"] == column), None)
+
+
+def sentence(rows: Sequence[TableRow], elsewhere: Measure | None = None) -> list[Words]:
+    """Whether training on the suite helps where it was not trained, and what it costs.
+
+    `elsewhere` is the gain of the best row, corrected for its having been picked.
+    """
     trained = [row for row in rows if not row.is_baseline]
     if len(trained) == len(rows):
         return [Words("There is no iid row yet: nothing to compare with.", "doubt")]
@@ -55,9 +109,10 @@ def sentence(rows: Sequence[TableRow]) -> list[Words]:
     if best is None:
         return [Words("No row is complete yet.", "doubt")]
     row, gain = best
-    verdicts = [row.cells[column].verdict for row in trained]
-    helps, hurts = verdicts.count("better"), verdicts.count("worse")
-    worse = sum(row.cells[IID_COLUMN].verdict == "worse" for row in trained)
+    cells = [row.cells[column] for row in trained]
+    helps, hurts = ([cell.shown for cell in cells].count(verdict) for verdict in ("better", "worse"))
+    only_here = sum(cell.verdict != cell.shown for cell in cells)
+    worse = sum(row.cells[IID_COLUMN].shown == "worse" for row in trained)
     words = "the suite it was trained on" if column == "seen" else f"a {column} it was not trained on"
     points = shown(gain, MEASURES["difference"])
     return [
@@ -65,11 +120,19 @@ def sentence(rows: Sequence[TableRow]) -> list[Words]:
         Words(f"helps in {helps} of {len(trained)} rows", _if_any(helps, "good")),
         Words(", "),
         Words(f"hurts in {hurts}", _if_any(hurts, "bad")),
+        Words(f", differs on these runs only in {only_here}" if only_here else ""),
         Words(f"; best {row.config} {row.method}, G {points} points"),
-        Words(", picked after the fact" if len(trained) > 1 else ""),
+        Words(_picked(elsewhere) if len(trained) > 1 else ""),
         Words(f". The i.i.d. score drops in {worse}", _if_any(worse, "")),
         Words("."),
     ]
+
+
+def _picked(elsewhere: Measure | None) -> str:
+    if elsewhere is None:
+        return ", picked after the fact"
+    gain = shown(elsewhere.value, MEASURES["difference"])
+    return f", picked after the fact: {gain} on cases that did not pick it"
 
 
 def _if_any(count: int, tone: Tone) -> Tone:

@@ -13,7 +13,7 @@ from ....errors import PlanError, nearest
 from ....records import Case
 from ..build import suite_cases, training_split
 from ..iid import is_iid
-from ..settings import Settings
+from ..settings import Settings, Train
 
 
 def parts(settings: Settings) -> list[Settings]:
@@ -22,11 +22,13 @@ def parts(settings: Settings) -> list[Settings]:
     if train is None:
         _refuse_without_training(settings)
         return [settings]
-    if not settings.iid:
+    _refuse_start(settings, train)
+    if not settings.iid and not (train.from_ == "model" and settings.iid_test):
         raise PlanError(
             "train.on needs i.i.d. data",
             fix='iid = "sentiment", or iid = "train.tsv" with iid_test = "test.tsv"',
         )
+    refuse_idle_options(train)
     cases = suite_cases(settings, training_split(settings))
     jobs: dict[str, Settings] = {}
     for config in train.on:
@@ -41,6 +43,50 @@ def parts(settings: Settings) -> list[Settings]:
             for part in _scenarios(single, cases):
                 jobs[_key(part)] = part
     return list(jobs.values())
+
+
+def _refuse_start(settings: Settings, train: Train) -> None:
+    """Stop where a plan starts from the model and yet wants what only base weights have."""
+    if train.from_ == "base":
+        return
+    if "iid+suite" in train.on:
+        raise PlanError(
+            'train.from = "model" has no iid+suite',
+            why="that configuration starts from base weights, and the model has been trained",
+            fix="iid>iid+suite: the model, then both mixed",
+        )
+    if not settings.iid and "iid>iid+suite" in train.on:
+        raise PlanError("iid>iid+suite needs i.i.d. data to train on", fix='iid = "train.tsv"')
+    idle = [name for name in ("iid_learning_rate", "iid_batch", "iid_epochs") if getattr(train, name)]
+    if idle:
+        raise PlanError(
+            f"train.{idle[0]} has no effect",
+            why="the model stands where the i.i.d. stage would",
+            fix="leave it out",
+        )
+
+
+def refuse_idle_options(train: Train) -> None:
+    """Stop at what a plan says of training that no training of it would heed."""
+    for method, options in train.options.items():
+        if method not in train.method:
+            raise PlanError(
+                f"train.options.{method} is for a method that this plan does not train by",
+                why=f"train.method: {', '.join(train.method)}",
+                fix=nearest(method, train.method) or f'train.method = ["{method}"]',
+            )
+        idle = [name for name in ("iid_share", "iid_always") if name in options]
+        if idle and not any("+" in config for config in train.on):
+            raise PlanError(
+                f"train.options.{method}.{idle[0]} has no effect",
+                why=f"no stage mixes i.i.d. data with the suite in {', '.join(train.on)}",
+                fix='leave it out, or train.on = ["iid>iid+suite"]',
+            )
+    if train.learning_rate and train.method == ("lp",):
+        raise PlanError(
+            "train.learning_rate has no effect on lp, which trains a head alone",
+            fix=f"train.options.lp.learning_rate = {train.learning_rate:g}",
+        )
 
 
 def _key(settings: Settings) -> str:
@@ -79,7 +125,7 @@ def _one_fold(settings: Settings, cases: Sequence[Case]) -> Settings:
         raise PlanError(
             f"fold = {settings.fold!r} is no {settings.hold_out[0]} of the suite",
             why=f"known: {', '.join(known)}",
-            fix=nearest(settings.fold, known),
+            fix=nearest(settings.fold, known) or "one of those",
         )
     return settings
 
@@ -102,6 +148,9 @@ def folds(cases: Sequence[Case], scenario: str, sample: int = 0, seed: int = 0) 
     if scenario != "functionality" or not sample:
         return names
     if sample > len(names):
-        raise PlanError(f"hold_out_sample = {sample}; the suite has {len(names)} functionalities")
+        raise PlanError(
+            f"hold_out_sample = {sample}; the suite has {len(names)} functionalities",
+            fix="a smaller number, or 0 for all of them",
+        )
     chosen = np.random.default_rng(seed).choice(len(names), sample, replace=False)
     return [names[position] for position in sorted(chosen)]

@@ -7,11 +7,16 @@ hardly move at such rates: theirs are TINY_FACTOR times as high, except where on
 from collections.abc import Mapping
 from typing import Any
 
+from ....errors import PlanError
 from ....training.how import How
-from ..settings import Settings
+from ..settings import Settings, Train
 
 TINY_FACTOR = 25
 FISH_NUMERATOR, FISH_INNER_STEPS = 5e-7, 5
+FISH_PLAIN_SHARE = 0.2
+"""Of a training that starts from base weights: Fish is for a model that has learnt something."""
+REFERENCE = "reference"
+"""The epsilon of Fish that follows from its code."""
 HALF = 1.5
 """Epochs of each half of lp-ft: together the most that the grid has."""
 
@@ -51,13 +56,22 @@ TUNED: dict[str, dict[tuple[str, tuple[str, ...]], Tuned]] = {
 }
 """By task, method and configuration; a task that the paper does not have takes sentiment's, a method vanilla's."""
 
+ALIKE: dict[str, dict[str, Any]] = {
+    "irm": {"kappa": 0.0, "iid_share": 0.0, "per_step": 0, "penalty": 1e4},
+    "group-dro": {"kappa": 0.0, "iid_share": 0.0, "step_size": 0.01},
+    "fish": {"kappa": 0.0, "iid_always": False, "plain_share": 0.0},
+}
+"""What the paper says: i.i.d. data are one environment among the others, and all are drawn alike."""
 QUIRKS: dict[str, dict[str, Any]] = {
     "lp": {"frozen_dropout": True},
     "lp-ft": {"frozen_dropout": True},
-    "group-dro": {"kappa": 0.0},
-    "fish": {"kappa": 0.0, "extra_momentum_step": True},
+    "irm": ALIKE["irm"],
+    "group-dro": {**ALIKE["group-dro"], "importance": False, "excess": False},
+    "fish": {**ALIKE["fish"], "epsilon": REFERENCE, "extra_momentum_step": True},
 }
 """Options that make a method what the reference code does, where we would do otherwise."""
+OF_ITSELF = ("learning_rate", "batch", "epochs")
+"""What train.options may give a method beside its own options, in the place of train's."""
 
 
 def tuned(task: str, method: str, config: str) -> Tuned:
@@ -89,35 +103,55 @@ def suite_how(settings: Settings, model: str, task: str, config: str, method: st
     assert train is not None
     name = "vanilla" if method == "lp-ft" else method
     epochs, batch, rate = tuned(task, name, config)
-    return How(
-        learning_rate=train.learning_rate or rate * (1 if name == "lp" else _factor(model)),
-        batch=train.batch or batch,
-        epochs=train.epochs or (2 * HALF if method == "lp-ft" else epochs),
-        group_by_length=_by_length(settings),
+    given = {name: _number(method, name, value) for name, value in _of_itself(train, method)}
+    usual = rate if name == "lp" else train.learning_rate or rate * _factor(model)
+    numbers = {
+        "learning_rate": usual,
+        "batch": train.batch or batch,
+        "epochs": train.epochs or (2 * HALF if method == "lp-ft" else epochs),
+    } | given
+    return How(**numbers, group_by_length=bool(train.group_by_length))
+
+
+def _of_itself(train: Train, method: str) -> list[tuple[str, Any]]:
+    return [(name, value) for name, value in train.options.get(method, {}).items() if name in OF_ITSELF]
+
+
+def _number(method: str, name: str, value: Any) -> Any:
+    kinds = int if name == "batch" else int | float
+    if isinstance(value, kinds) and not isinstance(value, bool) and value > 0:
+        return value
+    what = "a whole number above 0" if name == "batch" else "a number above 0"
+    raise PlanError(
+        f"train.options.{method}.{name} must be {what}, found {value!r}",
+        fix="leave it out for the usual value",
     )
 
 
 def method_options(settings: Settings, task: str, config: str, method: str) -> Mapping[str, Any]:
     """A method's own numbers that depend on the task; what the plan says comes before them."""
     given = (settings.train.options if settings.train else {}).get(method, {})
-    options = dict(QUIRKS.get(method, {})) if settings.profile == "reference" else {}
-    if settings.profile == "paper" and method in ("group-dro", "fish"):
-        options["kappa"] = 0.0
+    profiles: Mapping[str, Mapping[str, Any]] = {"reference": QUIRKS, "paper": ALIKE}
+    options = dict(profiles.get(settings.profile, {}).get(method, {}))
     if method == "lp-ft":
         _, batch, rate = tuned(task, "lp", config)
         options |= {"probe_learning_rate": rate, "probe_batch": batch}
-    if method == "fish":
+    if method == "fish" and config == "iid+suite" and settings.profile == "recommended":
+        options["plain_share"] = FISH_PLAIN_SHARE
+    options |= {name: value for name, value in given.items() if name not in OF_ITSELF}
+    if options.get("epsilon") == REFERENCE:
         # As the paper has it for its own rates: 0.005, 0.00333 or 0.002. A tiny model's higher rate must not shrink it.
         options["epsilon"] = FISH_NUMERATOR / (tuned(task, "fish", config)[2] * FISH_INNER_STEPS)
-    return options | dict(given)
+    return options
 
 
 def losses(settings: Settings, task: str) -> dict[str, str]:
-    """The losses for labels and for INV cases."""
+    """The losses for labels, INV cases and DIR cases."""
     train = settings.train
     assert train is not None
     as_coded = settings.profile == "reference" and task == "sentiment"
-    return {"labels": train.loss or ("sigmoid" if as_coded else "softmax"), "invariance": train.invariance}
+    labels = train.loss or ("sigmoid" if as_coded else "softmax")
+    return {"labels": labels, "invariance": train.invariance, "direction": train.direction}
 
 
 def _by_length(settings: Settings) -> bool:

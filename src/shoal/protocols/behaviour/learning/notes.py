@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from ....claims import reach, reach_so_far
+from ....measures import MEASURES, shown
 from ....records import Measure
 
 Facts = Mapping[str, Any]
@@ -50,10 +51,18 @@ WORDS: dict[str, Callable[[Facts], str]] = {
     "seeds": lambda facts: "; ".join(reach_so_far(facts["seeds"], facts["seeds known"])),
     "runs": lambda facts: reach(facts["runs"]),
     "iid of held-out models": lambda facts: "i.i.d. score: mean over the held-out models",
+    "interval for these runs": lambda facts: (
+        f"not estimable for the recipe from {facts['interval for these runs']} seeds: the interval is for these runs"
+    ),
     "seed share": lambda facts: f"seeds: {facts['seed share']:.0%} of the variance",
+    "picked again": lambda facts: (
+        "on cases and seeds that did not pick it; as measured "
+        f"{shown(facts['as measured'], MEASURES['difference'])}, picked again in {facts['picked again']:.0%}"
+    ),
     "applies": lambda facts: "applies to {:.0%} of the cases, for iid to {:.0%}".format(*facts["applies"]),
+    "tasks": lambda facts: f"over {facts['tasks']} tasks",
     "test": lambda facts: str(facts["test"]),
     "tests": _family,
-    "power": lambda facts: f"{100 * facts['power']:.0f} % power in one test at 5 %",
+    "power": lambda facts: f"{100 * facts['power']:.0f} % power at the level {facts['level']:.2g}",
 }
 """Fact to its words."""

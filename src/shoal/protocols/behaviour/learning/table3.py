@@ -58,9 +58,19 @@ class Cell:
         return "better" if change >= 0 else "worse"
 
     @property
+    def shown(self) -> str:
+        """The verdict, where it holds over seeds as well; else nothing."""
+        return self.verdict if self.holds_over_seeds else ""
+
+    @property
     def holds_over_seeds(self) -> bool:
-        """Whether the interval of the difference, which knows the seeds, leaves out 0 as well."""
+        """Whether the interval of the difference, which knows the seeds, leaves out 0 as well.
+
+        With two seeds it is for these runs, and nothing holds over seeds.
+        """
         if self.difference is None or self.difference.interval is None:
+            return False
+        if "interval for these runs" in self.difference.facts:
             return False
         low, high = self.difference.interval
         return low > 0 or high < 0
@@ -95,7 +105,7 @@ def rows_of_table3(measures: Iterable[Measure], model: str | None = None) -> lis
     """One model's rows as the paper prints them: the iid row first, with its one G in every column."""
     of_rows: dict[Row, list[Measure]] = {}
     for row in means_of(measures, model):
-        if "functionality" not in row.groups and "config" in row.groups:
+        if "functionality" not in row.groups and "method" in row.groups:
             of_rows.setdefault((row.groups["config"], row.groups["method"]), []).append(row)
     laid_out = {name: _cells(rows) for name, rows in of_rows.items()}
     columns = [column for column in COLUMNS if any(column in cells for cells in laid_out.values())]
@@ -181,7 +191,7 @@ def baseline_of(rows: Sequence[TableRow]) -> TableRow:
 def best_gain(rows: Sequence[TableRow], column: str) -> tuple[TableRow, float] | None:
     """The row furthest above the iid row in one column, and by how much; None while there is none.
 
-    The best of many rows is picked by its luck, too: on new cases expect a little less.
+    The best of many rows is picked by its luck, too: `gain of the best row` is what it gains elsewhere.
     """
     baseline = baseline_of(rows)
     gains = [

@@ -1,18 +1,21 @@
 """What to show of behavioural learning: the answer in a sentence, Table 3 and how far it reaches; Figure 1 in full."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from ....claims import ALPHA, claim_of_rows
 from ....measures import quantity, shown
-from ....records import Finding, Measure
+from ....records import Finding, Measure, Result
+from ....stats.generalization import ESTIMABLE_SEEDS
 from ....views import Cell as ShownCell
 from ....views import Column, HeatMap, Number, Section, Table, Tone, Words
 from ....views import Row as ShownRow
-from .conclusions import CONCLUSION, sentence
+from .averages import AVERAGE, OVER_METHODS
+from .conclusions import CONCLUSION, corrected_gain, sentence
 from .files import file_tables
 from .notes import note_of
 from .table3 import COLUMNS, Cell, TableRow, means_of, models_of, rows_of_table3
-from .trainings import HOLD_OUTS, STANDARD
+from .trainings import HOLD_OUTS, STANDARD, Training, read_trainings
 
 MARKS = {("better", True): "▲", ("worse", True): "▼", ("better", False): "△", ("worse", False): "▽"}
 """Filled where the interval of the difference agrees; hollow where it says that over seeds there may be none."""
@@ -23,12 +26,21 @@ SCENARIOS = {
     "capability": "class: its whole capability was held out",
     "test type": "type: its whole test type was held out",
 }
+PARTS = ("iid score", "suite score", "G")
+AVERAGED = (
+    "over seeds: G is taken in each seed and then averaged, so it need not lie between the means of its parts "
+    "(each seed: --full)"
+)
 MANY = 3
 """How many findings about single trainings are shown."""
 
 
 def learning_sections(
-    about: str, task: str, measures: Sequence[Measure], findings: Sequence[Finding]
+    about: str,
+    task: str,
+    measures: Sequence[Measure],
+    findings: Sequence[Finding],
+    results: Sequence[Result] = (),
 ) -> list[Section]:
     """Table 3 of each model, what is behind it, and the paper's files; `about` says in words what was asked."""
     sections = []
@@ -41,21 +53,36 @@ def learning_sections(
         seeds = len({row.groups["seed"] for row in ours if "seed" in row.groups})
         notes = [*filter(None, [about]), *_legend(ours, rows, seeds)]
         warnings = _warnings([finding for finding in findings if finding.groups.get("model") == model])
-        sections.append(Section(title, sentence(rows), [_table(rows)], notes, warnings))
+        sections.append(
+            Section(
+                title, sentence(rows, corrected_gain(rows, measures, model)), [_table(rows)], notes, warnings
+            )
+        )
         if any(cell.anew for row in rows for cell in row.cells.values()):
             words = Words("The same with intervals for new functionalities:", "quiet")
             anew = _table(rows, anew=True)
             sections.append(Section(title, words, [anew], [_intervals(seeds, anew=True)], detail="full"))
-        sections.append(Section(title, "", list(_matrices(means_of(measures, model))), detail="full"))
+        sections += _averages(title, ours)
+        known = read_trainings([result for result in results if "settings" in result.job])
+        trainings = [job for job in known if model in (None, job.model)]
+        matrices = list(_matrices(means_of(measures, model), trainings))
+        sections.append(Section(title, "", matrices, detail="full"))
+        if seeds > 1:
+            words = Words("Each seed, the parts of G:", "quiet")
+            sections.append(Section(title, words, [_by_seed(ours)], detail="full"))
     return [*sections, Section(blocks=file_tables(measures, task), detail="file")]
 
 
 def _warnings(findings: Sequence[Finding]) -> list[str]:
-    """What is wrong with single trainings; of many the first, and how many more there are."""
+    """What is wrong with the table and with single trainings; of many the first, and how many more there are."""
     told = [finding for finding in findings if finding.kind != CONCLUSION]
-    lines = [f"{_training(finding)}: {finding.text}" for finding in told[:MANY]]
-    more = len(told) - len(lines)
-    return lines + ([f"the same or like it in {more} more trainings"] if more else [])
+    together = [finding for finding in told if "seed" not in finding.groups]
+    single = [finding for finding in told if "seed" in finding.groups]
+    lines = [finding.text for finding in together[:MANY]]
+    lines += [f"{len(together) - MANY} more such findings"] if len(together) > MANY else []
+    lines += [f"{_training(finding)}: {finding.text}" for finding in single[:MANY]]
+    more = len(single) - MANY
+    return lines + ([f"the same or like it in {more} more trainings"] if more > 0 else [])
 
 
 def _training(finding: Finding) -> str:
@@ -119,6 +146,40 @@ def _could_see(rows: Sequence[TableRow], column: str) -> ShownCell:
     return Number(known[0]) if low == high else [Number(known[0]), "–", Number(known[-1])]
 
 
+# Averages
+
+
+def _averages(title: Sequence[Words], measures: Sequence[Measure]) -> list[Section]:
+    """The paper's Avg of every row, and the mean of every column over the methods of a configuration."""
+    tables = [table for table in (_row_averages(measures), _column_means(measures)) if table.rows]
+    words = Words("Averages over scenarios, and over the methods of a configuration:", "quiet")
+    return [Section(title, words, [*tables], detail="full")] if tables else []
+
+
+def _row_averages(measures: Sequence[Measure]) -> Table:
+    means = [row for row in measures if row.name == AVERAGE]
+    tests = {
+        (row.groups["config"], row.groups["method"]): row
+        for row in measures
+        if row.name == "p value" and row.groups.get("score") == AVERAGE
+    }
+    rows = []
+    for row in means:
+        which = row.groups["config"], row.groups["method"]
+        rows.append(ShownRow([*which, Number(row), Number(tests.get(which))]))
+    columns = [Column("trained on", "left", once=True), Column("method", "left"), Column("Avg"), Column("p")]
+    return Table(columns, rows, "averages")
+
+
+def _column_means(measures: Sequence[Measure]) -> Table:
+    means = [row for row in measures if row.name == OVER_METHODS]
+    columns = list(dict.fromkeys(row.groups["column"] for row in means))
+    configs = dict.fromkeys(row.groups["config"] for row in means)
+    cells = {(row.groups["config"], row.groups["column"]): row for row in means}
+    rows = [ShownRow([name, *(Number(cells.get((name, column))) for column in columns)]) for name in configs]
+    return Table([Column("mean over methods", "left"), *map(Column, columns)], rows, "means")
+
+
 # How far it reaches
 
 
@@ -134,12 +195,19 @@ def _legend(measures: Sequence[Measure], rows: Sequence[TableRow], seeds: int) -
         level = f"{ALPHA:.2f}".removeprefix("0")
         lines += [f"▲ ▼ better, worse than iid: adjusted p at most {level} ({note_of(adjusted.facts)})"]
         lines += ["tests: " + "; ".join(tests)]
-        hollow = any(cell.verdict and not cell.holds_over_seeds for cell in cells)
-        lines += ["△ ▽ the test says so, but the interval of the difference holds 0"] if hollow else []
+        hollow = any(cell.verdict != cell.shown for cell in cells)
+        lines += [f"△ ▽ on these runs only: {_why_hollow(seeds)}"] if hollow else []
         lines += [
-            "could see: without a mark, the smallest difference that one test at 5 % finds 8 times in 10"
+            "could see: without a mark, the smallest difference found 8 times in 10 at the level of this table"
         ]
+    lines += [AVERAGED] if seeds > 1 else []
     return [*lines, "in per cent; bold: the largest of its column"]
+
+
+def _why_hollow(seeds: int) -> str:
+    if 1 < seeds < ESTIMABLE_SEEDS:
+        return f"what {seeds} seeds say of the recipe cannot be estimated"
+    return "the test says so, but the interval of the difference holds 0"
 
 
 def _drawn(row: Measure) -> str:
@@ -159,16 +227,48 @@ def _cases(measures: Sequence[Measure]) -> str:
 
 def _intervals(seeds: int, *, anew: bool = False) -> str:
     drawn = "functionalities and cases drawn again" if anew else "cases drawn again inside each functionality"
-    over = ", Student's t over seeds" if seeds > 1 else ""
-    return (
+    over = ", Student's t over seeds" if seeds >= ESTIMABLE_SEEDS else ""
+    words = (
         f"95 % intervals of G: {drawn}, Wilson where all cases agree{over}; of the i.i.d. score: Wilson{over}"
     )
+    if 1 < seeds < ESTIMABLE_SEEDS:
+        words += f"; for these runs: for the recipe not estimable from {seeds} seeds"
+    return words
+
+
+# Each seed
+
+
+def _by_seed(measures: Sequence[Measure]) -> Table:
+    """The parts of G in every seed: a row per configuration, method, what was held out and seed."""
+    rows: dict[tuple[str, ...], dict[str, Measure]] = {}
+    for measure in measures:
+        groups = measure.groups
+        if "seed" in groups and "functionality" not in groups and measure.name in PARTS:
+            place = (groups["config"], groups["method"], groups["hold out"], groups["seed"])
+            rows.setdefault(place, {})[measure.name] = measure
+    shared = {place[:2] + place[3:]: parts for place, parts in rows.items() if "iid score" in parts}
+    shown_rows = [
+        ShownRow(
+            [
+                *place,
+                *(Number({**shared.get(place[:2] + place[3:], {}), **parts}.get(name)) for name in PARTS),
+            ]
+        )
+        for place, parts in rows.items()
+        if "G" in parts
+    ]
+    heads = [
+        *(Column(head, "left") for head in ("trained on", "method", "held out", "seed")),
+        *map(Column, PARTS),
+    ]
+    return Table(heads, shown_rows, "results_by_seed")
 
 
 # Figure 1
 
 
-def _matrices(means: Sequence[Measure]) -> Iterator[HeatMap]:
+def _matrices(means: Sequence[Measure], trainings: Sequence[Training]) -> Iterator[HeatMap]:
     """Pass rates by functionality and row, a block per scenario."""
     rates = [
         row
@@ -178,13 +278,31 @@ def _matrices(means: Sequence[Measure]) -> Iterator[HeatMap]:
     for hold_out in HOLD_OUTS:
         shown_rates = [row for row in rates if row.groups["hold out"] in (STANDARD, hold_out)]
         if any(row.groups["config"] != "iid" for row in shown_rates):
-            yield _matrix(shown_rates, SCENARIOS[hold_out])
+            yield _matrix([_with_jobs(row, trainings) for row in shown_rates], SCENARIOS[hold_out])
+
+
+def _with_jobs(rate: Measure, trainings: Sequence[Training]) -> Measure:
+    """A pass rate that says which jobs were asked its cases: those that left them out, a seed each."""
+    groups = rate.groups
+    if "functionality" not in groups:
+        return rate
+    row, hold_out = (groups["config"], groups["method"]), groups["hold out"]
+    fold = groups.get(hold_out, "")
+    of_row = [job for job in trainings if job.row == row]
+    jobs = [job for job in of_row if (job.hold_out, job.fold) == (hold_out, fold)]
+    jobs = jobs or [job for job in of_row if job.hold_out == "seen"]  # nothing of it was there to leave out
+    names = [str(job.result.job["id"]) for job in jobs if "id" in job.result.job]
+    return replace(rate, facts={**rate.facts, "mean over": "cases", "jobs": names}) if names else rate
 
 
 def _matrix(rates: Sequence[Measure], title: str) -> HeatMap:
     columns = list(dict.fromkeys((row.groups["config"], row.groups["method"]) for row in rates))
     columns.sort(key=lambda column: column[0] != "iid")
     functionalities = {row.groups["functionality"]: row.groups for row in rates if row.name == "pass rate"}
+    capabilities = list(dict.fromkeys(groups["capability"] for groups in functionalities.values()))
+    functionalities = dict(
+        sorted(functionalities.items(), key=lambda pair: capabilities.index(pair[1]["capability"]))
+    )
     names = ["", *functionalities]
     places = {
         (row.groups.get("functionality", ""), row.groups["config"], row.groups["method"]): row

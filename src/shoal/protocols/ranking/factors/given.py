@@ -4,12 +4,14 @@
         return len(case.examples[0][0])
 
 `prediction` is the label that the model gave, None where it gave none; `probabilities` are by label, empty where the
-model gave none. None is "no number for this example".
+model gave none. None is "no number for this example". A function with a fourth parameter, `attribution`, is given how
+much each word counted, once for each explainer (`explaining/attributions.py`); None where that is not known.
 """
 
+import inspect
 import math
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -18,9 +20,11 @@ from typing import Any
 import numpy as np
 
 from ....errors import PlanError
+from ....explaining.attributions import Attribution
 from ....records import Answers, Case
 
-Function = Callable[[Case, str | None, Mapping[str, float]], float | None]
+Function = Callable[..., float | None]
+"""(case, prediction, probabilities), and perhaps attribution."""
 
 
 def module_of(name: str) -> ModuleType:
@@ -45,14 +49,31 @@ def module_of(name: str) -> ModuleType:
     return imported
 
 
-def values(name: str, cases: Sequence[Case], answers: Answers) -> list[float | None]:
-    """The function's number for each case; what it raises is said in words."""
+def function_of(name: str) -> Function:
+    """The function that a name means."""
     function: Function = getattr(module_of(name), name.partition(":")[2])
+    return function
+
+
+def wants_attribution(name: str) -> bool:
+    """Whether a function asks how much each word counted."""
+    return "attribution" in inspect.signature(function_of(name)).parameters
+
+
+def values(
+    name: str, cases: Sequence[Case], answers: Answers, attributions: Sequence[Attribution | None] = ()
+) -> list[float | None]:
+    """The function's number for each case; what it raises is said in words."""
+    function = function_of(name)
+    more: list[dict[str, Any]] = (
+        [{"attribution": row} for row in attributions] if wants_attribution(name) else []
+    )
     numbers = []
     for row, case in enumerate(cases):
         prediction = None if row in answers.errors else answers.labels[answers.predictions[row]]
         try:
-            numbers.append(_number(function(case, prediction, _probabilities(answers, row))))
+            given = more[row] if more else {}
+            numbers.append(_number(function(case, prediction, _probabilities(answers, row), **given)))
         except Exception as problem:
             raise PlanError(
                 f"factor {name!r} failed on example {case.id!r}",

@@ -1,0 +1,80 @@
+"""`explain`: which words made a model say what it said."""
+
+import click
+
+from ..errors import DataError
+from .options import AS_JSON, echo_object
+
+
+@click.command("explain")
+@click.argument("model")
+@click.argument("text")
+@click.argument("second", required=False)
+@click.option("--method", default="shapley", show_default=True, help="lime, shapley or gradients.")
+@click.option("--label", default="", help="Explain the probability of this label, not of the predicted one.")
+@click.option("--samples", type=click.IntRange(min=1), help="Copies of the text, or steps of the integral.")
+@click.option(
+    "--absent",
+    type=click.Choice(["mask", "drop"]),
+    help="What is in the place of an absent word: the model's mask, or nothing.",
+)
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="What is drawn.")
+@click.option(
+    "--quality", "with_quality", is_flag=True, help="Also say how far the explanation can be believed."
+)
+@AS_JSON
+def explain_command(
+    model: str,
+    text: str,
+    second: str | None,
+    method: str,
+    label: str,
+    samples: int | None,
+    absent: str | None,
+    seed: int,
+    with_quality: bool,
+    as_json: bool,
+) -> None:
+    """Show which words of TEXT made MODEL say what it says.
+
+    Words for the answer are green, words against it red. SECOND is the second text of a pair.
+
+    \b
+    Examples:
+      shoal explain tiny:sentiment "The food was great, but the film was not."
+      shoal explain tiny:paraphrase "Is it far?" "How far is it?" --method gradients
+      shoal explain hf:my-model "A fine film." --method lime --samples 1000 --quality
+    """
+    from ..explaining import explain
+    from ..explaining.attributions import How, as_data
+    from ..explaining.quality import findings, quality
+    from ..explaining.view import sections
+    from ..models import load_model
+
+    how = How(samples, absent or "", label=label, seed=seed)  # type: ignore[arg-type]
+    example = (text,) if second is None else (text, second)
+    for part in example:
+        check_text(part)
+    loaded = load_model(model)
+    if with_quality:
+        (explained,), measures = quality(loaded, [example], method, how)
+    else:
+        (explained,), measures = explain(loaded, [example], method, how), []
+    warnings = findings(measures)
+    if as_json:
+        job = {"model": model, "method": method, "texts": list(example)}
+        echo_object([job], measures, warnings, attributions=[as_data(explained)])
+    else:
+        from ..show.terminal import print_sections
+
+        print_sections(sections(example, explained, method, measures, warnings))
+
+
+def check_text(text: str) -> None:
+    """Stop at what no tokenizer makes a word of."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise DataError(f"half of a character in {text!r}", fix="write the whole character") from None
+    if not text.strip():
+        raise DataError("a blank text has no words to explain", fix='a text such as "A fine film."')

@@ -1,0 +1,97 @@
+"""Pairs of sentences where the first makes the second true, false, or neither: who does what to which thing, and where.
+
+    entailment      something is left out, or the doer is called somebody
+    contradiction   it is denied, or another thing happens to the same thing
+    neutral         something is added that the first does not say
+
+The label never depends on which person, thing, place or quality it is about: a word can be put in the place of another
+in both sentences and changes nothing. The lists are in the order of how common the words are; the sentences use the
+rarer ones only, so that every word in them has commoner neighbours.
+"""
+
+from numpy.random import Generator
+
+from .rows import Row, draw, pick, pick_two, sentence
+
+LISTS: dict[str, str] = {
+    "person": "man woman boy girl child player student worker lady soldier doctor teacher dancer singer runner "
+    "farmer driver painter sailor nurse artist musician writer judge lawyer guard tourist waiter baker "
+    "clerk pilot priest monk barber plumber butcher chemist tailor miner potter surgeon referee janitor "
+    "librarian gardener cyclist juggler acrobat locksmith beekeeper",
+    "thing": "ball book car box table chair guitar camera bag hat bike phone cup lamp bottle basket ladder drum "
+    "piano kite clock mirror blanket statue bucket umbrella suitcase curtain violin helmet pillow "
+    "candle barrel wagon lantern trumpet sled cello banjo telescope anvil accordion wheelbarrow kettle "
+    "trolley hammock parcel scarf rug vase",
+    "place": "park street city house school field beach garden kitchen room store station yard market church "
+    "forest hall library village harbor museum theater stadium meadow alley barn bakery cellar plaza "
+    "courtyard cabin chapel orchard tunnel airport factory hotel hospital castle temple valley canyon "
+    "quarry vineyard attic pavilion workshop greenhouse lighthouse monastery",
+    "doing": "holding carrying watching making using moving cleaning painting buying selling pushing pulling "
+    "lifting fixing washing drawing throwing dropping showing packing wrapping hiding guarding weighing "
+    "measuring admiring renting borrowing dragging polishing photographing inspecting repairing "
+    "decorating unloading sketching assembling loading tying displaying covering dusting scrubbing "
+    "examining delivering hoisting engraving",
+    "quality": "young old tall small happy big strong little quiet tired busy thin blond serious smiling hungry "
+    "thirsty elderly shy calm polite lonely clever nervous brave gentle sleepy cheerful patient "
+    "stubborn humble timid lively jolly grumpy weary slender bald modest eager graceful bashful sturdy "
+    "anxious talkative courteous absentminded freckled barefoot bearded",
+}
+WORDS = {kind: tuple(words.split()) for kind, words in LISTS.items()}
+"""Kind of word to its words, the commonest first."""
+COMMON = 12
+"""So many of each list are not used here: what a variant may bring."""
+RARE = {kind: words[COMMON:] for kind, words in WORDS.items()}
+
+ADDITIONS = (
+    "for a friend|before lunch|again|on a bet|for the first time|to earn money|"
+    "because of a quarrel|after a long day|for the camera|in a hurry|to win a prize|while it rains"
+)
+ADDED = ADDITIONS.split("|")
+LABELS = ("entailment", "neutral", "contradiction")
+
+
+def make(split: str, n: int, seed: int = 0) -> list[Row]:
+    """n pairs of sentences."""
+    return draw(pair, split, n, seed, content=lambda row: "\t".join(row.texts))
+
+
+def pair(rng: Generator) -> Row:
+    """One pair with its label."""
+    quality, person, thing, place = (
+        pick(rng, RARE[kind]) for kind in ("quality", "person", "thing", "place")
+    )
+    doing, other = pick_two(rng, RARE["doing"])
+    who = f"the {quality} {person}" if rng.random() < 0.7 else f"the {person}"
+    where = f" in the {place}" if rng.random() < 0.7 else ""
+    premise = f"{who} is {doing} the {thing}{where}"
+    label = pick(rng, LABELS)
+    hypothesis = HYPOTHESES[label](rng, person, doing, other, thing, where)
+    if rng.random() < 0.5:
+        hypothesis = hypothesis.replace(f"the {person}", who)
+    if hypothesis == premise:
+        hypothesis = hypothesis.replace(who, "somebody")
+    return Row((sentence(premise), sentence(hypothesis)), label)
+
+
+def _entailed(rng: Generator, person: str, doing: str, other: str, thing: str, where: str) -> str:
+    who = "somebody" if rng.random() < 0.3 else f"the {person}"
+    return f"{who} is {doing} the {thing}{where if rng.random() < 0.5 else ''}"
+
+
+def _contradicted(rng: Generator, person: str, doing: str, other: str, thing: str, where: str) -> str:
+    shown = where if rng.random() < 0.5 else ""
+    how = rng.random()
+    if how < 0.4:
+        return f"the {person} is not {doing} the {thing}{shown}"
+    return (
+        f"nobody is {doing} the {thing}{shown}"
+        if how < 0.6
+        else f"the {person} is only {other} the {thing}{shown}"
+    )
+
+
+def _neutral(rng: Generator, person: str, doing: str, other: str, thing: str, where: str) -> str:
+    return f"the {person} is {doing} the {thing}{where if rng.random() < 0.3 else ''} {pick(rng, ADDED)}"
+
+
+HYPOTHESES = {"entailment": _entailed, "neutral": _neutral, "contradiction": _contradicted}

@@ -1,0 +1,139 @@
+"""Integrated gradients: from nothing to the text in a straight line, and what each token adds on the way.
+
+Sundararajan et al. 2017, "Axiomatic Attribution for Deep Networks", on the embeddings of tokens: it begins where the
+mask's embedding stands for every token, or zero where a model has no mask. The integral is a sum over the middles of
+equal steps. The values of a word's tokens are added up.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import ModelError
+from ..models.checkpoint import libraries
+from ..models.copies import Row, padded
+from ..models.likelihood import parts_of, room_of, side_by_side
+from ..models.masks import asked_for_labels
+from .attributions import Attribution, How, Values, explained_columns
+from .copies import Copies, TokenCopies
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+STEPS = 300
+
+
+def attribute(copies: Copies, how: How, rngs: Sequence[np.random.Generator]) -> list[Attribution]:
+    """What each unit of each example adds to the output along the line; nothing is left to chance."""
+    if not isinstance(copies, TokenCopies):
+        raise ModelError(
+            "gradients do not flow through this model",
+            why="integrated gradients need a Transformers classifier",
+            fix="--method lime or --method shapley, which ask any model",
+        )
+    if how.absent == "drop":
+        raise ModelError(
+            "integrated gradients leave no word out",
+            why="they go in a straight line from masks to words",
+            fix="leave out absent=drop",
+        )
+    ends = _ends(copies)
+    intact = copies.ask([np.ones((1, len(units)), np.bool_) for units in copies.units])
+    targets = [explained_columns(copies.labels, answers[0], how) for answers in intact]
+    columns = [[copies.network_columns[column] for column in chosen] for _, chosen in targets]
+    steps = how.samples or STEPS
+    values, outputs = _integrate(copies, ends, columns, steps)
+    return [
+        Attribution(
+            units,
+            np.bincount(unit_of, weights, len(units) + 1)[: len(units)].astype(np.float64),
+            label,
+            last,
+            first,
+            dict(zip(copies.labels, answers[0].tolist(), strict=True)),
+            True,
+            {"absent": "zero" if copies.mask is None else "mask", "samples": steps},
+        )
+        for units, unit_of, weights, (label, _), (first, last), answers in zip(
+            copies.units, copies.unit_of, values, targets, outputs, intact, strict=True
+        )
+    ]
+
+
+def _ends(copies: TokenCopies) -> "list[tuple[Tensor, Tensor]]":
+    """Where the line of each example begins and ends: (tokens, width) both; what is always there does not move."""
+    torch, _ = libraries()
+    table = copies.model.network("classify").get_input_embeddings()
+    lines = []
+    with torch.no_grad():
+        for pieces, unit_of, units in zip(copies.pieces, copies.unit_of, copies.units, strict=True):
+            last = table(torch.from_numpy(pieces.ids).to(copies.model.device))
+            nothing = torch.zeros_like(last)
+            if copies.mask is not None:
+                nothing = table(torch.full_like(torch.from_numpy(pieces.ids), copies.mask).to(last.device))
+            moves = torch.from_numpy(unit_of < len(units)).to(last.device)[:, None]
+            lines.append((torch.where(moves, nothing, last), last))
+    return lines
+
+
+def _integrate(
+    copies: TokenCopies,
+    ends: "Sequence[tuple[Tensor, Tensor]]",
+    columns: Sequence[Sequence[int]],
+    steps: int,
+) -> tuple[list[Values], list[tuple[float, float]]]:
+    """The value of each token of each example, and the outputs at both ends of its line."""
+    torch, _ = libraries()
+    network, pad = copies.model.network("classify"), copies.model.tokenizer.pad_token_id
+    places = [(number, (step + 0.5) / steps) for number in range(len(ends)) for step in range(steps)]
+    sides = [(number, side) for number in range(len(ends)) for side in (0.0, 1.0)]
+    points = [*places, *sides]
+    gradients = [np.zeros((len(places) and steps, len(pieces.ids))) for pieces in copies.pieces]
+    outputs = np.zeros(len(sides))
+
+    def look(part: list[int]) -> None:
+        rows = [copies.pieces[points[at][0]] for at in part]
+        inputs: dict[str, Any] = padded([Row(row.ids, row.segments) for row in rows], pad, network.device)
+        width = inputs.pop("input_ids").shape[1]
+        reaches = torch.tensor([points[at][1] for at in part], device=network.device)[:, None, None]
+        first = _stacked([ends[points[at][0]][0] for at in part], width)
+        last = _stacked([ends[points[at][0]][1] for at in part], width)
+        line = last - first
+        here = (first + reaches * line).requires_grad_()
+        chosen = _chosen(ask(inputs_embeds=here, **inputs), [columns[points[at][0]] for at in part])
+        (slope,) = torch.autograd.grad(chosen.sum(), here)
+        shares = (slope * line).sum(dim=-1).double().cpu().numpy()
+        for row, at in enumerate(part):
+            number = points[at][0]
+            if at < len(places):
+                gradients[number][at - number * steps] = shares[row, : gradients[number].shape[1]]
+            else:
+                outputs[at - len(places)] = chosen[row].item()
+
+    lengths = [len(copies.pieces[number].ids) for number, _ in points]
+    with asked_for_labels(network, embedded=True) as ask:
+        side_by_side(network, look, list(parts_of(lengths, room_of(network))))
+    pairs = outputs.reshape(-1, 2).tolist()
+    return [table.mean(axis=0) for table in gradients], [(first, last) for first, last in pairs]
+
+
+def _stacked(rows: "Sequence[Tensor]", width: int) -> "Tensor":
+    """Embeddings (tokens, width) of like length as one tensor, zeros behind the shorter ones."""
+    torch, _ = libraries()
+    stacked: Tensor = torch.zeros(
+        len(rows), width, rows[0].shape[1], dtype=rows[0].dtype, device=rows[0].device
+    )
+    for number, row in enumerate(rows):
+        stacked[number, : len(row)] = row
+    return stacked
+
+
+def _chosen(logits: "Tensor", columns: Sequence[Sequence[int]]) -> "Tensor":
+    """The probability that is explained, of each row."""
+    torch, _ = libraries()
+    wanted = torch.zeros_like(logits)
+    for row, numbers in enumerate(columns):
+        wanted[row, list(numbers)] = 1.0
+    chosen: Tensor = (logits.softmax(dim=-1) * wanted).sum(dim=-1)
+    return chosen

@@ -1,0 +1,174 @@
+"""Shapley values: what each unit adds, averaged over all orders in which the units can come.
+
+Lundberg and Lee 2017, "A Unified Approach to Interpreting Model Predictions": they are the solution of a weighted
+least squares problem over all copies. Where there are no more copies than may be asked, all are, and the values are
+exact. Else all copies that lack or keep one unit, two units and so on while the samples last; the rest are drawn in
+pairs of opposites, sizes as often as they weigh, each with the same weight (`docs/method/ranking.md` 6.7).
+"""
+
+from collections.abc import Sequence
+from itertools import combinations
+from math import comb
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import PlanError
+from .attributions import Attribution, How, Units, Values
+from .copies import Copies, Present
+from .sampling import from_copies
+
+EXTRA_SAMPLES = 2_048
+"""Beyond two for each unit."""
+FOLDS = 5
+
+
+def attribute(copies: Copies, how: How, rngs: Sequence[np.random.Generator]) -> list[Attribution]:
+    """What each unit of each example adds to the output."""
+    sums = not how.unconstrained
+    return from_copies(copies, how, rngs, draw=draw, fit=fit, facts=facts, sums=sums)
+
+
+def samples_of(units: Units, how: How) -> int:
+    """How many copies are asked, beside the text itself and the one without anything."""
+    size = len(units)
+    everything = (1 << size) - 2
+    wanted = min(2 * size + EXTRA_SAMPLES if how.samples is None else how.samples, everything)
+    if size > 1 and wanted < min(2 * size, everything):
+        raise PlanError(
+            f"{wanted} samples for {size} words",
+            why="each word has to be absent once, and alone once",
+            fix=f"samples = {2 * size} or more",
+        )
+    return max(0, wanted)
+
+
+def is_exact(units: Units, how: How) -> bool:
+    """Whether every copy is asked."""
+    return samples_of(units, how) >= (1 << len(units)) - 2
+
+
+def kernel(size: int, present: int) -> float:
+    """The weight of one copy with so many units present: the Shapley kernel.
+
+    >>> [kernel(4, present) for present in (1, 2, 3)]
+    [0.25, 0.125, 0.25]
+    """
+    return (size - 1) / (comb(size, present) * present * (size - present))
+
+
+def draw(units: Units, how: How, rng: np.random.Generator) -> Present:
+    """The copies: those whose sizes are asked in full, then pairs drawn by chance."""
+    size, left = len(units), samples_of(units, how)
+    whole, left = _sizes_in_full(size, left)
+    parts = [_all_of(size, present) for present in whole]
+    rest = [present for present in range(1, size) if present not in whole]
+    if rest and left >= 2:
+        parts.append(_pairs(size, rest, left // 2, rng))
+    return np.concatenate([np.zeros((0, size), np.bool_), *parts])
+
+
+def _sizes_in_full(size: int, samples: int) -> tuple[list[int], int]:
+    """The sizes of which every copy is asked, and how many samples are left."""
+    whole: list[int] = []
+    for small in range(1, size // 2 + 1):
+        sizes = sorted({small, size - small})
+        count = sum(comb(size, present) for present in sizes)
+        if count > samples:
+            break
+        whole += sizes
+        samples -= count
+    return whole, samples
+
+
+def _all_of(size: int, present: int) -> Present:
+    chosen = np.array(list(combinations(range(size), present)))
+    rows = np.zeros((len(chosen), size), np.bool_)
+    np.put_along_axis(rows, chosen, True, axis=1)
+    return rows
+
+
+def _pairs(size: int, sizes: list[int], count: int, rng: np.random.Generator) -> Present:
+    """So many copies of random sizes, each followed by its opposite."""
+    masses = np.array([1 / (present * (size - present)) for present in sizes])
+    chosen = rng.choice(sizes, count, p=masses / masses.sum())
+    rows = rng.random((count, size)).argsort(axis=1).argsort(axis=1) < chosen[:, None]
+    return np.stack([rows, ~rows], axis=1).reshape(-1, size)
+
+
+def weights_of(present: Present) -> Values:
+    """How much each copy weighs: the kernel where a size is there in full, else its share of the mass that is left."""
+    size = present.shape[1]
+    sizes = present.sum(axis=1)
+    whole, _ = _sizes_in_full(size, len(present))
+    drawn = ~np.isin(sizes, whole)
+    weights = np.array([kernel(size, present) for present in sizes.tolist()])
+    if drawn.any():
+        mass = sum((size - 1) / (n * (size - n)) for n in range(1, size) if n not in whole)
+        weights[drawn] = mass / drawn.sum()
+    return weights
+
+
+def fit(present: Present, outputs: Values, ends: tuple[float, float], how: How) -> Values:
+    """The values that fit best; they add up to the difference of outputs, unless `how` says otherwise.
+
+    `ends` are the outputs with nothing and with everything present. Least squares on drawn copies are biased where
+    these are few. So the fit of all other copies is only what a fold of drawn copies is compared with: what it leaves
+    over is averaged with the kernel's own weights, which is without bias whatever is subtracted.
+    """
+    size = present.shape[1]
+    if size < 2:
+        return np.full(size, ends[1] - ends[0])
+    rows, weights = present.astype(np.float64), weights_of(present)
+    if how.unconstrained:
+        return _solved(rows, outputs, weights)
+    gains, difference = outputs - ends[0], ends[1] - ends[0]
+    folds = _folds(present)
+    if not folds.max(initial=0):
+        return _least_squares(rows, gains, weights, difference)
+    values = np.zeros(size)
+    for fold in range(1, folds.max() + 1):
+        others, inside = folds != fold, (folds == fold) | (folds == 0)
+        fitted = _least_squares(rows[others], gains[others], weights[others], difference)
+        share = float((folds == fold).sum() / (folds > 0).sum())
+        scaled = np.where(folds == fold, weights / share, weights)[inside]
+        values += share * (fitted + _averaged(rows[inside], (gains - rows @ fitted)[inside], scaled))
+    return values
+
+
+def _folds(present: Present) -> NDArray[np.int64]:
+    """0 for a copy whose size is there in full; the drawn pairs are dealt to folds."""
+    whole, _ = _sizes_in_full(present.shape[1], len(present))
+    drawn = ~np.isin(present.sum(axis=1), whole)
+    folds = np.zeros(len(present), np.int64)
+    folds[drawn] = 1 + np.arange(drawn.sum()) // 2 % FOLDS
+    return folds
+
+
+def _least_squares(rows: Values, gains: Values, weights: Values, difference: float) -> Values:
+    """Values that fit the gains best and add up to the difference: the last is what the others leave of it."""
+    values = _solved(rows[:, :-1] - rows[:, -1:], gains - rows[:, -1] * difference, weights)
+    return np.append(values, difference - values.sum())
+
+
+def _solved(rows: Values, outputs: Values, weights: Values) -> Values:
+    return np.linalg.solve((rows * weights[:, None]).T @ rows, rows.T @ (weights * outputs)).astype(
+        np.float64
+    )
+
+
+def _averaged(rows: Values, gains: Values, weights: Values) -> Values:
+    """The Shapley values of a game whose difference is 0, as the weighted mean that they are.
+
+    With the kernel's weights the matrix of the least squares problem is known, (n - 1) / n on the diagonal but for a
+    constant: nothing has to be solved, and the mean is linear in the gains.
+    """
+    size = rows.shape[1]
+    values: Values = size / (size - 1) * ((weights * gains) @ (rows - rows.mean(axis=1, keepdims=True)))
+    return values
+
+
+def facts(units: Units, how: How) -> dict[str, Any]:
+    """What a reader must know about how the values came to be."""
+    return {"samples": samples_of(units, how), "exact": is_exact(units, how)}

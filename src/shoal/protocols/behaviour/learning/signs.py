@@ -1,0 +1,262 @@
+"""What the answers of one trained model give away: that it learnt nothing, or one answer, or to be too sure to fail.
+
+`docs/method/beyond.md` 7.8 and 7.9. Only where i.i.d. rows were asked beside the suite. Pure.
+
+    shares of answers   against those of the right ones, on i.i.d. rows and on minimum functionality tests
+    i.i.d. score        against always giving the commonest label
+    directional tests   how much room there is to fail; on log-odds; with calibrated confidence
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ....errors import some
+from ....measures import quantity, shown
+from ....records import Answers, Case, Finding, Measure, Outcome
+from ....stats.intervals import wilson
+from ..rules import Floats, Integers
+from ..score import DEGENERATE, WEIGHTS, case_outcomes, expect_of, judge_examples
+from ..settings import Settings
+
+UNTRAINED, SATURATED = "untrained", "saturated"
+SHIFTED = 0.25
+"""Total variation between the answers' shares and the right ones' above which a model is called degenerate."""
+ENOUGH = 30
+"""Fewer examples than this say nothing of shares."""
+CAN_FAIL = 0.2
+"""Below this share of cases with room to fail a directional test is uninformative."""
+LOG_ODDS_TOLERANCE = 0.2
+SMALLEST = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class Signs:
+    """What was measured, and what it comes to."""
+
+    measures: list[Measure]
+    findings: list[Finding]
+
+
+def signs_of(
+    settings: Settings,
+    suite: Sequence[Case],
+    given: Answers,
+    iid: Sequence[Case],
+    of_iid: Answers,
+    outcomes: Sequence[Outcome],
+) -> Signs:
+    """Of a model's answers to a suite and to i.i.d. rows, as it gave them; `outcomes` are those of the i.i.d. rows."""
+    signs = Signs([], [])
+    if given.texts or not iid:
+        return signs
+    for name, cases, answers in (("i.i.d. rows", iid, of_iid), ("minimum functionality tests", suite, given)):
+        _add_shares(signs, name, cases, answers)
+    signs.findings.extend(_untrained(iid, outcomes))
+    if given.probabilities is not None and of_iid.probabilities is not None:
+        _add_directions(signs, settings, suite, given, _temperature(iid, of_iid))
+    return signs
+
+
+# Shares of answers
+
+
+def _add_shares(signs: Signs, name: str, cases: Sequence[Case], answers: Answers) -> None:
+    """How far the shares of the answers are from those of the right ones, where these are the model's own labels."""
+    predicted, right = _pairs(cases, answers)
+    if len(right) < ENOUGH:
+        return
+    count = len(answers.labels)
+    theirs, ours = (np.bincount(codes, minlength=count) / len(codes) for codes in (right, predicted))
+    shift = float(np.abs(ours - theirs).sum() / 2)
+    measure = Measure("prediction shift", shift, len(right), {"slice": name})
+    signs.measures.append(measure)
+    if shift <= SHIFTED:
+        return
+    label = int(np.argmax(ours - theirs))
+    text = (
+        f"Of {len(right):,} {name} it says {answers.labels[label]} to {ours[label]:.0%}; {theirs[label]:.0%} are. "
+        "One answer to nearly everything passes tests of invariance without having learnt anything"
+    )
+    facts = {"slice": name, "label": answers.labels[label], "predicted": float(ours[label])}
+    signs.findings.append(Finding(DEGENERATE, text, (measure,), WEIGHTS[DEGENERATE], facts=facts))
+
+
+def _pairs(cases: Sequence[Case], answers: Answers) -> tuple[Integers, Integers]:
+    """What was answered and what was right, for each example with one right label among the model's own."""
+    code = {label: position for position, label in enumerate(answers.labels)}
+    predicted, right, row = [], [], 0
+    for case in cases:
+        names = case.meta.get("labels") or answers.labels
+        for offset, label in enumerate(case.labels or ()):
+            word = str(label)
+            word = str(names[int(word)]) if word.isdecimal() and int(word) < len(names) else word
+            known = case.groups["test type"] == "MFT" and word in code and row + offset not in answers.errors
+            if known:
+                predicted.append(int(answers.predictions[row + offset]))
+                right.append(code[word])
+        row += len(case.examples)
+    return np.array(predicted, np.int64), np.array(right, np.int64)
+
+
+def _untrained(iid: Sequence[Case], outcomes: Sequence[Outcome]) -> Iterator[Finding]:
+    """A model that is right no more often than one that always gives the commonest label has not learnt the task."""
+    labels = [
+        str((case.labels or ("",))[0])
+        for case, row in zip(iid, outcomes, strict=True)
+        if row.passed is not None
+    ]
+    n = len(labels)
+    if n < ENOUGH:
+        return
+    commonest = max(sorted(set(labels)), key=labels.count)
+    usual, value = labels.count(commonest) / n, sum(bool(row.passed) for row in outcomes) / n
+    if value > usual:
+        return
+    opposite = ": it gives the other label" if value < 1 - usual and len(set(labels)) == 2 else ""
+    text = (
+        f"It did not learn the task: {value:.1%} of {n:,} i.i.d. rows are right{opposite}; always saying "
+        f"{commonest} would be right in {usual:.1%}"
+    )
+    measure = Measure("iid score", value, n, {}, wilson(round(value * n), n), "wilson")
+    yield Finding(UNTRAINED, text, (measure,), WEIGHTS[DEGENERATE] + 1, facts={"commonest": usual})
+
+
+# Directional tests (`docs/method/beyond.md` 7.8)
+
+
+def _add_directions(
+    signs: Signs, settings: Settings, suite: Sequence[Case], given: Answers, temperature: float
+) -> None:
+    assert given.probabilities is not None
+    directed: dict[str, list[int]] = {}
+    sizes = np.fromiter((len(case.examples) for case in suite), np.int64, len(suite))
+    starts = np.cumsum(sizes) - sizes
+    answered = np.logical_and.reduceat(np.isfinite(given.probabilities).all(axis=1), starts)
+    for position, case in enumerate(suite):
+        if case.meta.get("direction") not in (None, "label") and answered[position]:
+            directed.setdefault(case.groups["functionality"], []).append(position)
+    if not directed:
+        return
+    calibrated = _calibrated_rates(settings, suite, given, temperature)
+    tight = []
+    for name, members in directed.items():
+        case = suite[members[0]]
+        groups = dict(case.groups)
+        room = headroom(case.meta["direction"], given.probabilities[starts[members]])
+        free = float((room > expect_of(case).tolerance).mean())
+        signs.measures.append(
+            Measure("headroom", float(room.mean()), len(room), groups, facts={"can fail": free})
+        )
+        passes = [
+            _holds_on_log_odds(
+                case.meta["direction"], given.probabilities[starts[at] : starts[at] + sizes[at]]
+            )
+            for at in members
+        ]
+        signs.measures.append(_rate("pass rate on log-odds", passes, groups, {}))
+        signs.measures.append(
+            _rate("pass rate if calibrated", calibrated[name], groups, {"temperature": temperature})
+        )
+        if free < CAN_FAIL:
+            tight.append((name, free))
+    if tight:
+        signs.findings.append(_saturated(given, tight, len(directed), signs.measures))
+
+
+def headroom(direction: str, before: Floats) -> Floats:
+    """How far the probability that is watched could go the wrong way, for each original.
+
+    >>> headroom("not_more_conf", np.array([[0.03, 0.97]])).round(2).tolist()
+    [0.03]
+    """
+    top = before.max(axis=1)
+    room: dict[str, Floats] = {
+        "not_more_conf": 1 - top,
+        "not_less_conf": top,
+        "not_less_2": 1 - before[:, 0],
+        "not_less_0": 1 - before[:, -1],
+    }
+    return room[direction]
+
+
+def _holds_on_log_odds(direction: str, probabilities: Floats) -> bool:
+    """Whether no variant's log-odds moved the wrong way by more than the tolerance."""
+    odds = np.clip(probabilities, SMALLEST, 1 - SMALLEST)
+    odds = np.log(odds) - np.log1p(-odds)
+    watched = {"not_less_2": 0, "not_less_0": -1}.get(direction, int(probabilities[0].argmax()))
+    sign = -1.0 if direction == "not_less_conf" else 1.0
+    return bool((sign * (odds[1:, watched] - odds[0, watched]) <= LOG_ODDS_TOLERANCE).all())
+
+
+def _calibrated_rates(
+    settings: Settings, suite: Sequence[Case], given: Answers, temperature: float
+) -> dict[str, list[bool | None]]:
+    """The outcomes of directional cases if the model were as sure as it is right on i.i.d. rows."""
+    assert given.probabilities is not None
+    softened = at_temperature(given.probabilities, temperature)
+    answers = replace(given, probabilities=softened)
+    judged = list(judge_examples(settings, suite, answers))
+    outcomes = case_outcomes(suite, judged, answers)
+    rates: dict[str, list[bool | None]] = {}
+    for case, outcome in zip(suite, outcomes, strict=True):
+        if case.meta.get("direction") not in (None, "label"):
+            rates.setdefault(case.groups["functionality"], []).append(outcome.passed)
+    return rates
+
+
+def _rate(
+    name: str, passes: Sequence[bool | None], groups: Mapping[str, str], facts: Mapping[str, Any]
+) -> Measure:
+    known = [passed for passed in passes if passed is not None]
+    n, right = len(known), sum(known)
+    if not n:
+        return Measure(name, None, 0, groups, na=len(passes), facts=facts)
+    return Measure(name, right / n, n, groups, wilson(right, n), "wilson", len(passes) - n, facts=facts)
+
+
+def _temperature(iid: Sequence[Case], of_iid: Answers) -> float:
+    """The temperature at which the model is as sure of i.i.d. rows as it is right: the best log-likelihood."""
+    assert of_iid.probabilities is not None
+    _, right = _pairs(iid, of_iid)
+    rows = [row for row in range(len(of_iid.predictions)) if row not in of_iid.errors]
+    if len(rows) != len(right) or not rows:
+        return 1.0
+    logs = np.log(np.clip(of_iid.probabilities[rows], 1e-12, 1.0))
+    grid = np.exp(np.linspace(np.log(0.2), np.log(20.0), 200))
+    losses = []
+    for temperature in grid:
+        cold = logs / temperature
+        cold -= cold.max(axis=1, keepdims=True)
+        losses.append(float((np.log(np.exp(cold).sum(axis=1)) - cold[np.arange(len(right)), right]).mean()))
+    return float(grid[int(np.argmin(losses))])
+
+
+def at_temperature(probabilities: Floats, temperature: float) -> Floats:
+    """softmax(z / T), from the probabilities at T = 1.
+
+    >>> at_temperature(np.array([[0.97, 0.03]]), 2.0).round(4).tolist()
+    [[0.8504, 0.1496]]
+    """
+    logs = np.log(np.clip(probabilities, 1e-12, 1.0)) / temperature
+    raised = np.exp(logs - logs.max(axis=1, keepdims=True))
+    softened: Floats = raised / raised.sum(axis=1, keepdims=True)
+    return softened
+
+
+def _saturated(
+    given: Answers, tight: Sequence[tuple[str, float]], total: int, measures: list[Measure]
+) -> Finding:
+    assert given.probabilities is not None
+    sure = float(given.probabilities.max(axis=1).mean())
+    confidence = Measure("mean confidence", sure, len(given.predictions))
+    measures.append(confidence)
+    words = some([f"{name} ({free:.0%} of cases)" for name, free in tight], 3)
+    text = (
+        f"{len(tight)} of {total} directional functionalities can hardly fail: the model is too sure to get surer "
+        f"(mean confidence {shown(sure, quantity(confidence))}): {words} have room"
+    )
+    facts = {"functionalities": [name for name, _ in tight]}
+    return Finding(SATURATED, text, (confidence,), 1.0, facts=facts)

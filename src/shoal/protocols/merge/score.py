@@ -1,0 +1,472 @@
+"""Answers to outcomes and measures: seeds, samples, patterns, and what patterns are compared with (4.4, 4.7, 4.8).
+
+Pure. A case is a problem under one filter condition: the original and all variants that any draw has of it. Which
+examples make which pattern is on the case (`meta["patterns"]`, made by `build`):
+
+    {"groups": {"word class": "noun"}, "draws": [[3, 7, …], …]}               positions of a draw's variants
+    {"groups": {}, "pools": [{"of": [1, 2, …], "drawn": 20}, …]}              all were asked: the mean over all draws
+
+The first, with no groups, is the pattern over all classes. Per-problem numbers are columns, so that two models are
+compared problem by problem.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...measures import quantity, shown
+from ...records import Answers, Case, Finding, Measure, Measures, Outcome
+from ...stats.intervals import Interval, cluster_wilson, paired_difference_interval
+from ...stats.patterns import (
+    beta_binomial,
+    correlated_reference,
+    correlation_interval,
+    independence_reference,
+    is_solved,
+    needed,
+    sample_accuracy,
+    solved_shares,
+    variant_table,
+)
+from ...stats.resampling import cluster_table
+from ..base import Built, Scored
+from .audit import audit_measures
+from .settings import HEADLINE, Settings
+
+Floats = NDArray[np.float64]
+
+GRID = tuple(number / 20 for number in range(1, 21))
+"""Thresholds of the curve."""
+SEED = "seed right"
+SOLVED, SHARE = "solved at", "right variants"
+"""Columns: whether a problem is solved, a mean over draws; what it adds to the sample accuracy."""
+METHOD = "premises"
+
+
+def score(settings: Settings, built: Built, answers: Mapping[str, Answers]) -> Scored:
+    """The outcome of every problem, and the measures of every condition, class of words and source."""
+    given = list(answers.values())[-1]
+    right = _right_of(built.cases, given)
+    sheet = Sheet(settings, built.cases, right)
+    measures = [*seed_measures(sheet)]
+    for condition in sheet.conditions:
+        measures += condition_measures(sheet, condition)
+    measures += audit_measures(settings, built.cases, given, Measures(measures))
+    columns: dict[str, Sequence[Any]] = {**sheet.columns, "said": _said(built.cases, given)}
+    return Scored(
+        _outcomes(settings, built.cases, right, given),
+        measures,
+        columns,
+        findings(settings, Measures(measures)),
+    )
+
+
+# What was right
+
+
+def _right_of(cases: Sequence[Case], answers: Answers) -> list[Floats]:
+    """For each example of each case 1, 0 or, without an answer, NaN."""
+    names = np.array(answers.labels)
+    row = 0
+    rights = []
+    for case in cases:
+        rows = range(row, row + len(case.examples))
+        labels = np.array([str(label) for label in case.labels or ()])
+        hits = (names[answers.predictions[row : row + len(rows)]] == labels).astype(np.float64)
+        for position in (number for number in rows if number in answers.errors):
+            hits[position - row] = np.nan
+        rights.append(hits)
+        row += len(case.examples)
+    return rights
+
+
+def _said(cases: Sequence[Case], answers: Answers) -> list[list[str]]:
+    words = []
+    for row in range(len(answers.predictions)):
+        if row in answers.errors:
+            words.append("no answer")
+            continue
+        label = answers.labels[answers.predictions[row]]
+        sure = None if answers.probabilities is None else float(np.max(answers.probabilities[row]))
+        words.append(
+            label if sure is None or math.isnan(sure) else f"{label} {sure:.2f}".replace(" 0.", " .")
+        )
+    spoken = iter(words)
+    return [[next(spoken) for _ in case.examples] for case in cases]
+
+
+def _outcomes(
+    settings: Settings, cases: Sequence[Case], right: Sequence[Floats], answers: Answers
+) -> list[Outcome]:
+    """A problem passes where enough of all its variants are right; one without variants is not applicable."""
+    outcomes = []
+    first = 0
+    for case, hits in zip(cases, right, strict=True):
+        counted = hits if settings.counts_seed else hits[1:]
+        known = counted[~np.isnan(counted)]
+        if len(hits) == 1:
+            outcomes.append(Outcome(case.id, None, None, answers.errors.get(first, "")))
+        elif not len(known):
+            outcomes.append(Outcome(case.id, None, None, answers.errors[first + len(hits) - 1]))
+        else:
+            lacking = float(needed(settings.threshold, len(known)) - known.sum()) / len(known)
+            outcomes.append(Outcome(case.id, lacking <= 0, max(-lacking, 1e-9) if lacking <= 0 else -lacking))
+        first += len(hits)
+    return outcomes
+
+
+# Patterns
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """How the variants of one problem went: a number per draw, or pools that all draws come from."""
+
+    case: int
+    right: Floats  # (draws,)
+    n: Floats  # (draws,)
+    pools: tuple[tuple[int, int, int], ...] = ()
+    """(right, in all, drawn) of each, where all variants were asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """Patterns that are measured together: a filter condition with a class of words or a source."""
+
+    groups: Mapping[str, str]
+    only: Mapping[str, str]
+    """Which cases they are of."""
+    patterns: Sequence[Pattern] = field(repr=False)
+    errors: int = 0
+    """Variants without an answer."""
+
+    @property
+    def words(self) -> str:
+        """For the names of columns; the filter is the case's."""
+        return "".join(f", {value}" for key, value in self.groups.items() if key != "filter")
+
+
+class Sheet:
+    """All patterns of a result by condition, and the columns that grow out of them."""
+
+    def __init__(self, settings: Settings, cases: Sequence[Case], right: Sequence[Floats]) -> None:
+        self.settings, self.cases, self.right = settings, cases, right
+        names: dict[str, int] = {}
+        self.clusters = np.array([names.setdefault(case.cluster or case.id, len(names)) for case in cases])
+        self.seeds = np.array([hits[0] for hits in right])
+        self.columns: dict[str, list[float | None]] = {SEED: _plain(self.seeds)}
+        self.filters = list(dict.fromkeys(case.groups["filter"] for case in cases if "filter" in case.groups))
+        self.conditions = list(self._conditions())
+        shown = {*HEADLINE, settings.threshold}
+        self.thresholds = tuple(sorted({*GRID, *shown}))
+        self.headline = tuple(sorted(shown))
+
+    def _conditions(self) -> Iterator[Condition]:
+        """Conditions in the order of the cases: filters, and in each all patterns, then classes, then sources."""
+        parts: dict[tuple[str, tuple[tuple[str, str], ...]], list[Pattern]] = {}
+        errors: dict[tuple[str, tuple[tuple[str, str], ...]], int] = {}
+        for position, case in enumerate(self.cases):
+            by_unit = self.settings.patterns == "unit"
+            for made in case.meta.get("patterns", ()):
+                key = (case.groups.get("filter", ""), tuple(made["groups"].items()))
+                if by_unit and not made["groups"] and _has_classes(case):
+                    continue
+                pattern, missing = self._pattern(position, made)
+                keys = [key, (key[0], ())] if by_unit and "word class" in made["groups"] else [key]
+                for each in keys:
+                    parts.setdefault(each, []).append(pattern)
+                    errors[each] = errors.get(each, 0) + missing
+        several = len(self.filters) > 1 or self.filters not in ([], ["default"])
+        for name in self.filters or [""]:
+            for key in sorted((key for key in parts if key[0] == name), key=lambda key: _order(key[1])):
+                groups = {**dict(key[1]), **({"filter": name} if several else {})}
+                yield Condition(groups, {"filter": name} if name else {}, parts[key], errors[key])
+
+    def _pattern(self, position: int, made: Mapping[str, Any]) -> tuple[Pattern, int]:
+        hits = self.right[position]
+        if "pools" in made:
+            counts = [_pool(hits[pool["of"]], pool["drawn"]) for pool in made["pools"]]
+            if self.settings.counts_seed and not np.isnan(hits[0]):
+                counts.append((int(hits[0]), 1, 1))
+            known = [count for count in counts if count[1]]
+            size = float(sum(drawn for _, _, drawn in known))
+            expected = sum(drawn * right / total for right, total, drawn in known)
+            missing = sum(int(np.isnan(hits[pool["of"]]).sum()) for pool in made["pools"])
+            return Pattern(position, np.array([expected]), np.array([size]), tuple(known)), missing
+        draws = [[0, *draw] if self.settings.counts_seed else draw for draw in made["draws"]]
+        drawn = [hits[draw] for draw in draws]
+        right = np.array([float(np.nansum(part)) for part in drawn])
+        n = np.array([float((~np.isnan(part)).sum()) for part in drawn])
+        asked = sorted({place for draw in draws for place in draw})
+        return Pattern(position, right, n), int(np.isnan(hits[asked]).sum())
+
+
+def _has_classes(case: Case) -> bool:
+    return any("word class" in made["groups"] for made in case.meta["patterns"])
+
+
+def _order(groups: tuple[tuple[str, str], ...]) -> tuple[int, tuple[tuple[str, str], ...]]:
+    kinds = ["", "word class", "source"]
+    return (kinds.index(groups[0][0]) if groups else 0, groups)
+
+
+def _pool(hits: Floats, drawn: int) -> tuple[int, int, int]:
+    known = hits[~np.isnan(hits)]
+    return int(known.sum()), len(known), min(drawn, len(known))
+
+
+def _plain(values: Floats) -> list[float | None]:
+    """As JSON takes them."""
+    return [None if math.isnan(value) else value for value in values.tolist()]
+
+
+# Measures
+
+
+def seed_measures(sheet: Sheet) -> Iterator[Measure]:
+    """Accuracy on the originals that have variants, and on every original where some have none."""
+    firsts = np.array([case.groups.get("filter", "default") == sheet.filters[0] if sheet.filters else True
+                       for case in sheet.cases])  # fmt: skip
+    varied = np.array([len(case.examples) > 1 for case in sheet.cases])
+    single = ~varied
+    only = {"filter": sheet.filters[0]} if sheet.filters else {}
+    yield _seed_accuracy(sheet, firsts & varied, {}, {**only, "variants": "some"})
+    if single.any():
+        yield _seed_accuracy(sheet, (firsts & varied) | single, {"seeds": "every problem"}, only)
+
+
+def _seed_accuracy(
+    sheet: Sheet, chosen: NDArray[np.bool_], groups: Mapping[str, str], only: Mapping[str, str]
+) -> Measure:
+    values = sheet.seeds[chosen]
+    n = int((~np.isnan(values)).sum())
+    facts: dict[str, Any] = {"mean over": "cases", "column": SEED, "only": dict(only)}
+    if not n:
+        return Measure("seed accuracy", None, 0, groups, errors=len(values), facts=facts)
+    interval = cluster_wilson(cluster_table(values, sheet.clusters[chosen]))
+    return Measure(
+        "seed accuracy", float(np.nanmean(values)), n, groups, interval, f"wilson over {METHOD}",
+        errors=int(np.isnan(values).sum()), facts=facts,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """The patterns of a condition as arrays, those without an answer in some draw left out."""
+
+    condition: Condition
+    patterns: Sequence[Pattern]
+    right: Floats  # (patterns, draws)
+    n: Floats  # (patterns, draws)
+    places: NDArray[np.int64]  # (patterns,) of their cases
+    clusters: NDArray[np.int64]  # (patterns,)
+
+    @property
+    def pooled(self) -> bool:
+        """Whether all variants were asked, so that there are no draws."""
+        return bool(self.patterns[0].pools)
+
+    @property
+    def problems(self) -> int:
+        """How many problems they are of."""
+        return len(np.unique(self.places))
+
+    def solved(self, thresholds: Sequence[float]) -> Floats:
+        """How often each is solved at each threshold, a mean over draws: (patterns, thresholds)."""
+        if self.pooled:
+            return np.array([solved_shares(pattern.pools, thresholds) for pattern in self.patterns])
+        return np.column_stack(
+            [is_solved(self.right, self.n, at_least).mean(axis=1) for at_least in thresholds]
+        )
+
+    def over_draws(self, by_draw: Floats) -> dict[str, Any]:
+        """Facts on the draws that a mean was taken over."""
+        if self.pooled or len(by_draw) < 2:
+            return {}
+        return {"draws": len(by_draw), "sd over draws": float(np.std(by_draw, ddof=1))}
+
+
+def _counted(sheet: Sheet, condition: Condition) -> Counted | None:
+    patterns = [pattern for pattern in condition.patterns if pattern.n.min() > 0]
+    if not patterns:
+        return None
+    places = np.array([pattern.case for pattern in patterns])
+    right, n = (np.array([getattr(pattern, name) for pattern in patterns]) for name in ("right", "n"))
+    return Counted(condition, patterns, right, n, places, sheet.clusters[places])
+
+
+def condition_measures(sheet: Sheet, condition: Condition) -> list[Measure]:
+    """Sample and pattern accuracy of one condition, with the curve, the references and the correlation."""
+    counted = _counted(sheet, condition)
+    if counted is None:
+        return [Measure("sample accuracy", None, 0, condition.groups, errors=condition.errors)]
+    solved = counted.solved(sheet.thresholds)
+    curve = [
+        _pattern_accuracy(sheet, counted, threshold, solved[:, number])
+        for number, threshold in enumerate(sheet.thresholds)
+    ]
+    return [
+        _sample(sheet, counted),
+        *curve,
+        *_of_solved_seeds(sheet, counted, solved),
+        *_references(sheet, counted),
+        *_drop(sheet, counted),
+        *_parity(sheet, counted, curve),
+    ]
+
+
+def _sample(sheet: Sheet, counted: Counted) -> Measure:
+    right, n = counted.right.mean(axis=1), counted.n.mean(axis=1)
+    column = f"{SHARE}{counted.condition.words}"
+    # Scaled so that its mean over problems is the share of variants, whatever their numbers.
+    _fill(sheet, column, counted, right / n.sum() * counted.problems)
+    draws = counted.over_draws(counted.right.sum(axis=0) / counted.n.sum(axis=0))
+    facts = {"mean over": "cases", "column": column, "only": dict(counted.condition.only), **draws}
+    interval = cluster_wilson(variant_table([right], n, counted.clusters))
+    return Measure(
+        "sample accuracy", float(right.sum() / n.sum()), counted.problems, counted.condition.groups, interval,
+        f"wilson over {METHOD}", errors=counted.condition.errors,
+        note=_in_words(draws), facts={**facts, "variants": float(n.sum())},
+    )  # fmt: skip
+
+
+def _pattern_accuracy(sheet: Sheet, counted: Counted, threshold: float, solved: Floats) -> Measure:
+    shown_threshold = f"{threshold:g}"
+    draws = counted.over_draws(is_solved(counted.right, counted.n, threshold).mean(axis=0))
+    facts: dict[str, Any] = dict(draws)
+    if threshold in sheet.headline:
+        column = f"{SOLVED} {shown_threshold}{counted.condition.words}"
+        _fill(sheet, column, counted, solved / len(solved) * counted.problems)
+        facts |= {"mean over": "cases", "column": column, "only": dict(counted.condition.only)}
+        if threshold == sheet.settings.threshold and not counted.condition.groups:
+            facts["headline"] = True
+    return Measure(
+        "pattern accuracy", float(solved.mean()), counted.problems,
+        {**counted.condition.groups, "threshold": shown_threshold},
+        cluster_wilson(cluster_table(np.clip(solved, 0.0, 1.0), counted.clusters)),
+        f"wilson over {METHOD}", errors=counted.condition.errors, note=_in_words(draws), facts=facts,
+    )  # fmt: skip
+
+
+def _of_solved_seeds(sheet: Sheet, counted: Counted, solved: Floats) -> Iterator[Measure]:
+    """Pattern accuracy over the problems whose original is answered right."""
+    chosen = sheet.seeds[counted.places] == 1
+    for number, threshold in enumerate(sheet.thresholds):
+        if threshold not in sheet.headline:
+            continue
+        values = np.clip(solved[chosen, number], 0.0, 1.0)
+        groups = {**counted.condition.groups, "seed": "right", "threshold": f"{threshold:g}"}
+        if not len(values):
+            yield Measure("pattern accuracy", None, 0, groups, note="no original is answered right")
+            continue
+        yield Measure(
+            "pattern accuracy", float(values.mean()), len(values), groups,
+            cluster_wilson(cluster_table(values, counted.clusters[chosen])), f"wilson over {METHOD}",
+            errors=counted.condition.errors,
+        )  # fmt: skip
+
+
+def _references(sheet: Sheet, counted: Counted) -> Iterator[Measure]:
+    """The correlation within problems, and what pattern accuracy would be without it and with it alone."""
+    right, n, groups = list(counted.right.T), list(counted.n.T), counted.condition.groups
+    if counted.pooled:  # the whole pool tells more than an expected draw
+        right = [np.array([float(sum(pool[0] for pool in p.pools)) for p in counted.patterns])]
+        n = [np.array([float(sum(pool[1] for pool in p.pools)) for p in counted.patterns])]
+    correlation, interval = correlation_interval(right, n, counted.clusters)
+    known = not math.isnan(correlation)
+    yield Measure(
+        "intra-problem correlation", correlation if known else None, counted.problems, groups,
+        _defined(interval), "jackknife over premises" if _defined(interval) else "",
+        note="" if known else "all variants are right, all wrong, or each problem has one",
+    )  # fmt: skip
+    fits = [beta_binomial(c, sizes) for c, sizes in zip(right, n, strict=True)]
+    accuracies = [sample_accuracy(c, sizes) for c, sizes in zip(right, n, strict=True)]
+    drawn = counted.n[:, 0]
+    for threshold in sheet.thresholds:
+        named_so = {**groups, "threshold": f"{threshold:g}"}
+        independent = [independence_reference(drawn, accuracy, threshold) for accuracy in accuracies]
+        yield Measure("independence reference", float(np.mean(independent)), counted.problems, named_so)
+        if threshold in sheet.headline and not any(math.isnan(mean) for mean, _ in fits):
+            fitted = [correlated_reference(drawn, mean, rho, threshold) for mean, rho in fits]
+            facts = {"correlation": float(np.mean([rho for _, rho in fits]))}
+            value = float(np.mean(fitted))
+            yield Measure("beta-binomial reference", value, counted.problems, named_so, facts=facts)
+
+
+def _drop(sheet: Sheet, counted: Counted) -> Iterator[Measure]:
+    """From originals to variants, each original as often as it has variants."""
+    seeds = sheet.seeds[counted.places]
+    known = ~np.isnan(seeds)
+    if not known.any():
+        return
+    right, n = counted.right.mean(axis=1)[known], counted.n.mean(axis=1)[known]
+    table = variant_table([seeds[known] * n, right], n, counted.clusters[known])
+    value = float((seeds[known] @ n - right.sum()) / n.sum())
+    yield Measure(
+        "drop from seeds", value, int(known.sum()), counted.condition.groups,
+        paired_difference_interval(table), f"paired t over {METHOD}",
+    )  # fmt: skip
+
+
+def _parity(sheet: Sheet, counted: Counted, curve: Sequence[Measure]) -> Iterator[Measure]:
+    """The largest threshold at which patterns do as well as the same originals."""
+    seeds = sheet.seeds[counted.places]
+    if np.isnan(seeds).all():
+        return
+    enough = float(np.nanmean(seeds)) - 1e-12
+    reached = [
+        threshold
+        for threshold, row in zip(sheet.thresholds, curve, strict=True)
+        if row.value is not None and row.value >= enough
+    ]
+    note = "" if reached else "at no threshold"
+    groups = counted.condition.groups
+    yield Measure("parity threshold", max(reached, default=None), counted.problems, groups, note=note)
+
+
+def _fill(sheet: Sheet, name: str, counted: Counted, values: Floats) -> None:
+    """Add values to a column, those of several patterns of a problem together."""
+    column = sheet.columns.setdefault(name, [None] * len(sheet.cases))
+    for place, value in zip(counted.places.tolist(), values.tolist(), strict=True):
+        column[place] = (column[place] or 0.0) + value
+
+
+def _in_words(draws: Mapping[str, Any]) -> str:
+    return f"mean of {draws['draws']} draws" if draws else ""
+
+
+def _defined(interval: Interval) -> Interval | None:
+    return None if math.isnan(interval[0]) else interval
+
+
+# In words
+
+
+def findings(settings: Settings, measures: Measures) -> list[Finding]:
+    """How many problems are solved with their variants, beside what chance alone would give."""
+    threshold = {"threshold": f"{settings.threshold:g}"}
+    patterns = named(measures, "pattern accuracy", threshold)
+    seeds = named(measures, "seed accuracy", {})
+    independent = named(measures, "independence reference", threshold)
+    if patterns is None or seeds is None or independent is None or patterns.value is None:
+        return []
+    text = (
+        f"Of {patterns.n:,} problems {_per_cent(patterns)} are solved together with "
+        f"{100 * settings.threshold:g} % of their variants; the originals alone: {_per_cent(seeds)}. Variants that "
+        f"fail independently of one another would leave {_per_cent(independent)}."
+    )
+    about = (patterns, seeds, independent)
+    return [Finding("patterns", text, about, 10.0, facts={"threshold": settings.threshold})]
+
+
+def named(measures: Measures, name: str, groups: Mapping[str, str]) -> Measure | None:
+    """The measure of this name with these groups and no others."""
+    return next((row for row in measures if row.name == name and dict(row.groups) == dict(groups)), None)
+
+
+def _per_cent(row: Measure) -> str:
+    return f"{shown(row.value, quantity(row))} %"

@@ -1,0 +1,262 @@
+"""Variants as a file: written once, read by any number of audits, or made elsewhere (`docs/method/merge.md` 4.5).
+
+JSON Lines. The first says under what numbers they were drawn; then each original, and behind it its variants:
+
+    {"shoal variants": 1, "draws": 10, "sample": 20, "labels": ["contradiction", …]}
+    {"problem_id": "17", "texts": ["A man plays.", "A man rests."], "label": "contradiction"}
+    {"problem_id": "17", "filter": "default", "class": "noun", "w": "man", "s": "woman", "source": ["bert"], …,
+     "rep": [0, 3], "texts": ["A woman plays.", "A woman rests."]}
+
+`rep` says in which draws a variant is; without any, all variants of a problem are one draw. A variant may have a label
+of its own. Other keys are kept as they are.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ...errors import DataError, nearest
+from ...files import read_json_lines, writing
+from ...records import Case, Example, Measure
+from ..base import Built
+from .draws import source_name
+from .problems import Problem, label_order
+from .settings import Settings
+
+FORMAT = 1
+NAMES = {
+    "word class": "class", "word": "w", "replacement": "s", "source": "source", "proposers": "proposers",
+    "p": "p_s", "p of word": "p_w", "ranks": "ranks", "scrambled from": "scrambled_from", "texts alike": "texts_alike",
+}  # fmt: skip
+"""Our words for what is known of a variant to the names in the file."""
+
+
+def write_variants(built: Built, path: Path) -> None:
+    """All originals and variants of what was built."""
+    draws = max((_draws_of(case) for case in built.cases), default=1)
+    header = {
+        "shoal variants": FORMAT,
+        "draws": draws,
+        "labels": list(built.labels or ()),
+        "about": dict(built.about),
+    }
+    with writing(path) as stream:
+        stream.write(json.dumps(header, ensure_ascii=False) + "\n")
+        seen: set[str] = set()
+        for case in built.cases:
+            for row in _rows(case, seen):
+                stream.write(json.dumps(row, ensure_ascii=False) + "\n")
+
+
+def _draws_of(case: Case) -> int:
+    return max((len(made["draws"]) for made in case.meta.get("patterns", ()) if "draws" in made), default=0)
+
+
+def _rows(case: Case, seen: set[str]) -> Iterator[dict[str, Any]]:
+    _, _, problem = case.id.partition("/")
+    labels = case.labels or ()
+    if problem not in seen:
+        seen.add(problem)
+        yield {
+            "problem_id": problem,
+            "texts": list(case.examples[0]),
+            "label": labels[0],
+            "cluster": case.cluster,
+        }
+    reps, source_reps, drawn = _repetitions(case)
+    for number, example in enumerate(case.examples[1:], start=1):
+        made = case.meta["made"][number - 1] if "made" in case.meta else {}
+        row: dict[str, Any] = {"problem_id": problem, "filter": case.groups.get("filter", "default")}
+        row |= {NAMES.get(key, key): value for key, value in made.items()}
+        row |= {"rep": reps.get(number, [])} if drawn is None else {"drawn": drawn}
+        row |= {"source_rep": source_reps[number]} if number in source_reps else {}
+        yield {**row, "texts": list(example), "label": labels[number]}
+
+
+def _repetitions(case: Case) -> tuple[dict[int, list[int]], dict[int, list[int]], int | None]:
+    """In which draws each variant is, and in which of its source; or how many are drawn where all were asked."""
+    reps: dict[int, list[int]] = {}
+    source_reps: dict[int, list[int]] = {}
+    drawn = None
+    for made in case.meta.get("patterns", ()):
+        if "pools" in made:
+            drawn = drawn or made["pools"][0]["drawn"]
+            continue
+        chosen = reps if not made["groups"] else source_reps if "source" in made["groups"] else {}
+        for repetition, positions in enumerate(made["draws"]):
+            for position in positions:
+                chosen.setdefault(position, []).append(repetition)
+    return reps, source_reps, drawn
+
+
+# Reading
+
+
+@dataclass(slots=True)
+class _Problem:
+    problem: Problem
+    cluster: str
+    rows: dict[str, list[Mapping[str, Any]]] = field(default_factory=dict)
+
+
+def read_variants(settings: Settings) -> Built:
+    """The cases of such a file."""
+    path = Path(settings.variants)
+    if not path.is_file():
+        raise DataError(f"variants = {settings.variants!r}: no such file", fix="check the path")
+    header: Mapping[str, Any] = {}
+    problems: dict[str, _Problem] = {}
+    for line, row in read_json_lines(path):
+        if "shoal variants" in row:
+            header = _checked(row, path)
+            continue
+        try:
+            _add(row, problems)
+        except DataError as problem:
+            raise problem.at(f"{path}, line {line}") from None
+    cases = list(_cases(problems.values(), int(header.get("draws", 1)), _suggesters(header)))
+    count = sum(len(case.examples) - 1 for case in cases)
+    if not count:
+        raise DataError(f"{path}: no variants", fix="a file with lines that have a replacement `s`")
+    labels = tuple(header.get("labels") or ()) or label_order(
+        settings, (str(label) for case in cases for label in case.labels or ())
+    )
+    measures = [
+        Measure("problems", float(len(problems)), len(problems), {"step": "read"}),
+        Measure("variants", float(count), count, {"step": "read"}),
+    ]
+    about = {"data": settings.variants, "rows": len(problems), "dropped": {}, "label_names": list(labels)}
+    return Built(cases, labels, measures=measures, about={**about, "suggesters": _suggesters(header)})
+
+
+def _suggesters(header: Mapping[str, Any]) -> list[str]:
+    about = header.get("about")
+    names = about.get("suggesters", []) if isinstance(about, Mapping) else []
+    return [str(name) for name in names] if isinstance(names, list) else []
+
+
+def _checked(row: Mapping[str, Any], path: Path) -> Mapping[str, Any]:
+    if row["shoal variants"] != FORMAT or not isinstance(row.get("draws", 1), int):
+        raise DataError(
+            f"{path}, line 1: variants of format {row['shoal variants']!r}",
+            why=f"this version reads format {FORMAT}",
+            fix="export them again",
+        )
+    return row
+
+
+def _add(row: Mapping[str, Any], problems: dict[str, _Problem]) -> None:
+    name, texts, label = str(row.get("problem_id") or ""), _texts(row), row.get("label")
+    if not name:
+        raise DataError("no problem_id", fix="the id of the problem that the variant is of")
+    if "s" not in row:
+        if name in problems:
+            raise DataError(f"problem {name!r} is there twice", fix="one line for each original")
+        if not isinstance(label, str) or not label:
+            raise DataError(f"problem {name!r} has no label", fix='"label": "entailment", say')
+        problem = Problem(name, texts, label)
+        problems[name] = _Problem(problem, str(row.get("cluster") or problem.cluster))
+        return
+    if name not in problems:
+        raise DataError(
+            f"a variant of problem {name!r}, whose original is not there",
+            fix=nearest(name, problems) or "the original in a line before its variants",
+        )
+    known = problems[name]
+    if len(texts) != len(known.problem.texts):
+        raise DataError(
+            f"a variant of {len(texts)} texts, its original has {len(known.problem.texts)}",
+            fix="as many texts in both",
+        )
+    known.rows.setdefault(str(row.get("filter", "default")), []).append(row)
+
+
+def _texts(row: Mapping[str, Any]) -> Example:
+    texts = row.get("texts")
+    if (
+        not isinstance(texts, list)
+        or not 1 <= len(texts) <= 2
+        or not all(isinstance(t, str) and t for t in texts)
+    ):
+        raise DataError(f"texts = {texts!r}", why="one or two texts are expected", fix='"texts": ["…", "…"]')
+    return tuple(texts)
+
+
+def _cases(problems: Iterable[_Problem], draws: int, suggesters: Sequence[str]) -> Iterator[Case]:
+    for known in problems:
+        problem = known.problem
+        if not known.rows:
+            groups = {"label": problem.label, "variants": "none"}
+            yield Case(f"seed/{problem.id}", (problem.texts,), (problem.label,), groups, known.cluster)
+        for condition, rows in known.rows.items():
+            yield Case(
+                f"{condition}/{problem.id}",
+                (problem.texts, *(_texts(row) for row in rows)),
+                (problem.label, *(str(row.get("label", problem.label)) for row in rows)),
+                {"label": problem.label, "filter": condition, "variants": "some"},
+                known.cluster,
+                {"patterns": _patterns(rows, draws, suggesters), "made": [_made(row) for row in rows]},
+            )
+
+
+def _made(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {ours: row[theirs] for ours, theirs in NAMES.items() if theirs in row}
+
+
+def _patterns(
+    rows: Sequence[Mapping[str, Any]], draws: int, suggesters: Sequence[str]
+) -> list[dict[str, Any]]:
+    """The patterns that the numbers of the draws make, over all and by class and source."""
+    classes = list(dict.fromkeys(str(row["class"]) for row in rows if "class" in row))
+    if any("drawn" in row for row in rows):
+        drawn = int(next(row["drawn"] for row in rows if "drawn" in row))
+        pools = [
+            {"of": [n for n, row in enumerate(rows, start=1) if row.get("class") == name], "drawn": drawn}
+            for name in classes
+        ]
+        return [
+            {"groups": {}, "pools": pools},
+            *(
+                {"groups": {"word class": name}, "pools": [pool]}
+                for name, pool in zip(classes, pools, strict=True)
+            ),
+        ]
+    if not any("rep" in row for row in rows):
+        everything = [list(range(1, len(rows) + 1))]
+        patterns: list[dict[str, Any]] = [{"groups": {}, "draws": everything}]
+        return patterns + [
+            {"groups": {"word class": name}, "draws": _where(rows, 1, "", "class", name)} for name in classes
+        ]
+    patterns = [{"groups": {}, "draws": _where(rows, draws, "rep")}]
+    patterns += [
+        {"groups": {"word class": name}, "draws": _where(rows, draws, "rep", "class", name)}
+        for name in classes
+    ]
+    return [*patterns, *_by_source(rows, draws, suggesters)]
+
+
+def _by_source(
+    rows: Sequence[Mapping[str, Any]], draws: int, suggesters: Sequence[str]
+) -> Iterator[dict[str, Any]]:
+    named = [{**row, "source": source_name(row["source"], suggesters)} for row in rows if row.get("source")]
+    if len(named) < len(rows) or not any("source_rep" in row for row in rows):
+        return
+    for name in [*(f"{model} only" for model in suggesters), source_name(suggesters, suggesters)]:
+        yield {"groups": {"source": name}, "draws": _where(named, draws, "source_rep", "source", name)}
+
+
+def _where(
+    rows: Sequence[Mapping[str, Any]], draws: int, key: str, field_name: str = "", value: str = ""
+) -> list[list[int]]:
+    """The positions of the variants of each draw whose field has a value."""
+    return [
+        [
+            number
+            for number, row in enumerate(rows, start=1)
+            if (not key or repetition in row.get(key, ()))
+            and (not field_name or row.get(field_name) == value)
+        ]
+        for repetition in range(draws)
+    ]

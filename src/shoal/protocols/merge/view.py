@@ -1,0 +1,315 @@
+"""What to show of MERGE: the sentence, the accuracies, the curves, the funnel, problems with their failing variants."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from ...claims import ALPHA
+from ...errors import some
+from ...records import Case, Finding, Measure, Measures, Result
+from ...views import (
+    Block,
+    CaseList,
+    Cell,
+    Column,
+    Curves,
+    Line,
+    Number,
+    Row,
+    Section,
+    ShownCase,
+    Table,
+    Text,
+    Tone,
+    Words,
+)
+from .score import GRID, named
+from .settings import HEADLINE, Settings
+
+SHOWN_PROBLEMS, SHOWN_VARIANTS = 3, 5
+"""How many problems are shown with variants that fail, and how many of these."""
+TONES: tuple[Tone, ...] = ("first", "second", "third")
+BY = ("word class", "source", "filter")
+ASSUMED = "labels of variants are copied from their originals, not checked: a sample for people is drawn by merge.audit"
+
+
+def view(
+    settings: Settings, results: Sequence[Result], measures: Sequence[Measure], findings: Sequence[Finding]
+) -> list[Section]:
+    """Each result by itself, or models side by side; every point of every curve for those who want everything."""
+    if measures:
+        return [_together(settings, Measures(measures), findings), *([_points(results)] if results else [])]
+    alone = [section for result in results for section in (_alone(result), *_by_group(result.measures))]
+    return [*alone, *([_points(results)] if results else [])]
+
+
+# One job
+
+
+def _alone(result: Result) -> Section:
+    settings, measures = result.settings, result.measures
+    checks = [check for check in result.job.get("checks", ()) if check["ok"] is False]
+    blocks: list[Block] = [Text([Words(finding.text)]) for finding in result.findings]
+    blocks.append(_accuracies(settings, measures))
+    blocks += _curves(measures)
+    blocks += [*_audit(measures), *_funnel(measures), *_problems(result)]
+    return Section(
+        title=[Words("merge of ", "quiet"), Words(str(result.job["model"]), "strong")],
+        text=Words(_heading(settings, result), "quiet"),
+        blocks=blocks,
+        notes=list(_notes(result)),
+        warnings=[f"{check['name']}: {check['detail']}" for check in checks],
+    )
+
+
+def _heading(settings: Settings, result: Result) -> str:
+    varied = [case for case in result.cases if len(case.examples) > 1]
+    variants = sum(len(case.examples) - 1 for case in varied)
+    words = f"{result.job['about']['data']}: {len(varied):,} problems with {variants:,} variants"
+    if not settings.generates:
+        return words
+    suggesters = ", ".join(result.job["about"].get("suggesters", ()))
+    how = (
+        f"{settings.draws} draws of {settings.sample}"
+        if settings.draws
+        else f"all draws of {settings.sample}"
+    )
+    return f"{words}, suggested by {suggesters}; {how} for each problem and class of words"
+
+
+def _thresholds(settings: Settings) -> list[str]:
+    return [f"{threshold:g}" for threshold in sorted({*HEADLINE, settings.threshold})]
+
+
+def _rows_of(measures: Measures) -> list[dict[str, str]]:
+    """The conditions that have a sample accuracy, by their groups, in order."""
+    return [dict(row.groups) for row in measures.where("sample accuracy") if "model" not in row.groups]
+
+
+def _accuracies(settings: Settings, measures: Measures) -> Table:
+    """A line per condition: seeds, samples, patterns at the thresholds, and what variants would give by themselves."""
+    thresholds = _thresholds(settings)
+    columns = [
+        Column("", "left"), Column("problems"), Column("variants\nright"), Column("95 % interval"),
+        *(Column(f"solved\nat {_share(threshold)}") for threshold in thresholds),
+        Column(f"if indep.,\nat {_share(thresholds[-1])}", spare=True), Column("correlation", spare=True),
+    ]  # fmt: skip
+    rows = []
+    for groups in _rows_of(measures):
+        sample = named(measures, "sample accuracy", groups)
+        last = {**groups, "threshold": thresholds[-1]}
+        rows.append(
+            Row([
+                _in_words(groups) or "all", Number(sample, part="n"), Number(sample), Number(sample, part="interval"),
+                *(Number(_at(measures, groups, threshold), "strong") for threshold in thresholds),
+                Number(named(measures, "independence reference", last), "quiet"),
+                Number(named(measures, "intra-problem correlation", groups), "quiet"),
+            ])
+        )  # fmt: skip
+    for row in measures.where("seed accuracy"):
+        name = "originals" if not row.groups else "originals, of every problem"
+        rows.append(Row([name, Number(row, part="n"), Number(row), Number(row, part="interval")], "quiet"))
+    legend = [
+        f"solved at {_share(t)}: {_share(t)} of a problem's variants are right" for t in thresholds[1:2]
+    ]
+    legend.append("if indep.: what would be solved if variants failed independently of one another")
+    return Table(columns, [_padded(row, len(columns)) for row in rows], name="accuracy", legend=legend)
+
+
+def _padded(row: Row, width: int) -> Row:
+    return Row([*row.cells, *[""] * (width - len(row.cells))], row.tone)
+
+
+def _share(threshold: str) -> str:
+    return f"{100 * float(threshold):g} %"
+
+
+def _in_words(groups: Mapping[str, str]) -> str:
+    return ", ".join(f"{value}" for key, value in groups.items() if key != "model")
+
+
+def _curves(measures: Measures) -> list[Curves]:
+    """Pattern accuracy over thresholds, with its reference."""
+    base = {} if named(measures, "sample accuracy", {}) else {"filter": "default"}
+    whole = [
+        _line("patterns", measures, "pattern accuracy", base, "first"),
+        _line("if independent", measures, "independence reference", base, "quiet"),
+    ]
+    title = "problems solved, by the share of variants that must be right"
+    curves = [Curves("threshold", whole, title=title, name="pa_curve")]
+    return [curve for curve in curves if all(line.points for line in curve.lines)]
+
+
+def _by_group(measures: Measures) -> Iterator[Section]:
+    """The curves by class, by source and by filter condition, for those who want everything."""
+    curves = []
+    for key in BY:
+        groups = [groups for groups in _rows_of(measures) if set(groups) == {key}]
+        if len(groups) > 1:
+            lines = [
+                _line(each[key], measures, "pattern accuracy", each, TONES[number % len(TONES)])
+                for number, each in enumerate(groups)
+            ]
+            curves.append(Curves("threshold", lines, title=f"problems solved, by {key}"))
+    if curves:
+        yield Section(blocks=curves, detail="full")
+
+
+def _line(name: str, measures: Measures, measure: str, groups: Mapping[str, str], tone: Tone) -> Line:
+    points = []
+    for threshold in GRID:
+        row = named(measures, measure, {**groups, "threshold": f"{threshold:g}"})
+        if row is not None:
+            points.append((threshold, row))
+    return Line(name, points, tone)
+
+
+def _audit(measures: Measures) -> Iterator[Table]:
+    """What people said of labels, and the accuracy by their labels."""
+    names = ("label preservation", "annotator kappa", "audited sample accuracy", "corrected sample accuracy",
+             "pattern accuracy of a perfect model")  # fmt: skip
+    rows = [row for row in measures if row.name in names]
+    if rows:
+        columns = [Column("by people", "left"), Column(""), Column("interval or bounds"), Column("n")]
+        lines = [
+            Row([
+                ", ".join([row.name, *row.groups.values()]), Number(row), Number(row, part="interval"),
+                Number(row, part="n"),
+            ])
+            for row in rows
+        ]  # fmt: skip
+        yield Table(columns, lines, name="audit", title="do variants keep their label?")
+
+
+def _funnel(measures: Measures) -> Iterator[Table]:
+    """What became of problems and suggestions, step by step."""
+    steps = [row for row in measures if row.name in ("problems", "variants") and "step" in row.groups]
+    whole = [row for row in steps if "word class" not in row.groups]
+    classes = list(dict.fromkeys(row.groups["word class"] for row in steps if "word class" in row.groups))
+    if not whole:
+        return
+    columns = [Column("", "left", once=True), Column("step", "left"), Column("left"), *map(Column, classes)]
+    lines = []
+    for row in whole:
+        beside: list[Cell] = [
+            Number(named(measures, row.name, {"word class": name, "step": row.groups["step"]}))
+            for name in classes
+        ]
+        lines.append(Row([row.name, row.groups["step"], Number(row, "strong"), *beside]))
+    yield Table(columns, lines, name="funnel", title="what is left after each step")
+
+
+def _problems(result: Result) -> Iterator[CaseList]:
+    """Problems whose original is right and whose variants fail most, with some that do."""
+    spoken, seeds = result.columns.get("said", ()), result.columns.get("seed right", ())
+    place = {case.id: number for number, case in enumerate(result.cases)}
+    chosen = [case for case in result.failing() if not seeds or seeds[place[case.id]] == 1.0][:SHOWN_PROBLEMS]
+    cases = [_with_failures(result, case, place[case.id], spoken) for case in chosen]
+    if cases:
+        yield CaseList(cases, Words("originals right, variants wrong: the worst", "strong"))
+
+
+def _with_failures(result: Result, case: Case, number: int, spoken: Sequence[Sequence[str]]) -> ShownCase:
+    """A problem with the variants that fail; the others are left out."""
+    answers = list(spoken[number]) if spoken else []
+    labels = [str(label) for label in case.labels or ()]
+    wrong = [n for n in range(1, len(labels)) if not answers or answers[n].split(" .")[0] != labels[n]]
+    kept = [0, *wrong[:SHOWN_VARIANTS]]
+    shown = Case(
+        case.id, tuple(case.examples[n] for n in kept), case.labels, case.groups, case.cluster, case.meta
+    )
+    expected = labels[0] if len(set(labels)) == 1 else ""
+    return ShownCase(shown, result.outcomes[number], expected, [answers[n] for n in kept] if answers else ())
+
+
+def _notes(result: Result) -> Iterator[str]:
+    yield "intervals: new premises; the draws are averaged, their spread is no sampling error"
+    about = result.job["about"]
+    if about.get("dropped"):
+        yield f"left out of {about['rows']:,} rows: {some(f'{n:,} {why}' for why, n in about['dropped'].items())}"
+    if about.get("words left out"):
+        yield f"words not replaced: {some(f'{n:,} {why}' for why, n in about['words left out'].items())}"
+    errors = sum(row.errors for row in result.measures.where("sample accuracy") if not row.groups)
+    if errors:
+        yield f"no answer to {errors:,} variants: they count in no rate"
+    if result.settings.generates and not result.settings.audited:
+        yield ASSUMED
+
+
+# Several jobs
+
+
+def _together(settings: Settings, measures: Measures, findings: Sequence[Finding]) -> Section:
+    """A line per model, the curves of all, and the differences."""
+    models = list(dict.fromkeys(row.groups["model"] for row in measures if row.name == "sample accuracy"))
+    thresholds = _thresholds(settings)
+    columns = [Column("model", "left"), Column("originals"), Column("variants"),
+               *(Column(f"solved\nat {_share(t)}") for t in thresholds), Column("correlation")]  # fmt: skip
+    rows = []
+    for model in models:
+        base = _base(measures, model)
+        seed = named(measures, "seed accuracy", {"model": model})
+        rows.append(
+            Row([
+                model, Number(seed), Number(named(measures, "sample accuracy", base)),
+                *(Number(_at(measures, base, t), "strong", part="value and interval") for t in thresholds),
+                Number(named(measures, "intra-problem correlation", base), "quiet"),
+            ])
+        )  # fmt: skip
+    lines = [
+        _line(model, measures, "pattern accuracy", _base(measures, model), TONES[number % len(TONES)])
+        for number, model in enumerate(models)
+    ]
+    blocks: list[Block] = [Text([Words(finding.text)]) for finding in findings]
+    blocks += [Table(columns, rows, name="models"), Curves("threshold", lines, name="pa_curves")]
+    blocks += _differences(measures)
+    return Section(blocks=blocks, notes=["intervals: new premises; each model is one checkpoint"])
+
+
+def _base(measures: Measures, model: str) -> dict[str, str]:
+    """The groups of a model's measures over all classes."""
+    plain = {"model": model}
+    return plain if named(measures, "sample accuracy", plain) else {"filter": "default", "model": model}
+
+
+def _at(measures: Measures, base: Mapping[str, str], threshold: str) -> Measure | None:
+    return named(measures, "pattern accuracy", {**base, "threshold": threshold})
+
+
+def _differences(measures: Measures) -> Iterator[Table]:
+    rows = [row for row in measures if row.name == "difference"]
+    if rows:
+        columns = [Column(name, "left") for name in ("model", "against", "of")] + [
+            Column("difference"),
+            Column("p"),
+        ]
+        lines = []
+        for row in rows:
+            adjusted = named(measures, "adjusted p value", row.groups)
+            clear = adjusted is not None and (adjusted.value or 0.0) <= ALPHA
+            what = str(row.facts["of"]) + (
+                f", {row.groups['threshold']}" if "threshold" in row.groups else ""
+            )
+            lines.append(
+                Row([
+                    row.groups["model"], row.groups["against"], what,
+                    Number(row, "strong" if clear else "", part="value and interval"), Number(adjusted),
+                ])
+            )  # fmt: skip
+        yield Table(columns, lines, name="differences", title="differences on the same problems, p by Holm")
+
+
+# For computing
+
+
+def _points(results: Sequence[Result]) -> Section:
+    """Every point of every curve of every job (`pa_curve.csv` of `docs/method/merge.md` 4.5)."""
+    columns = [Column(name, "left") for name in ("model", "split", "theta")] + [Column("pa"), Column("n")]
+    rows = [
+        Row([
+            str(result.job["model"]),
+            _in_words({key: value for key, value in row.groups.items() if key != "threshold"}) or "all",
+            row.groups["threshold"], Number(row, part="value and interval"), Number(row, part="n"),
+        ])
+        for result in results
+        for row in result.measures.where("pattern accuracy")
+    ]  # fmt: skip
+    return Section(blocks=[Table(columns, rows, name="points")], detail="full")

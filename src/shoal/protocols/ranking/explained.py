@@ -1,0 +1,60 @@
+"""How much each word counted, beside the answer itself: what a model is asked for where factors need it."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ...explaining import explain
+from ...explaining.attributions import Attribution, How, as_data, from_data, scaled
+from ...models.ask import HasTokens
+from ...models.hf import HFModel
+from ...records import Answer, Example
+from ..base import Built
+from .settings import Settings
+
+
+def explain_batch(
+    settings: Settings, model: object, built: Built, examples: Sequence[Example]
+) -> list[Answer]:
+    """The answer to each example with its attributions by explainer; an example that the model cuts is an error."""
+    over = [0] * len(examples)
+    if isinstance(model, HasTokens):
+        over = [length - model.longest for length in model.lengths(examples)]
+    whole = [example for example, cut in zip(examples, over, strict=True) if cut <= 0]
+    how = How(
+        settings.samples or None,
+        settings.absent,
+        specials=isinstance(model, HFModel),
+        merged={name: label for label, names in (settings.classes or {}).items() for name in names},
+        seed=settings.seed,
+    )
+    by_explainer = {
+        name: iter(explain(model, whole, name, how, labels=built.labels)) for name in settings.explainers
+    }
+    return [
+        Answer(
+            "",
+            "attribution",
+            None,
+            f"{cut} tokens more than the model takes: words that it cuts do not count",
+        )
+        if cut > 0
+        else _answer({name: next(rows) for name, rows in by_explainer.items()})
+        for cut in over
+    ]
+
+
+def _answer(explained: dict[str, Attribution]) -> Answer:
+    """What is kept: label and probabilities as of any answer, and the attributions."""
+    probabilities = dict(next(iter(explained.values())).probabilities)
+    data = {
+        "label": max(probabilities, key=probabilities.__getitem__),
+        "probabilities": probabilities,
+        "attributions": {name: as_data(row) for name, row in explained.items()},
+    }
+    return Answer("", "attribution", data)
+
+
+def attributions_of(rows: Sequence[Answer], explainer: str, scale: str) -> list[Attribution | None]:
+    """The attributions of one explainer, on the scale that was asked for; None where there was no answer."""
+    kept = [None if row.error else from_data(row.data["attributions"][explainer]) for row in rows]
+    return [None if row is None else replace(row, values=scaled(row.values, scale)) for row in kept]

@@ -1,0 +1,297 @@
+"""Pictures for a paper: every heat map, curve, strip, bar and scatter as PDF and SVG, drawn by matplotlib.
+
+To draw a new kind of block: write a function from block and axes, and add it to FIGURES. The same data give the same
+bytes: no date is written, and the names inside an SVG are derived from its content.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ..errors import MissingExtra
+from ..measures import quantity
+from ..records import Measure
+from ..show.pieces import is_defined, pieces_of, place_text, plain, value_text
+from ..show.printable import on_one_line
+from ..show.tabled import cell_of, is_full
+from ..views import Bars, Curves, Dots, HeatMap, Scatter, Section, Strips, Table, Tones
+
+INK, QUIET = "#1c2127", "#56606b"
+COLOURS = ("#1c67a8", "#d96818", "#0b6e66", "#7a3f9d", "#855c00", "#646d76")
+"""Apart from each other for colour-blind eyes and, with their strokes, in grey."""
+STROKES = ("-", "--", ":", "-.", (0, (8, 2)), (0, (1, 3)))
+TONES = {"first": 0, "second": 2, "third": 5, "bad": 1, "doubt": 4, "good": 2, "quiet": 5}
+"""Tone to its colour."""
+SETTINGS: Any = {
+    "font.size": 8,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.edgecolor": QUIET,
+    "axes.labelcolor": INK,
+    "xtick.color": QUIET,
+    "ytick.color": INK,
+    "svg.hashsalt": "shoal",
+    "svg.fonttype": "none",
+    "pdf.fonttype": 42,
+}
+
+
+def draw_figures(sections: Sequence[Section], folder: Path) -> int:
+    """Write each picture as NAME.pdf and NAME.svg; how many there were."""
+    try:
+        import matplotlib
+    except ModuleNotFoundError as problem:
+        raise MissingExtra("matplotlib", extra="plots", needed_for="figures") from problem
+    folder.mkdir(parents=True, exist_ok=True)
+    taken: set[str] = set()
+    with matplotlib.rc_context(SETTINGS):
+        for block in pictures_of(sections):
+            name = _free(_file_name(block), taken)
+            taken.add(name)
+            figure = _drawn(block)
+            figure.savefig(folder / f"{name}.svg", metadata={"Date": None, "Creator": "shoal"})
+            figure.savefig(folder / f"{name}.pdf", metadata={"CreationDate": None, "Creator": "shoal"})
+    return len(taken)
+
+
+def pictures_of(sections: Sequence[Section]) -> list[Any]:
+    """Every block that is a picture and has something to draw; of a table with dots, the dots."""
+    blocks: list[Any] = []
+    for section in sections:
+        about = plain(section.title).partition("\n")[0]
+        for block in section.blocks:
+            drawn = _strips_of(block, about) if isinstance(block, Table) else block
+            if type(drawn) in FIGURES and any(map(is_defined, _measures(drawn))):
+                blocks.append(drawn)
+    return blocks
+
+
+def _strips_of(table: Table, about: str) -> Strips | None:
+    """The dots of a table as a picture of their own."""
+    rows, scale, middle = [], None, None
+    for row in table.rows:
+        if not is_full(row, table):
+            continue
+        dots = [piece for cell in row.cells for piece in pieces_of(cell) if isinstance(piece, Dots)]
+        if dots:
+            rows.append((plain(cell_of(row, 0)).strip(" ▲▼△▽"), dots[0].measures))
+            scale, middle = dots[0].scale, dots[0].middle
+    return None if scale is None else Strips(rows, scale, middle, table.title or about, table.name)
+
+
+def _measures(block: Any) -> list[Measure]:
+    if isinstance(block, HeatMap):
+        return list(block.cells.values())
+    if isinstance(block, Curves):
+        return [measure for line in block.lines for _, measure in line.points]
+    if isinstance(block, Strips):
+        return [measure for _, measures in block.rows for measure in measures]
+    if isinstance(block, Bars):
+        return [measure for _, measure in block.bars]
+    return [y for _, x, y in block.points if is_defined(x)]
+
+
+def _file_name(block: Any) -> str:
+    words = block.name or block.title or type(block).__name__
+    return re.sub(r"[^a-z0-9]+", "-", words.lower()).strip("-")[:60] or "figure"
+
+
+def _free(name: str, taken: set[str]) -> str:
+    names = [name, *(f"{name}-{number}" for number in range(2, len(taken) + 3))]
+    return next(free for free in names if free not in taken)
+
+
+def _drawn(block: Any) -> Any:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=SIZES[type(block)](block), layout="constrained")
+    axes = figure.add_subplot()
+    FIGURES[type(block)](block, axes)
+    if block.title:
+        axes.set_title(_text(block.title), loc="left", fontsize=9, color=INK)
+    return figure
+
+
+def _text(text: str) -> str:
+    """Text of the data, which matplotlib would else read as mathematics."""
+    return on_one_line(" ".join(text.split())).replace("$", r"\$")
+
+
+def _scaled(measure: Measure, value: float | None = None) -> float:
+    """A value as it is shown: shares in per cent."""
+    number = measure.value if value is None else value
+    return (number or 0.0) * (100 if quantity(measure).unit == "share" else 1)
+
+
+def _unit(measure: Measure) -> str:
+    return f"{measure.name} (%)" if quantity(measure).unit == "share" else measure.name
+
+
+def _errors(measure: Measure) -> list[list[float]] | None:
+    """How far the interval reaches to both sides."""
+    if measure.interval is None:
+        return None
+    value = _scaled(measure)
+    low, high = (_scaled(measure, end) for end in measure.interval)
+    return [[max(0.0, value - low)], [max(0.0, high - value)]]
+
+
+def _colour(tone: Tones, number: int) -> str:
+    names = (tone,) if isinstance(tone, str) else tone
+    place = next((TONES[name] for name in names if name in TONES), number)
+    return COLOURS[place % len(COLOURS)]
+
+
+# Kinds of pictures
+
+
+def draw_heat_map(block: HeatMap, axes: Any) -> None:
+    """Cells coloured as on the page, their values inside."""
+    import numpy as np
+    from matplotlib.colors import LinearSegmentedColormap
+
+    values = np.full((len(block.rows), len(block.columns)), np.nan)
+    for place, measure in block.cells.items():
+        values[place] = _scaled(measure) if is_defined(measure) else np.nan
+    shades = LinearSegmentedColormap.from_list("shoal", ["#ecb38b", "#ffffff", "#8db3d3"])
+    shares = all(quantity(measure).unit == "share" for measure in block.cells.values())
+    ends = {"vmin": 0, "vmax": 100} if shares else {}
+    axes.imshow(values, cmap=shades, aspect="auto", **ends)
+    for (i, j), measure in block.cells.items():
+        text = f"{_scaled(measure):.0f}" if shares and is_defined(measure) else value_text(measure)
+        axes.text(j, i, text.replace("-", "−"), ha="center", va="center", fontsize=6, color=INK)
+    names = [_text(f"{group} {name}".strip()) for name, group in block.columns]
+    axes.set_xticks(range(len(names)), names, rotation=45, ha="right", rotation_mode="anchor")
+    kinds = block.kinds or [""] * len(block.rows)
+    rows = [_text(f"{name}  {kind}".strip()) for (name, _), kind in zip(block.rows, kinds, strict=True)]
+    axes.set_yticks(range(len(rows)), rows)
+    groups = [group for _, group in block.rows]
+    for i in range(1, len(groups)):
+        if groups[i] != groups[i - 1]:
+            axes.axhline(i - 0.5, color=INK, linewidth=0.6)
+    axes.tick_params(length=0)
+    for spine in axes.spines.values():
+        spine.set_visible(False)
+
+
+def draw_curves(block: Curves, axes: Any) -> None:
+    """Lines with their bands; a gap in the data is a gap in the line."""
+    for number, line in enumerate(block.lines):
+        points = sorted((point for point in line.points), key=lambda point: point[0])
+        places = [place for place, _ in points]
+        values = [_scaled(row) if is_defined(row) else float("nan") for _, row in points]
+        colour = _colour(line.tone, number)
+        style = {"color": colour, "linestyle": STROKES[number % len(STROKES)], "linewidth": 1.4}
+        axes.plot(places, values, marker="o", markersize=2.5, label=_text(line.name), **style)
+        known = [(place, row) for place, row in points if is_defined(row) and row.interval is not None]
+        if len(known) > 1:
+            low, high = ([_scaled(row, (row.interval or (0, 0))[end]) for _, row in known] for end in (0, 1))
+            axes.fill_between([place for place, _ in known], low, high, color=colour, alpha=0.1, linewidth=0)
+    if block.marked is not None:
+        axes.axvline(block.marked, color=QUIET, linewidth=0.8, linestyle=":", label=_text(block.mark))
+    places = sorted({place for line in block.lines for place, _ in line.points})
+    if len(places) <= FEW_PLACES:
+        axes.set_xticks(places, [place_text(place) for place in places])
+    axes.set_xlabel(_text(block.axis))
+    names = {_unit(row) for line in block.lines for _, row in line.points}
+    axes.set_ylabel(_text(names.pop()) if len(names) == 1 else "%" if _all_shares(block) else "")
+    axes.legend(frameon=False, fontsize=7, loc="center left", bbox_to_anchor=(1.0, 0.5))
+
+
+def _all_shares(block: Curves) -> bool:
+    return all(quantity(row).unit == "share" for line in block.lines for _, row in line.points)
+
+
+def draw_strips(block: Strips, axes: Any) -> None:
+    """A row of dots per name; a single one with its interval."""
+    first = next(measure for _, measures in block.rows for measure in measures)
+    for i, (_, measures) in enumerate(block.rows):
+        known = [measure for measure in measures if is_defined(measure)]
+        if len(known) == 1:
+            axes.errorbar(
+                [_scaled(known[0])], [i], xerr=_errors(known[0]), fmt="o", markersize=4, color=COLOURS[0]
+            )
+        else:
+            axes.plot(
+                [_scaled(row) for row in known],
+                [i] * len(known),
+                "o",
+                markersize=4,
+                alpha=0.7,
+                color=COLOURS[0],
+            )
+    if block.middle is not None:
+        axes.axvline(_scaled(first, block.middle), color=QUIET, linewidth=0.8, linestyle=":")
+    axes.set_xlim(_scaled(first, block.scale[0]), _scaled(first, block.scale[1]))
+    _named_rows(axes, [name for name, _ in block.rows])
+    axes.set_xlabel(_text(_unit(first)))
+
+
+def draw_bars(block: Bars, axes: Any) -> None:
+    """A bar per name with its interval, and the words beside it."""
+    for i, (_, measure) in enumerate(block.bars):
+        if is_defined(measure):
+            axes.barh(i, _scaled(measure), height=0.6, color=COLOURS[0], alpha=0.75)
+            if measure.interval is not None:
+                axes.errorbar(
+                    [_scaled(measure)], [i], xerr=_errors(measure), fmt="none", ecolor=INK, linewidth=1
+                )
+    asides = [block.aside.get(i, "") for i in range(len(block.bars))]
+    names = [
+        f"{name}  ({aside})" if aside else name for (name, _), aside in zip(block.bars, asides, strict=True)
+    ]
+    _named_rows(axes, names)
+    axes.set_xlabel(_text(_unit(block.bars[0][1])))
+
+
+def draw_scatter(block: Scatter, axes: Any) -> None:
+    """A point each, named where they are few."""
+    known = [(name, x, y) for name, x, y in block.points if is_defined(x) and is_defined(y)]
+    axes.plot(
+        [_scaled(x) for _, x, _ in known],
+        [_scaled(y) for _, _, y in known],
+        "o",
+        markersize=4,
+        color=COLOURS[0],
+        alpha=0.7,
+    )
+    if len(known) <= NAMED_POINTS:
+        for name, x, y in known:
+            axes.annotate(
+                _text(name), (_scaled(x), _scaled(y)), xytext=(4, 3), textcoords="offset points", fontsize=6
+            )
+    axes.set_xlabel(_text(block.axes[0]))
+    axes.set_ylabel(_text(block.axes[1]))
+
+
+NAMED_POINTS, FEW_PLACES = 20, 12
+
+
+def _named_rows(axes: Any, names: Sequence[str]) -> None:
+    axes.set_yticks(range(len(names)), [_text(name) for name in names])
+    axes.set_ylim(len(names) - 0.5, -0.5)
+    axes.tick_params(axis="y", length=0)
+
+
+def _rows_high(count: int) -> tuple[float, float]:
+    return 5.5, 0.9 + 0.22 * count
+
+
+FIGURES: Mapping[type, Callable[[Any, Any], None]] = {
+    HeatMap: draw_heat_map,
+    Curves: draw_curves,
+    Strips: draw_strips,
+    Bars: draw_bars,
+    Scatter: draw_scatter,
+}
+"""Kind of picture to what draws it."""
+
+SIZES: Mapping[type, Callable[[Any], tuple[float, float]]] = {
+    HeatMap: lambda block: (2.6 + 0.42 * len(block.columns), 1.2 + 0.17 * len(block.rows)),
+    Curves: lambda block: (5.5, 3.0),
+    Strips: lambda block: _rows_high(len(block.rows)),
+    Bars: lambda block: _rows_high(len(block.bars)),
+    Scatter: lambda block: (4.0, 3.2),
+}
+"""Kind of picture to its width and height in inches."""

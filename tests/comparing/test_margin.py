@@ -1,0 +1,118 @@
+"""Non-inferiority, and intervals that hold for all rows together: through `compare` and the command."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from shoal import Result
+from shoal.comparing.pairs import Choices, compare
+from shoal.errors import PlanError
+
+Make = Callable[..., Result]
+
+
+def changed(make: Make, rng: np.random.Generator, cases: int, worse: float, better: float) -> list[Result]:
+    """A and B on a functionality of so many cases, of which shares got worse and better in B."""
+    kinds = rng.choice(3, size=(1, cases), p=[worse, better, 1 - worse - better])
+    a = {f"f{n}": (row != 1).astype(int).tolist() for n, row in enumerate(kinds)}
+    b = {f"f{n}": (row != 0).astype(int).tolist() for n, row in enumerate(kinds)}
+    return [make(a), make(b)]
+
+
+def test_a_model_that_is_worse_by_the_margin_rarely_passes_for_not_inferior(make: Make) -> None:
+    rng, passed, any_row = np.random.default_rng(0), 0, 0
+    choices = Choices(margin=0.05, shuffles=50, could_see=False)
+    repetitions = 60
+    for _ in range(repetitions):
+        a, b = changed(make, rng, 150, 0.06, 0.01)
+        comparison = compare([a], [b], choices)
+        passed += (comparison.headline.inferior_p or 0.0) <= 0.025
+        any_row += any(row.not_inferior for row in comparison.rows)
+    assert passed <= 5 and any_row <= 5  # 2.5 % of 60 is 1.5, three standard errors more are 5
+
+
+def test_a_model_that_is_as_good_is_shown_not_to_be_inferior(make: Make) -> None:
+    rng = np.random.default_rng(1)
+    a, b = changed(make, rng, 400, 0.02, 0.02)
+    row = compare([a], [b], Choices(margin=0.05, shuffles=50)).headline
+    assert row.not_inferior and not row.significant
+    assert row.interval is not None and row.interval[0] > -0.05
+    strict = compare([a], [b], Choices(margin=0.001, shuffles=50)).headline
+    assert not strict.not_inferior
+
+
+def test_seeds_count_in_a_margin_too(make: Make) -> None:
+    rng = np.random.default_rng(2)
+
+    def runs(shift: float, spread: float) -> list[Result]:
+        shifts = 0.7 + shift + rng.normal(0, spread, 4)
+        return [make({"f": (rng.random(300) < rate).astype(int).tolist()}) for rate in shifts]
+
+    steady = compare(runs(0, 0), runs(0, 0), Choices(margin=0.1)).headline
+    shaky = compare(runs(0, 0.15), runs(0, 0.15), Choices(margin=0.1)).headline
+    assert steady.inferior_p is not None and shaky.inferior_p is not None
+    assert steady.not_inferior and not shaky.not_inferior
+    # The same question as the interval's lower end, at one half of its level.
+    assert (steady.interval or (0, 0))[0] > -0.1 and (shaky.interval or (0, 0))[0] < -0.1
+
+
+@pytest.mark.slow
+def test_intervals_that_hold_together_do(make: Make) -> None:
+    """Six functionalities that differ by nothing or some points: all of them and their mean are covered."""
+    rng, held, apart = np.random.default_rng(3), 0, 0
+    truths = np.array([0.0, -0.05, 0.15, 0.0, 0.1, -0.2])
+    for _ in range(25):
+        kinds = [rng.choice(3, size=80, p=[0.2 - t / 2, 0.2 + t / 2, 0.6]) for t in truths]
+        a = make({f"f{n}": (row != 1).astype(int).tolist() for n, row in enumerate(kinds)})
+        b = make({f"f{n}": (row != 0).astype(int).tolist() for n, row in enumerate(kinds)})
+        for adjust in ("bonferroni", "holm"):
+            comparison = compare([a], [b], Choices(adjust=adjust, shuffles=50, could_see=False))
+            truth = {f"f{n}": t for n, t in enumerate(truths.tolist())}
+            inside = [
+                row.interval is not None
+                and row.interval[0] <= truth.get(row.name, float(truths.mean())) <= row.interval[1]
+                for row in comparison.rows
+            ]
+            held, apart = (
+                (held + all(inside), apart) if adjust == "bonferroni" else (held, apart + all(inside))
+            )
+    assert held >= 21  # 95 % of 25 is 24
+    assert apart < held
+
+
+def test_intervals_that_hold_together_leave_out_0_where_a_row_is_marked(make: Make) -> None:
+    rng = np.random.default_rng(4)
+    for _ in range(6):
+        shares = rng.uniform(0, 0.4, (2, 6))
+        kinds = [rng.choice(3, size=40, p=[w, b, 1 - w - b]) for w, b in shares.T]
+        a = make({f"f{n}": (row != 1).astype(int).tolist() for n, row in enumerate(kinds)})
+        b = make({f"f{n}": (row != 0).astype(int).tolist() for n, row in enumerate(kinds)})
+        for row in compare([a], [b], Choices(adjust="bonferroni", shuffles=500)).rows:
+            assert row.interval is not None
+            assert row.significant == (not row.interval[0] <= 0 <= row.interval[1])
+
+
+def test_a_margin_is_a_positive_share(make: Make) -> None:
+    result = make({"f": [1, 0, 1]})
+    with pytest.raises(PlanError, match="how much worse B may be"):
+        compare([result], [result], Choices(margin=0.0))
+
+
+def test_the_command_says_what_the_margin_shows(
+    shoal: Callable[..., Any], suite: Any, predicting: Callable[..., str]
+) -> None:
+    old, new = predicting("old", good=1), predicting("new", good=2)
+    arguments = ["compare", old, new, "--set", f"suite={suite}", "--margin", "0.4"]
+    text = " ".join(shoal(*arguments).output.split())
+    assert "B is not worse by 40.0 points or more, one-sided p" in text
+    assert "one-sided (Holm over 5); ✓ at most .025" in text
+    measures = json.loads(shoal(*arguments, "--json").stdout)["measures"]
+    rows = [row for row in measures if row["name"] == "non-inferiority p value"]
+    assert len(rows) == 5 and all(row["facts"]["margin"] == 0.4 for row in rows)
+    refused = shoal(*arguments[:-1], "0.01")
+    assert "not shown that B is worse by less than 1.0 points" in " ".join(refused.output.split())
+    together = shoal(*arguments[:-2], "--adjust", "bonferroni").output
+    assert "all rows together in 95 of 100 comparisons" in " ".join(together.split())

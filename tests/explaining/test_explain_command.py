@@ -1,0 +1,99 @@
+"""`shoal explain`: what is printed, as colours, words and JSON."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+from rich.console import Console
+
+from shoal import load_model
+from shoal.cli import main
+from shoal.explaining import EXPLAINERS, explain
+from shoal.explaining.attributions import How
+from shoal.explaining.view import sections
+from shoal.show.terminal import section_lines
+
+TEXT = "The food was great,  but I hated it."
+
+
+def run(*words):
+    return CliRunner(env={"COLUMNS": "100"}).invoke(main, ["explain", *words])
+
+
+@pytest.mark.parametrize("method", EXPLAINERS)
+def test_the_text_stands_there_as_it_was_written_and_the_method_below(method):
+    done = run("tiny:sentiment", TEXT, "--method", method, "--samples", "60")
+    assert done.exit_code == 0, done.output
+    lines = done.output.splitlines()
+    assert lines[0].startswith(("positive ", "negative ")) and TEXT in lines
+    assert (
+        f"{method}: 60 {'steps' if method == 'gradients' else 'copies'}; absent words are masked"
+        in done.output
+    )
+
+
+def test_words_for_the_label_are_green_and_those_against_it_red():
+    (explained,) = explain(load_model("tiny:sentiment"), [(TEXT,)], "shapley", How(samples=200))
+    shown = section_lines(sections((TEXT,), explained, "shapley", [], []), 100)
+    line = next(line for line in shown if line.plain == TEXT)
+    styles = {line.plain[span.start : span.end]: str(span.style) for span in line.spans}
+    values = dict(zip(explained.units.words, explained.values, strict=True))
+    word = max(values, key=lambda word: abs(values[word]))
+    assert styles[word] == f"bold {'green' if values[word] > 0 else 'red'}"
+    coloured = {word for word, style in styles.items() if "green" in style}
+    assert coloured and all(values[word] > 0 for word in coloured)
+    Console(file=None, quiet=True).print(*shown)
+
+
+def test_pairs_are_shown_text_by_text():
+    done = run("tiny:paraphrase", "Is it far?", "How far is it?", "--method", "gradients", "--samples", "20")
+    lines = done.output.splitlines()
+    assert "Is it far?" in lines and "How far is it?" in lines
+    assert any(line.split()[:2] == ["word", "text"] for line in lines)
+
+
+def test_json_has_every_word_and_its_number():
+    done = run("tiny:sentiment", TEXT, "--samples", "60", "--json", "--label", "negative", "--seed", "3")
+    told = json.loads(done.output)
+    (attribution,) = told["attributions"]
+    assert attribution["words"] == ["The", "food", "was", "great", ",", "but", "I", "hated", "it", "."]
+    assert attribution["label"] == "negative" and len(attribution["values"]) == 10
+    assert sum(attribution["values"]) == pytest.approx(attribution["output"] - attribution["baseline"])
+    assert told["jobs"] == [{"model": "tiny:sentiment", "method": "shapley", "texts": [TEXT]}]
+
+
+def test_quality_is_a_table_and_a_curve():
+    done = run("tiny:sentiment", TEXT, "--samples", "60", "--quality")
+    assert "Can this be believed?" in done.output and "rank correlation between draws" in done.output
+    measures = json.loads(run("tiny:sentiment", TEXT, "--samples", "60", "--quality", "--json").output)[
+        "measures"
+    ]
+    assert [row["name"] for row in measures] == [
+        "completeness gap", "seed correlation", "deletion area", "insertion area", "deletion at random area",
+        "insertion at random area", "correlation with random weights",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["predictions:example", TEXT], "cannot be asked about copies"),
+        (["tiny:sentiment", TEXT, "--method", "shap"], "no explainer is called 'shap'"),
+        (["tiny:sentiment", TEXT, "--samples", "3"], "3 samples for 10 words"),
+        (["tiny:sentiment", TEXT, "--label", "neutral"], "no label is called 'neutral'"),
+        (["tiny:reading", TEXT], "no trained classifier"),
+    ],
+)
+def test_what_cannot_be_explained_is_said_in_words(words, message):
+    done = run(*words)
+    assert done.exit_code == 1 and message in done.output
+
+
+def test_a_text_without_words_has_an_answer_and_nothing_to_explain():
+    done = run("tiny:sentiment", "", "--samples", "20")
+    assert done.exit_code == 0, done.output
+
+
+def test_what_a_text_brings_does_not_steer_the_terminal():
+    done = run("tiny:sentiment", "good \x1b[2J film", "--samples", "20")
+    assert done.exit_code == 0 and "\x1b[2J" not in done.output

@@ -1,0 +1,159 @@
+"""What the answers of a trained model give away: planted faults are found, honest models are left in peace."""
+
+import numpy as np
+import pytest
+
+from shoal import Case
+from shoal.protocols.behaviour.iid import IID
+from shoal.protocols.behaviour.learning.signs import at_temperature, headroom, signs_of
+from shoal.protocols.behaviour.rules import Expect
+from shoal.protocols.behaviour.score import iid_outcomes
+from shoal.protocols.behaviour.settings import Settings
+from shoal.protocols.behaviour.suite import DEFAULTS, DIRECTIONS
+from shoal.records import Answers
+
+THREE, TWO = ("negative", "neutral", "positive"), ("negative", "positive")
+
+
+def iid_rows(n: int, rng: np.random.Generator) -> list[Case]:
+    groups = {"functionality": IID, "capability": IID, "test type": "MFT"}
+    labels = [TWO[code] for code in rng.permutation(np.arange(n) % 2)]
+    return [
+        Case(f"{IID}/{at}", ((f"text {at}",),), (label,), groups, meta={"expect": DEFAULTS["MFT"]})
+        for at, label in enumerate(labels)
+    ]
+
+
+def suite_of(n: int, direction: str = "not_more_conf") -> list[Case]:
+    """Praise and blame, some of it neutral, and hedges that must not make a model surer."""
+    about = {"functionality": "words", "capability": "vocabulary", "test type": "MFT"}
+    cases = [
+        Case(f"words/{at}", ((f"word {at}",),), (THREE[at % 3],), about,
+             meta={"expect": DEFAULTS["MFT"], "labels": THREE})
+        for at in range(n)
+    ]  # fmt: skip
+    about = {"functionality": "hedges", "capability": "degree", "test type": "DIR"}
+    rule = next(rule for rule, word in DIRECTIONS.values() if word == direction)
+    meta = {"expect": Expect(rule, 0.1, "all_except_first"), "labels": THREE, "direction": direction}
+    return cases + [
+        Case(f"hedges/{at}", ((f"good {at}",), (f"rather good {at}",)), None, about, meta=meta)
+        for at in range(n)
+    ]
+
+
+def answers(positive: np.ndarray) -> Answers:
+    vectors = np.stack([1 - positive, positive], axis=1)
+    return Answers(TWO, vectors.argmax(axis=1), vectors)
+
+
+def right_with_chance(cases: list[Case], rng: np.random.Generator, accuracy: float, sure: float) -> Answers:
+    """A model that errs one way as often as the other; what is neutral to the suite it calls either."""
+    positive = []
+    for case in cases:
+        for _ in case.examples:
+            label = str((case.labels or ("positive",))[0])
+            truth = rng.random() < 0.5 if label == "neutral" else label == "positive"
+            said = truth if rng.random() < accuracy else not truth
+            positive.append(sure if said else 1 - sure)
+    return answers(np.array(positive))
+
+
+def found(suite: list[Case], given: Answers, iid: list[Case], of_iid: Answers):
+    signs = signs_of(Settings(), suite, given, iid, of_iid, iid_outcomes(iid, of_iid))
+    return [finding.kind for finding in signs.findings], signs
+
+
+def test_an_honest_model_is_left_in_peace_over_twenty_seeds():
+    alarms = 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        suite, iid = suite_of(60), iid_rows(100, rng)
+        accuracy = rng.uniform(0.65, 0.98)
+        given, of_iid = (right_with_chance(cases, rng, accuracy, 0.8) for cases in (suite, iid))
+        kinds, _ = found(suite, given, iid, of_iid)
+        alarms += bool(kinds)
+    assert alarms == 0
+
+
+def test_a_model_that_says_one_thing_to_nearly_everything_is_degenerate():
+    rng = np.random.default_rng(0)
+    suite, iid = suite_of(60), iid_rows(200, rng)
+    of_iid = answers(np.where(rng.random(200) < 0.05, 0.9, 0.1))
+    kinds, signs = found(suite, right_with_chance(suite, rng, 0.9, 0.8), iid, of_iid)
+    assert kinds[0] == "degenerate"
+    told = signs.findings[0]
+    assert "Of 200 i.i.d. rows it says negative to 9" in told.text and "50% are" in told.text
+    shift = next(row for row in signs.measures if row.name == "prediction shift")
+    assert shift.value is not None and shift.value > 0.4 and told.measures == (shift,)
+
+
+def test_a_model_that_learnt_the_opposite_did_not_learn_the_task():
+    rng = np.random.default_rng(1)
+    suite, iid = suite_of(30), iid_rows(250, rng)
+    flipped = right_with_chance(iid, rng, 0.008, 0.9)
+    kinds, signs = found(suite, right_with_chance(suite, rng, 0.9, 0.8), iid, flipped)
+    assert kinds == ["untrained"]
+    assert (
+        "it gives the other label; always saying negative would be right in 50.0%" in signs.findings[0].text
+    )
+
+
+def test_a_model_that_is_too_sure_to_get_surer_is_saturated():
+    rng = np.random.default_rng(2)
+    suite, iid = suite_of(40), iid_rows(100, rng)
+    sure, moderate = (right_with_chance(suite, rng, 0.95, confidence) for confidence in (0.97, 0.8))
+    kinds, signs = found(suite, sure, iid, right_with_chance(iid, rng, 0.8, 0.97))
+    assert kinds == ["saturated"]
+    assert "1 of 1 directional functionalities can hardly fail" in signs.findings[0].text
+    assert (
+        "mean confidence 97.0" in signs.findings[0].text and "hedges (0% of cases)" in signs.findings[0].text
+    )
+    (room,) = [row for row in signs.measures if row.name == "headroom"]
+    assert room.value == pytest.approx(0.03) and room.facts == {"can fail": 0.0}
+    assert found(suite, moderate, iid, right_with_chance(iid, rng, 0.8, 0.8))[0] == []
+
+
+def test_log_odds_see_what_a_sure_model_hides():
+    """From .97 to .99 is .02 in probability, within the tolerance, and 1.1 in log-odds, without."""
+    suite, rng = suite_of(30), np.random.default_rng(3)
+    iid = iid_rows(60, rng)
+    positive = np.full(30 + 60, 0.97)
+    positive[31::2] = 0.99
+    _, signs = found(suite, answers(positive), iid, right_with_chance(iid, rng, 0.9, 0.9))
+    (row,) = [row for row in signs.measures if row.name == "pass rate on log-odds"]
+    assert (row.value, row.n) == (0.0, 30) and row.groups["functionality"] == "hedges"
+    positive[31::2] = 0.972
+    _, signs = found(suite, answers(positive), iid, right_with_chance(iid, rng, 0.9, 0.9))
+    assert next(row for row in signs.measures if row.name == "pass rate on log-odds").value == 1.0
+
+
+def test_calibrated_confidence_is_what_iid_rows_say_it_is():
+    """Right in 3 of 4, yet 97 % sure: calibrated, the step from .97 to .999 is one from .75 to more."""
+    rng = np.random.default_rng(4)
+    suite, iid = suite_of(30), iid_rows(400, rng)
+    positive = np.full(30 + 60, 0.97)
+    positive[31::2] = 0.9999
+    _, signs = found(suite, answers(positive), iid, right_with_chance(iid, rng, 0.75, 0.97))
+    (row,) = [row for row in signs.measures if row.name == "pass rate if calibrated"]
+    assert row.facts["temperature"] == pytest.approx(np.log(0.97 / 0.03) / np.log(3), rel=0.25)
+    assert row.value == 0.0  # the plain rule lets all of it pass
+
+
+@pytest.mark.parametrize(("temperature", "expected"), [(1.5, 0.9103), (2, 0.8504), (3, 0.7611)])
+def test_temperatures_are_those_of_section_7_8(temperature, expected):
+    assert at_temperature(np.array([[0.97, 0.03]]), temperature)[0, 0] == pytest.approx(expected, abs=5e-5)
+
+
+@pytest.mark.parametrize(
+    ("direction", "room"),
+    [("not_more_conf", 0.3), ("not_less_conf", 0.7), ("not_less_2", 0.7), ("not_less_0", 0.3)],
+)
+def test_room_to_fail_is_that_of_section_7_8(direction, room):
+    assert headroom(direction, np.array([[0.3, 0.7]])) == pytest.approx([room])
+
+
+def test_few_rows_say_nothing():
+    rng = np.random.default_rng(5)
+    suite, iid = suite_of(9), iid_rows(20, rng)
+    kinds, _ = found(suite, right_with_chance(suite, rng, 0.9, 0.8), iid, answers(np.full(20, 0.9)))
+    assert kinds == []

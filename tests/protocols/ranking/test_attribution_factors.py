@@ -1,0 +1,166 @@
+"""Factors that are computed from how much each word counted, on attributions written down by hand."""
+
+import numpy as np
+import pytest
+
+from shoal import Case, ShoalError
+from shoal.explaining.attributions import Attribution, Units
+from shoal.explaining.words import word_spans
+from shoal.protocols.ranking.build import FEATURE
+from shoal.protocols.ranking.factors import FACTORS, factors_of, find_factor
+from shoal.protocols.ranking.factors.matching import exchanged, outside_common, shared_words, swapped_words
+from shoal.records import Answers
+
+NOTHING = Answers(("no", "yes"), np.zeros(1, np.int64))
+EXPLAINED = [name for name in FACTORS if find_factor(name).needs_attributions]
+
+
+def example(*texts, feature="") -> Case:
+    return Case("1", (texts,), ("yes",), {"part": "labelled"}, "", {FEATURE: feature} if feature else {})
+
+
+def counted(case, *values, special=None) -> Attribution:
+    """Values of the words of each text; `special` are those of [CLS] and of the separator behind each text."""
+    words, texts, numbers = [], [], []
+    for number, (text, row) in enumerate(zip(case.examples[0], values, strict=True)):
+        spans = word_spans(text)
+        assert len(spans) == len(row)
+        if special and not number:
+            words, texts, numbers = ["[CLS]"], [-1], [special[0]]
+        words += [text[start:end] for start, end in spans]
+        texts += [number] * len(spans)
+        numbers += row
+        if special:
+            words, texts, numbers = [*words, "[SEP]"], [*texts, -1], [*numbers, special[number + 1]]
+    return Attribution(
+        Units(tuple(words), tuple(texts)), np.array(numbers), "yes", 0.9, 0.5, {"yes": 0.9, "no": 0.1}
+    )
+
+
+def value(name, case, attribution):
+    (number,) = find_factor(name).values([case], NOTHING, [attribution])
+    return number
+
+
+WINDOW = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
+
+
+@pytest.mark.parametrize("name", ["IRREG", "VERB", "ADJ"])
+@pytest.mark.parametrize(
+    ("feature", "expected"),
+    [
+        ("3", -2.0),
+        ("0", -0.6),
+        ("5", -1.5),
+        ("went", -2.0),
+        ("WENT.", -2.0),
+        ("6", None),
+        ("gone", None),
+        ("", None),
+    ],
+)
+def test_the_window_around_the_feature_word(name, feature, expected):
+    case = example("the old cat went to sleep", feature=feature)
+    assert value(name, case, counted(case, WINDOW)) == (None if expected is None else pytest.approx(expected))
+
+
+def test_a_feature_words_number_counts_what_stands_between_blanks():
+    case = example('"So," she said, went on.', feature="2")
+    words = [-1.0, 1.0, -1.0, 0.25, 5.0, -1.0, 3.0, 2.0, -1.0]  # " So ," she said , went on .
+    assert value("VERB", case, counted(case, words)) == pytest.approx(-(-1.0 + 0.25 + 5.0 - 1.0 + 3.0))
+
+
+def test_sums_and_largest_values_of_two_texts():
+    case = example("a b c", "d e")
+    attribution = counted(case, [0.2, -0.1, 0.4], [0.3, 0.1], special=(9.0, 0.7, 8.0))
+    assert value("SUM-DIFF", case, attribution) == pytest.approx(0.1)
+    assert value("MAX-DIFF", case, attribution) == pytest.approx(0.1)
+    assert value("FIRST-TOK", case, attribution) == pytest.approx(0.7)
+
+
+def test_shared_words_are_the_second_text_as_it_stands_in_the_first():
+    case = example("the cat saw the dog", "The dog.")
+    attribution = counted(case, [0.1, 0.2, 0.3, 0.4, 0.5], [0.05, 0.2, 7.0])
+    assert value("INDEX-DIFF", case, attribution) == pytest.approx(0.65)
+    assert value("SUBSEQUENCE", case, attribution) == pytest.approx(0.9)
+    other = example("the cat saw a dog", "a cat slept")
+    numbers = counted(other, [0.1, 0.2, 0.3, 0.4, 0.5], [0.05, 0.2, 7.0])
+    assert value("INDEX-DIFF", other, numbers) == pytest.approx(0.2 - 0.2 + 0.4 - 0.05)
+    assert value("SUBSEQUENCE", other, numbers) is None
+
+
+def test_control_words_count_outside_the_hypothesis():
+    case = example("Unless the man and boy slept , he knew .", "The man and boy slept.")
+    values = [0.3, 0.1, 0.1, 5.0, 0.1, 0.1, 0.0, 0.1, 0.2, 0.0]
+    assert value("CONST", case, counted(case, values, [0.0] * 6)) == pytest.approx(-(0.3 + 0.2))
+    without = example("the man slept", "the man slept")
+    assert value("CONST", without, counted(without, [0.1] * 3, [0.1] * 3)) is None
+
+
+def test_swapped_words():
+    case = example("good person become bad", "bad person become good")
+    attribution = counted(case, [0.2, 9.0, 9.0, 0.4], [0.3, 9.0, 9.0, 0.1])
+    assert value("SWAP-AVG", case, attribution) == pytest.approx(-0.25)
+    assert value("SWAP-MAX-DIFF", case, attribution) == pytest.approx(0.1)
+    signed = counted(case, [0.2, 9.0, 9.0, -0.4], [0.3, 9.0, 9.0, 0.1])
+    assert value("SWAP-MAX-DIFF", case, signed) == pytest.approx(-0.7)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "swapped"),
+    [
+        ("Is the red car or the van fast ?", "Is the van or the red car fast ?", ("red car van", "van red car")),
+        ("a b", "a b", ("", "")),
+        ("who beat whom", "whom beat who", ("", "")),
+        ("cats chase dogs daily", "dogs chase mice daily", ("cats dogs", "dogs mice")),
+        ("", "words", ("", "words")),
+    ],
+)  # fmt: skip
+def test_what_counts_as_swapped(first, second, swapped):
+    left, right = swapped_words(first.split(), second.split())
+    words = " ".join(first.split()[n] for n in left), " ".join(second.split()[n] for n in right)
+    assert words == swapped
+
+
+def test_an_exchange_has_the_longest_middle_and_the_leftmost_common_subsequence_decides_else():
+    assert exchanged(list("xay"), list("yax")) == ([0, 2], [0, 2])
+    assert exchanged(list("abc"), list("abd")) is None
+    assert outside_common(list("aXa"), list("a")) == ([1, 2], [])
+    assert shared_words(["a", "b", "a"], ["c", "a"]) == [(0, 1)]
+
+
+@pytest.mark.parametrize("name", EXPLAINED)
+def test_a_factor_has_no_value_where_its_annotation_or_its_second_text_is_missing(name):
+    case = example("a plain text of words")
+    assert value(name, case, counted(case, [0.1] * 5)) is None
+    assert find_factor(name).values([case], NOTHING, [None]) == [None]
+
+
+@pytest.mark.parametrize("name", EXPLAINED)
+def test_a_factor_has_a_direction_and_a_value_for_each_explainer(name):
+    factors = factors_of(["ACC", name], ["lime", "shapley"])
+    assert [factor.name for factor in factors] == ["ACC", f"{name} (lime)", f"{name} (shapley)"]
+    assert {factor.direction for factor in factors[1:]} == {"worse"}
+    with pytest.raises(ShoalError, match="no explainer is named[\\s\\S]*explainers = "):
+        factors_of([name], [])
+
+
+def test_a_factor_of_ones_own_is_given_attributions_if_it_asks_for_them(tmp_path, monkeypatch):
+    (tmp_path / "my_factors_of_words.py").write_text(
+        "def length(case, prediction, probabilities):\n    return len(case.examples[0][0])\n"
+        "def first(case, prediction, probabilities, attribution):\n"
+        "    return None if attribution is None else attribution.values[0]\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    case = example("a b")
+    factors = factors_of(["my_factors_of_words:length=worse", "my_factors_of_words:first=better"], ["lime"])
+    assert [factor.name for factor in factors] == [
+        "my_factors_of_words:length",
+        "my_factors_of_words:first (lime)",
+    ]
+    assert factors[0].values([case], NOTHING) == [3.0]
+    assert factors[1].values([case, case], NOTHING_TWICE, [counted(case, [0.5, 0.1]), None]) == [0.5, None]
+
+
+NOTHING_TWICE = Answers(("no", "yes"), np.zeros(2, np.int64))

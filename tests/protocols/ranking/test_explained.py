@@ -1,0 +1,172 @@
+"""Ranking by attributions, from the file to the order of models."""
+
+import csv
+
+import numpy as np
+import pytest
+from by_hand import by_hand
+
+from shoal import RunStore, ShoalError, audit, read_plan
+from shoal.explaining import EXPLAINERS, explain
+from shoal.explaining.attributions import How
+from shoal.protocols.ranking.build import FEATURE
+from shoal.protocols.ranking.factors import find_factor
+from shoal.records import Answers, Case
+from shoal.runs.executors import run_jobs
+from shoal.runs.plan import check_plan
+
+SENTENCES = ["not good film", "good plot", "film not good .", "plot good unseen", "good"]
+PAIRS = [("not film plot", "film plot"), ("not plot", "plot"), ("not film", "film .")]
+
+
+# Planted models
+
+
+def planted(word, weight):
+    """A model that goes by one word, whichever else there are."""
+    return by_hand({word: [1.0]}, lambda given: weight * given.sum(dim=(1, 2)) - 1.0)
+
+
+def mean(name, model, cases, method):
+    explained = explain(model, [case.examples[0] for case in cases], method, How(samples=200, specials=True))
+    answers = Answers(("no", "yes"), np.zeros(len(cases), np.int64))
+    return np.mean([n for n in find_factor(name).values(cases, answers, explained) if n is not None])
+
+
+@pytest.mark.parametrize("method", EXPLAINERS)
+def test_a_model_with_a_shortcut_is_ranked_below_an_honest_one_by_the_window(method):
+    """The honest model goes by the feature word, the other by a mark that happens to go with it in training."""
+    cases = [Case(text, ((text,),), ("yes",), {}, "", {FEATURE: "good"}) for text in SENTENCES]
+    honest, shortcut = planted("good", 4.0), planted(".", 4.0)
+    assert mean("ADJ", honest, cases, method) < mean("ADJ", shortcut, cases, method) - 0.1
+
+
+@pytest.mark.parametrize("method", EXPLAINERS)
+def test_a_model_with_a_shortcut_is_ranked_below_an_honest_one_by_the_second_text(method):
+    """Of two texts the honest model goes by a word that only the first has, the other by words that both share."""
+    cases = [Case(str(number), (pair,), ("yes",), {}, "", {}) for number, pair in enumerate(PAIRS)]
+    honest, shortcut = planted("not", 4.0), planted("[SEP]", 2.0)
+    assert mean("FIRST-TOK", honest, cases, method) < mean("FIRST-TOK", shortcut, cases, method) - 0.1
+
+
+# Through the protocol
+
+
+def write(path, rows):
+    with path.open("w", newline="") as stream:
+        writer = csv.DictWriter(stream, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+@pytest.fixture
+def sentences(tmp_path):
+    adjectives = [("great", "positive"), ("awful", "negative"), ("good", "positive"), ("bad", "negative")]
+    rows = [
+        {"text": f"The {thing} was {word}.", "label": label, "adjective": word}
+        for thing in ("food", "film", "staff")
+        for word, label in adjectives
+    ]
+    rows[0]["adjective"] = ""
+    write(tmp_path / "new.csv", rows)
+    return tmp_path / "new.csv"
+
+
+def test_every_example_has_a_column_of_values_by_factor_and_explainer(sentences):
+    result = audit(
+        "ranking", "tiny:sentiment", data=(str(sentences),), feature="adjective", factors=("ACC", "ADJ"),
+        explainers=("shapley", "gradients"), samples=40,
+    )  # fmt: skip
+    assert list(result.columns) == ["prediction", "ACC", "ADJ (shapley)", "ADJ (gradients)"]
+    values = result.columns["ADJ (shapley)"]
+    assert values[0] is None and all(number is not None for number in values[1:])
+    rows = {row.groups.get("factor"): row for row in result.measures}
+    assert rows["ADJ (gradients)"].n == len(result.cases) - 1 == rows["ACC"].n - 1
+    assert rows["ADJ (shapley)"].value < 0
+
+
+def test_scales_are_applied_when_scoring_and_ask_nothing_again(sentences):
+    settings = {"data": (str(sentences),), "feature": "adjective", "factors": ("ACC", "ADJ")}
+    raw, summed = (
+        audit("ranking", "tiny:sentiment", **settings, explainers=("gradients",), samples=10, scale=scale)
+        for scale in ("raw", "sum")
+    )
+    first, second = (result.columns["ADJ (gradients)"] for result in (raw, summed))
+    assert first != second and all(abs(number) <= 1 for number in second[1:])
+
+
+PLAN = """
+models = ["tiny:sentiment", "python:a_second_model:ask"]
+[ranking]
+data = ["new.csv"]
+feature = "adjective"
+explainers = ["lime"]
+samples = 40
+factors = ["ACC", "ADJ"]
+probe_sizes = [5]
+probe_sets = 50
+resamples = 100
+"""
+
+
+def test_a_stopped_run_goes_on_where_it_was_and_ends_alike(sentences, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "a_second_model.py").write_text(
+        "def ask(texts):\n"
+        "    yes = [0.8 if 'good' in text else 0.3 for text in texts]\n"
+        "    return [{'negative': 1 - p, 'positive': p} for p in yes]\n"
+    )
+    (tmp_path / "plan.toml").write_text(PLAN)
+    jobs = check_plan(read_plan(tmp_path / "plan.toml"))
+    whole, stopped = RunStore(tmp_path / "whole"), RunStore(tmp_path / "stopped")
+    assert {problem for _, problem in run_jobs(jobs, whole)} == {None}
+    from shoal.protocols.ranking import explained
+
+    asked: list[int] = []
+
+    def once(*given, **named):
+        asked.append(1)
+        if len(asked) == 2:
+            raise KeyboardInterrupt
+        return explain(*given, **named)
+
+    monkeypatch.setattr("shoal.models.ask.BATCH", 4)
+    monkeypatch.setattr(explained, "explain", once)
+    with pytest.raises(KeyboardInterrupt):
+        list(run_jobs(jobs, stopped))
+    assert {problem for _, problem in run_jobs(jobs, stopped)} == {None}
+    for job in jobs:
+        kept = [
+            {row.example_id: row.data for row in store.read_answers(job.id)} for store in (whole, stopped)
+        ]
+        assert kept[0].keys() == kept[1].keys()
+        for identity, data in kept[0].items():
+            numbers = [rows["attributions"]["lime"]["values"] for rows in (data, kept[1][identity])]
+            np.testing.assert_allclose(*numbers, atol=1e-6)
+    assert (
+        len(asked) == 1 + 1 + 2 + 3
+    )  # one kept, one stopped; the rest of the first model's, all of the second's
+
+
+def test_what_cannot_be_explained_is_an_error_in_words(sentences):
+    settings = {"data": (str(sentences),), "factors": ("ACC", "SUM-DIFF")}
+    with pytest.raises(ShoalError, match="no explainer is named"):
+        audit("ranking", "tiny:sentiment", **settings)
+    with pytest.raises(ShoalError, match="no explainer is called 'shap'"):
+        audit("ranking", "tiny:sentiment", **settings, explainers=("shap",))
+    with pytest.raises(ShoalError, match="nothing in column 'verb'"):
+        audit("ranking", "tiny:sentiment", **settings, explainers=("lime",), feature="verb")
+
+
+def test_an_example_that_a_model_cuts_is_an_error_and_takes_no_other_with_it(tmp_path):
+    texts = ["The food was great. " * 30, "The food was awful.", "The film was good."]
+    labels = ["positive", "negative", "positive"]
+    write(tmp_path / "long.csv", [{"text": a, "label": b} for a, b in zip(texts, labels, strict=True)])
+    result = audit(
+        "ranking", "tiny:sentiment", data=(str(tmp_path / "long.csv"),), explainers=("gradients",), samples=5,
+        factors=("ACC", "CONF"),
+    )  # fmt: skip
+    errors = [outcome.error for outcome in result.outcomes]
+    assert "more than the model takes" in errors[0] and errors[1:] == ["", ""]
+    assert result.columns["CONF"][0] is None

@@ -1,0 +1,395 @@
+"""The page in a real browser: nothing fails, nothing is fetched, and what it offers works by mouse and by keyboard.
+
+Without Chromium these tests are skipped on a user's machine and fail in CI (`make test` installs it where it may).
+"""
+
+import os
+import re
+import runpy
+import shutil
+from collections.abc import Callable, Iterator
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from shoal import audit
+from shoal.protocols import PROTOCOLS
+from shoal.protocols.bias import example
+from shoal.records import Case, Measure, Measures, Outcome, Result
+from shoal.report.data import Page as Contents
+from shoal.report.data import Part, results_page
+from shoal.report.html import write_page
+from shoal.views import Column, Curves, Line, Number, Row, Section, Table
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+SMALL: dict[str, Any] = runpy.run_path(str(Path(__file__).parents[1] / "contracts" / "test_tables.py"))[
+    "SMALL"
+]
+HOSTILE = (
+    "<script>window.hacked=1</script><img src=x onerror='window.hacked=1'>\"'\u202e ]]> </script> 👩‍👩‍👧 "
+)
+SERIOUS = ("serious", "critical")
+
+
+def _missing(words: str) -> None:
+    if os.environ.get("CI", "").lower() not in ("", "0", "false"):
+        pytest.fail(f"{words} (CI is set: nothing is skipped)", pytrace=False)
+    pytest.skip(words)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """Headless Chromium, the one that the machine has."""
+    path = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if path is None:
+        _missing("no Chromium here: apt-get install chromium")
+    try:
+        from playwright.sync_api import sync_playwright
+    except ModuleNotFoundError:
+        _missing('no Playwright here: pip install "shoal[dev]"')
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield started
+        started.close()
+
+
+class Watched:
+    """A page that was opened, with whatever it complained about or asked for."""
+
+    def __init__(self, browser: Any, path: Path, **options: Any) -> None:
+        viewport = {"width": options.pop("width", 1280), "height": 900}
+        self.context = browser.new_context(viewport=viewport, **options)
+        self.page = self.context.new_page()
+        self.troubles: list[str] = []
+        self.page.on("console", lambda message: self.troubles.append(message.text))
+        self.page.on("pageerror", lambda error: self.troubles.append(str(error)))
+        self.page.on("request", lambda request: self._asked(request.url, path.as_uri()))
+        self.page.goto(path.as_uri())
+
+    def _asked(self, url: str, own: str) -> None:
+        if url != own:
+            self.troubles.append(f"asked for {url}")
+
+    def cases(self) -> Any:
+        """The list of cases, once it is there."""
+        self.page.locator("#cases").scroll_into_view_if_needed()
+        self.page.locator("#list > li").first.wait_for()
+        return self.page.locator("#list > li")
+
+    def value(self, script: str) -> Any:
+        return self.page.evaluate(script)
+
+
+Opened = Callable[..., Watched]
+
+
+@pytest.fixture
+def opened(browser: Any) -> Iterator[Opened]:
+    """Opens pages and closes them; a page that complained or fetched anything fails the test."""
+    pages: list[Watched] = []
+
+    def open_page(path: Path, **options: Any) -> Watched:
+        pages.append(Watched(browser, path, **options))
+        return pages[-1]
+
+    yield open_page
+    for watched in pages:
+        watched.context.close()
+        assert watched.troubles == []
+
+
+# Pages to look at
+
+
+def _vectors(folder: Path) -> Path:
+    sides = [side for test in example.tests() for side in (test.targ1, test.targ2, test.attr1, test.attr2)]
+    words = sorted({word for side in sides for word in side.words})
+    rng = np.random.default_rng(0)
+    rows = [f"{word} " + " ".join(f"{x:.3f}" for x in rng.normal(size=8)) for word in words]
+    (folder / "vectors.txt").write_text("\n".join(rows) + "\n")
+    return folder / "vectors.txt"
+
+
+@pytest.fixture(scope="module")
+def page_of_protocol(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """The page of one job of a protocol."""
+    folder = tmp_path_factory.mktemp("pages")
+
+    def written(name: str) -> Path:
+        model, settings = SMALL[name]
+        result = audit(name, model.replace("VECTORS", str(_vectors(folder))), **settings)
+        write_page(results_page([result]), folder / f"{name}.html", [result.job])
+        return folder / f"{name}.html"
+
+    return written
+
+
+def _case(number: int) -> Case:
+    group = "negation" if number % 2 else "names"
+    first = f"Anna saw a good film {number}."
+    second = first.replace("good", "bad") if group == "negation" else first.replace("Anna", "Berta")
+    groups = {"functionality": group, "capability": "logic", "test type": "INV"}
+    return Case(
+        f"{group}/{number}", ((first,), (second,)), groups=groups, meta={"expects": "the same answer"}
+    )
+
+
+def made(model: str, failing: int, count: int = 60) -> Result:
+    """A result whose first cases fail; of both groups as many."""
+    cases = [_case(number) for number in range(count)]
+    outcomes = [Outcome(case.id, i >= failing, -0.5 if i < failing else 0.5) for i, case in enumerate(cases)]
+    said = [["positive .98", "negative .61"] if i < failing else ["positive .98"] * 2 for i in range(count)]
+    measures = []
+    for group in ("negation", "names"):
+        passed = [out.passed for case, out in zip(cases, outcomes, strict=True) if group in case.id]
+        rate, groups = sum(map(bool, passed)) / len(passed), _case(group == "negation").groups
+        interval = (rate / 2, (1 + rate) / 2)
+        facts = {"mean over": "cases"}
+        measures.append(Measure("pass rate", rate, len(passed), groups, interval, "wilson", facts=facts))
+    whole = Measure("suite score", 1 - failing / count, count, {}, (0.4, 0.8), facts={"headline": True})
+    job = {
+        "id": f"job {model}",
+        "protocol": "behaviour",
+        "model": model,
+        "settings": {"seed": 0, "suite": "s"},
+    }
+    return Result(job, cases, outcomes, Measures([*measures, whole]), {"said": said})
+
+
+def contents(*results: Result) -> Contents:
+    parts = []
+    for result in results:
+        rows = [
+            Row([row.groups.get("functionality", "all"), Number(row), Number(row, part="interval")])
+            for row in result.measures
+        ]
+        table = Table([Column("name", "left"), Column("pass rate"), Column("interval")], rows, "rates")
+        line = Line("pass rate", [(float(i), row) for i, row in enumerate(result.measures)])
+        section = Section("Rates", "What was found.", [table, Curves("step", [line], title="over steps")])
+        parts.append(Part(str(result.job["model"]), [section], str(result.job["model"])))
+    page = results_page([])
+    return Contents(
+        parts,
+        "a page",
+        findings=page.findings,
+        results={str(result.job["model"]): result for result in results},
+    )
+
+
+@pytest.fixture(scope="module")
+def two_models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A page of two models: a fails the first 30 cases of 60, b the first 10."""
+    path = tmp_path_factory.mktemp("two") / "page.html"
+    write_page(contents(made("a", 30), made("b", 10)), path, [])
+    return path
+
+
+# Every protocol's page
+
+
+@pytest.mark.parametrize("name", [name for name in PROTOCOLS if name in SMALL])
+def test_a_protocols_page_is_shown_without_a_complaint_and_is_accessible(name, page_of_protocol, opened):
+    watched = opened(page_of_protocol(name))
+    assert watched.page.locator("h1").inner_text().lower().startswith(name)
+    assert watched.page.locator("article table").count() > 0
+    watched.cases()
+    assert serious(watched.page) == []
+
+
+def serious(page: Any) -> list[str]:
+    """What axe-core says is seriously wrong."""
+    page.evaluate((files("axe_playwright_python") / "axe.min.js").read_text())
+    told = page.evaluate("axe.run()")
+    assert told["passes"]
+    return [
+        f"{rule['id']}: {node['html'][:120]} {node['failureSummary']}"
+        for rule in told["violations"]
+        if rule["impact"] in SERIOUS
+        for node in rule["nodes"]
+    ]
+
+
+def test_dark_colours_have_enough_contrast_too(two_models, opened):
+    watched = opened(two_models, color_scheme="dark")
+    watched.cases()
+    assert serious(watched.page) == []
+
+
+@pytest.mark.parametrize("width", [390, 768, 1280])
+def test_no_width_makes_the_page_scroll_sideways(width, two_models, opened):
+    watched = opened(two_models, width=width)
+    watched.cases()
+    assert watched.value("document.documentElement.scrollWidth <= innerWidth")
+
+
+# From numbers to cases
+
+
+def test_a_number_says_what_it_rests_on_and_leads_to_its_cases(two_models, opened):
+    watched = opened(two_models)
+    page = watched.page
+    number = page.locator("#part-1 .num[data-g*=negation]").first
+    number.hover()
+    assert (
+        page.locator("#hint")
+        .inner_text()
+        .startswith("pass rate: 50.0\n95 % interval 25.0 – 75.0 (wilson)\nn = 30")
+    )
+    number.click()
+    page.get_by_role("button", name="Show its cases: 15 fail").click()
+    watched.cases()
+    assert page.locator("#count").inner_text() == "15 failing cases"
+    assert page.locator("#job").input_value() == "0"
+    first = page.locator("#list > li").first
+    assert "✕ fails" in first.inner_text() and "expected the same answer" in first.inner_text()
+    assert first.locator("mark").all_inner_texts() == ["good", "bad"]
+    assert first.locator(".answer").all_inner_texts() == ["positive .98", "negative .61"]
+    page.get_by_role("button", name="Back to the number").click()
+    assert watched.value("document.activeElement.dataset.g.includes('negation')")
+
+
+def test_cases_are_searched_and_filtered_and_failing_ones_come_first(two_models, opened):
+    watched = opened(two_models)
+    cases, page = watched.cases(), watched.page
+    assert page.locator("#count").inner_text() == "40 failing cases"
+    assert cases.count() == 20
+    page.get_by_role("button", name="Show 20 more of 20").click()
+    assert cases.count() == 40
+    page.get_by_label("Search").fill("film 7.")
+    page.locator("#count", has_text="2 failing cases").wait_for()
+    page.get_by_label("Job").select_option("b")
+    assert page.locator("#count").inner_text() == "1 failing case"
+    assert "✕ a: negative .61" in cases.first.inner_text(), "how the other model did on the same case"
+    page.get_by_role("button", name="Clear").click()
+    page.get_by_label("Functionality").select_option("names")
+    page.get_by_label("How it went").select_option("Passing (80)")
+    assert page.locator("#count").inner_text() == "40 passing cases"
+    page.get_by_role("button", name="Clear").click()
+    page.get_by_label("How it went").select_option("Fails in a alone (20)")
+    assert page.locator("#count").inner_text() == "20 cases"
+    assert "✓ b: positive .98" in cases.first.inner_text()
+    page.get_by_label("How it went").select_option("All (120)")
+    verdicts = page.locator("#list .verdict").all_inner_texts()
+    assert verdicts == sorted(verdicts, key=lambda word: "fails" not in word)
+
+
+def test_a_pair_that_counts_for_a_stereotype_score_has_not_passed_anything(tmp_path, opened):
+    result = made("a", 30)
+    score = Measure("stereotype score", 0.5, 60, {}, (0.4, 0.6), facts={"mean over": "cases"})
+    shown = contents(Result(result.job, result.cases, result.outcomes, Measures([score]), result.columns))
+    write_page(shown, tmp_path / "p.html", [])
+    watched = opened(tmp_path / "p.html")
+    cases, page = watched.cases(), watched.page
+    assert page.locator("#count").inner_text() == "60 cases"
+    assert "○ does not count for the stereotype score" in cases.first.inner_text()
+    page.get_by_label("How it went").select_option("Counts for the stereotype score (30)")
+    assert "● counts for the stereotype score" in cases.first.inner_text()
+    assert not re.search("(?i)fail|pass", page.locator("#cases").inner_text())
+
+
+def test_numbers_can_be_reached_by_keyboard(two_models, opened):
+    watched = opened(two_models)
+    page = watched.page
+    page.locator("#part-1 td .num").first.focus()
+    assert page.locator("#hint").is_visible()
+    page.keyboard.press("ArrowDown")
+    assert watched.value("document.activeElement.dataset.g.includes('names')")
+    page.keyboard.press("Enter")
+    assert watched.value("document.activeElement.textContent") == "Show its cases: 15 fail"
+    page.keyboard.press("Escape")
+    assert page.locator("#hint").is_hidden()
+    assert watched.value("document.activeElement.className") == "num"
+
+
+def test_a_finding_leads_to_its_number(tmp_path, opened):
+    result = made("a", 30)
+    page = results_page([result])
+    shown = contents(result)
+    write_page(Contents(shown.parts, findings=page.findings, results=shown.results), tmp_path / "p.html", [])
+    watched = opened(tmp_path / "p.html")
+    told = watched.page.locator("#findings .told").inner_text()
+    assert told == "The suite score is 50.0 %. The lowest pass rate is that of negation: 50.0 %."
+    watched.page.locator("#findings a").nth(1).click()
+    assert watched.value("document.activeElement.closest('article').id") == "part-1"
+    assert watched.value("document.activeElement.textContent") == "50.0"
+
+
+# Looks
+
+
+def test_dark_and_light_follow_the_system_until_they_are_chosen(two_models, opened):
+    watched = opened(two_models, color_scheme="dark")
+    ground = "getComputedStyle(document.body).backgroundColor"
+    assert watched.value(ground) == "rgb(21, 25, 29)"
+    watched.page.get_by_role("button", name="Change to light colours").click()
+    assert watched.value(ground) == "rgb(251, 251, 250)"
+    watched.page.reload()
+    assert watched.value(ground) == "rgb(251, 251, 250)"
+
+
+def test_on_paper_there_is_the_report_and_none_of_its_buttons(two_models, opened):
+    watched = opened(two_models, color_scheme="dark")
+    watched.cases()
+    watched.page.emulate_media(media="print")
+    assert watched.value("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert watched.page.locator("nav").is_hidden() and watched.page.locator("form").is_hidden()
+    assert watched.page.locator("article table").first.is_visible()
+    assert watched.page.pdf().startswith(b"%PDF")
+
+
+def test_the_data_of_a_picture_can_be_read_and_copied(two_models, opened):
+    watched = opened(two_models, permissions=["clipboard-read", "clipboard-write"])
+    page = watched.page
+    page.locator("#part-1 figure.curves summary").first.click()
+    page.locator("#part-1 figure.curves .csv > summary").click()
+    page.locator("#part-1 figure.curves .copy").click()
+    page.locator("#part-1 figure.curves .copy", has_text="Copied").wait_for()
+    assert watched.value("navigator.clipboard.readText()").startswith("step,pass rate,pass rate low")
+
+
+# Hostile and large
+
+
+def test_hostile_text_stays_text(tmp_path, opened):
+    long = "word " * 2_000
+    case = Case(
+        HOSTILE,
+        ((HOSTILE + long,), ("שלום " + HOSTILE,), *((f"{number} {HOSTILE}",) for number in range(9))),
+        groups={HOSTILE: HOSTILE},
+        meta={"expects": HOSTILE},
+    )
+    job = {"id": HOSTILE, "protocol": "x", "model": HOSTILE}
+    outcomes = [Outcome(HOSTILE, None, None, HOSTILE)]
+    result = Result(job, [case], outcomes, Measures([]), {"said": [[HOSTILE, HOSTILE]]})
+    page = Contents([Part(HOSTILE, [Section(HOSTILE, HOSTILE)], HOSTILE)], HOSTILE, results={HOSTILE: result})
+    write_page(page, tmp_path / "p.html", [])
+    watched = opened(tmp_path / "p.html")
+    card = watched.cases().first
+    assert "<script>window.hacked=1</script><img src=x" in card.inner_text()
+    assert watched.page.locator("img").count() == 0
+    card.get_by_role("button", name="whole text").click()
+    card.get_by_role("button", name="4 more variants").click()
+    assert card.locator(".variant:visible").count() == 10
+    assert watched.value("window.hacked") is None
+    assert watched.value("document.documentElement.scrollWidth <= innerWidth")
+
+
+@pytest.mark.slow
+def test_a_page_of_200_000_cases_is_small_and_opens_at_once(tmp_path, opened):
+    path = tmp_path / "report.html"
+    result = made("a", 120_000, 200_000)
+    write_page(contents(result), path, [])
+    assert path.stat().st_size < 15_000_000
+    assert (tmp_path / "report-cases.jsonl").read_bytes().count(b"\n") == 200_000
+    spans = []
+    for _ in range(3):
+        watched = opened(path)
+        spans.append(watched.value("performance.getEntriesByType('navigation')[0].domComplete"))
+    assert min(spans) < 2_000, "milliseconds"
+    watched.cases()
+    assert "report-cases.jsonl" in watched.page.locator("#sampled").inner_text()
+    assert "of those that this page holds" in watched.page.locator("#count").inner_text()
+    assert {"names", "negation"} <= set(watched.page.get_by_label("Functionality").inner_text().split())

@@ -1,0 +1,120 @@
+"""Pattern accuracy and what it is compared with: the values of docs/method/merge.md 4.6, 4.7 and beyond.md 7.15."""
+
+import math
+
+import numpy as np
+import pytest
+
+from shoal.stats.patterns import (
+    audited_accuracy,
+    beta_binomial,
+    correlated_reference,
+    correlation_interval,
+    independence_reference,
+    intra_problem_correlation,
+    is_solved,
+    needed,
+    sample_accuracy,
+    solved_shares,
+)
+
+N = [20, 20, 20]
+
+
+def share(right, n, threshold):
+    return float(np.mean(is_solved(right, n, threshold)))
+
+
+def test_the_worked_example_of_three_problems(worked):
+    example = worked["merge.pa"]
+    n = [example["n"]] * 3
+    assert sample_accuracy(example["correct"], n) == pytest.approx(example["SA"], abs=1e-7)
+    for threshold, expected in example["PA"].items():
+        assert share(example["correct"], n, float(threshold)) == pytest.approx(expected, abs=1e-7)
+
+
+def test_the_worked_references(worked):
+    example = worked["merge.null"]
+    for threshold, expected in example["independent"].items():
+        reference = independence_reference([example["n"]], example["mu"], float(threshold))
+        assert reference == pytest.approx(expected, abs=5e-8)
+    for correlation, expected in example["beta_binomial_PA1"].items():
+        reference = correlated_reference([example["n"]], example["mu"], float(correlation), 1.0)
+        assert reference == pytest.approx(expected, abs=5e-5)
+    assert independence_reference([20], 0.8872, 0.5) == pytest.approx(1.0, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("threshold", "n", "expected"),
+    [(0.9, 20, 18), (0.95, 20, 19), (0.67, 3, 3), (0.66, 3, 2), (1.0, 20, 20), (0.05, 20, 1), (0.01, 20, 1)],
+)
+def test_thresholds_are_whole_numbers_of_variants(threshold, n, expected):
+    assert needed(threshold, n) == expected
+
+
+def test_more_variants_make_patterns_harder_or_easier():
+    assert independence_reference([5], 0.8872, 0.5) == pytest.approx(0.988, abs=5e-4)
+    assert independence_reference([9], 0.8872, 0.9) == pytest.approx(0.341, abs=5e-4)
+    assert independence_reference([10], 0.8872, 0.9) == pytest.approx(0.686, abs=5e-4)
+
+
+def test_unequal_problems_are_weighed_by_problem_not_by_variant():
+    assert share([1, 0], [1, 9], 1.0) == 0.5 and sample_accuracy([1, 0], [1, 9]) == 0.1
+
+
+def test_the_slips_of_the_poster(tables):
+    rows = [line.split(",") for line in (tables / "merge_table1_statistics.csv").read_text().splitlines()[1:]]
+    seeds = {row[0]: int(row[1]) for row in rows}
+    assert [20 * seeds[name] for name in ("N_Var", "V_Var")] == [74_080, 22_580]
+    assert 20 * 281 == 5_620 == int(rows[2][6]) != 20 * seeds["Adj_Var"]
+    assert 74_080 + 22_580 + 5_620 == 102_280 == int(rows[3][6])
+    average = (3704 * 144.2 + 1129 * 112 + 280 * 79.9) / 4468
+    assert average == pytest.approx(152.85, abs=0.005)
+    assert sum(map(float, rows[0][3:6])) == pytest.approx(81.2)
+
+
+def test_all_or_nothing_is_a_correlation_of_one_and_chance_is_none():
+    assert intra_problem_correlation([20, 0, 20, 20], [20] * 4) == pytest.approx(1.0)
+    rng = np.random.default_rng(0)
+    n = rng.integers(5, 30, size=4000)
+    assert intra_problem_correlation(rng.binomial(n, 0.8), n) == pytest.approx(0.0, abs=0.01)
+    assert math.isnan(intra_problem_correlation([20, 20], [20, 20]))
+    assert math.isnan(intra_problem_correlation([1, 0], [1, 1]))
+
+
+def test_the_correlation_that_was_planted_is_found():
+    rng = np.random.default_rng(1)
+    size = 1 / 0.3 - 1
+    n = rng.choice([10, 20, 40], size=3000)
+    c = rng.binomial(n, rng.beta(0.85 * size, 0.15 * size, size=3000))
+    assert intra_problem_correlation(c, n) == pytest.approx(0.3, abs=0.03)
+    accuracy, correlation = beta_binomial(c, n)
+    assert accuracy == pytest.approx(0.85, abs=0.015) and correlation == pytest.approx(0.3, abs=0.03)
+
+
+def test_the_interval_of_a_correlation_covers_it():
+    rng = np.random.default_rng(2)
+    size, hits, times = 1 / 0.3 - 1, 0, 300
+    for _ in range(times):
+        c = rng.binomial(20, rng.beta(0.85 * size, 0.15 * size, size=150))
+        _, (low, high) = correlation_interval([c], [np.full(150, 20)], np.arange(150))
+        hits += low <= 0.3 <= high
+    assert 0.90 < hits / times <= 0.99
+
+
+def test_draws_from_a_pool_are_averaged_exactly():
+    rng = np.random.default_rng(3)
+    pool = np.array([1] * 30 + [0] * 6)
+    drawn = np.array([rng.choice(pool, 20, replace=False).sum() for _ in range(20_000)])
+    for threshold in (0.5, 0.85, 0.9):
+        expected = float(np.mean(is_solved(drawn, np.full(len(drawn), 20), threshold)))
+        assert solved_shares([(30, 36, 20)], [threshold])[0] == pytest.approx(expected, abs=0.015)
+    assert solved_shares([(20, 20, 20)], [0.05, 1.0]) == pytest.approx([1.0, 1.0])
+    assert solved_shares([(5, 5, 5), (2, 4, 2)], [1.0]) == pytest.approx([1 / 6])
+
+
+def test_a_perfect_model_does_not_reach_100_where_labels_are_wrong():
+    assert audited_accuracy(0.887, 0.05) == pytest.approx(0.9319, abs=5e-5)
+    assert independence_reference([20], 0.95, 1.0) == pytest.approx(0.358, abs=5e-4)
+    assert independence_reference([20], 0.95, 0.95) == pytest.approx(0.736, abs=5e-4)
+    assert math.isnan(audited_accuracy(0.9, 0.7))
