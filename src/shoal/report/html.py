@@ -18,7 +18,7 @@ from ..show.pieces import interval_text, plain, value_text
 from ..views import to_read
 from .blocks import section_html
 from .data import HEADLINE, Page, results_page
-from .shelf import as_script, is_whole, shelf
+from .shelf import as_script, is_pass_or_fail, is_whole, shelf
 from .words import joined, key_of, rests_on, words
 
 FIRST = 3
@@ -68,6 +68,16 @@ def _blocks(result: Result) -> Iterator[Result]:
         yield replace(result, cases=result.cases[part], outcomes=result.outcomes[part], columns=columns)
 
 
+def refuse_device(path: Path) -> None:
+    """A page has files beside it, which a device or a pipe cannot have."""
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise StoreError(
+            f"{path}: not a plain file",
+            why="further files are written beside it, and there is no beside",
+            fix="--out report.html",
+        )
+
+
 def write_report(results: Sequence[Result], path: Path | str) -> None:
     """Write some results as one page, each as its protocol shows it, and their numbers beside it as JSON."""
     write_page(results_page(results), path, [result.job for result in results])
@@ -106,6 +116,7 @@ def page_of(page: Page, held: Mapping[str, Any] | None = None, beside: str = "")
         plan=words(page.plan),
         cases=Markup(as_script(held)) if held["rows"] else "",
         jobs=[words(job["name"]) for job in held["jobs"]],
+        fails=is_pass_or_fail(held),
         beside="" if is_whole(held) else words(beside),
         script=Markup(script),
         hash=b64encode(sha256(script.encode()).digest()).decode(),
