@@ -2,8 +2,8 @@
 
     python benchmarks/ranking.py [--models 100]
 
-Seconds of processor time, so that a busy machine changes little. The loop takes a tenth of the probe sets, its time is multiplied by ten, and both take turns. Both must give the same
-accuracies on the probe sets that the loop took.
+Seconds of processor time, so that a busy machine changes little. The loop takes a tenth of the probe sets, its time is
+multiplied by ten, and both take turns. Both must give the same accuracies on the probe sets that the loop took.
 """
 
 import argparse
@@ -12,7 +12,14 @@ import time
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.stats.ranking import accuracy_by_set, few_shot_accuracy, order_of, over_models, probe_means, probe_sets
+from shoal.stats.ranking import (
+    accuracy_by_set,
+    few_shot_accuracy,
+    order_of,
+    over_models,
+    probe_means,
+    probe_sets,
+)
 
 SETS, SIZE, POPULATION, FACTORS, SHARE = 500, 10, 600, 5, 10
 
@@ -68,7 +75,9 @@ def main() -> None:
         np.testing.assert_allclose(by_shoal(tables, truth, few), looped)
     np.testing.assert_allclose(accuracy_by_set(probe_means(tables[0], probes), truth).mean(), computed[0])
     print(f"{SETS} probe sets of {SIZE}, {models} models, {FACTORS} factors: {shoal_took:.2f} s")
-    print(f"a plain loop takes {np.median(ratios):.0f} times as long ({min(ratios):.0f} to {max(ratios):.0f})")
+    print(
+        f"a plain loop takes {np.median(ratios):.0f} times as long ({min(ratios):.0f} to {max(ratios):.0f})"
+    )
 
 
 if __name__ == "__main__":

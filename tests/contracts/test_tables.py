@@ -31,6 +31,7 @@ SEAM = ("Settings", "parts", "title", "build", "recipe", "ask", "score", "compar
 SMALL = {
     "behaviour": ("tiny:sentiment", {"suite": "sentiment", "limit": 40}),
     "bias": ("vectors:VECTORS", {"diagnostic": "seat", "data": "example"}),
+    "merge": ("tiny:nli", {"limit": 6, "minimum": 6, "sample": 6, "draws": 2}),
     "cood": ("tiny:sentiment", {"control": "majority", "test_per_label": 4, "validation_per_label": 0}),
     "ranking": ("tiny:sentiment", {"data": ("sentiment",)}),
 }

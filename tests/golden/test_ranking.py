@@ -34,7 +34,9 @@ def from_accuracies(percent: list[float], size: int = 10) -> tuple[float, float]
 
 def inoculated(tables: Path, dataset: str, column: str, model: str) -> list[float]:
     found = rows(tables, "fewshot_table6_models.csv")
-    return [float(row[column]) for row in found if row["dataset"] == dataset and row["model"].startswith(model)]
+    return [
+        float(row[column]) for row in found if row["dataset"] == dataset and row["model"].startswith(model)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -55,7 +57,9 @@ def test_acc_on_msgs_follows_from_the_accuracies_alone(tables, feature, half, fa
         ("HANS", "ood_accuracy", "roberta-large", 82.3, None),
     ],
 )
-def test_acc_on_inoculated_models_follows_from_the_accuracies_alone(tables, dataset, column, model, half, fail):
+def test_acc_on_inoculated_models_follows_from_the_accuracies_alone(
+    tables, dataset, column, model, half, fail
+):
     computed = from_accuracies(inoculated(tables, dataset, column, model))
     assert computed[0] == half and fail in (None, computed[1])
 

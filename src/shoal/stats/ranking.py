@@ -190,7 +190,8 @@ def independent_draws(better: ArrayLike, worse: ArrayLike, size: int) -> tuple[F
     """
     right = np.arange(size + 1)
     chances, others = (
-        stats.binom.pmf(right, size, np.asarray(rates, np.float64)[..., None]) for rates in (better, worse)
+        np.asarray(stats.binom.pmf(right, size, np.asarray(rates, np.float64)[..., None]))
+        for rates in (better, worse)
     )
     fewer = np.cumsum(others, axis=-1) - others
     return (chances * fewer).sum(axis=-1), (chances * others).sum(axis=-1)

@@ -25,7 +25,9 @@ def sheets(accuracies: list[float], examples: int, rng: Generator) -> NDArray[np
     return np.where(right, 0, rng.integers(1, len(LABELS), size=right.shape))
 
 
-def looks(table: NDArray[np.int64], how: str, rng: Generator, rounds: int) -> Iterator[tuple[list[int], list[Pair]]]:
+def looks(
+    table: NDArray[np.int64], how: str, rng: Generator, rounds: int
+) -> Iterator[tuple[list[int], list[Pair]]]:
     """The order and all pairs after every ten labels."""
     models, examples = table.shape
     names = [f"m{number}" for number in range(models)]
@@ -72,13 +74,15 @@ def test_labelling_where_models_disagree_needs_fewer_labels():
         table = sheets([0.95, 0.75], 250, rng)
         for how, counts in needed.items():
             steps = looks(table, how, rng, 20)
-            decided = next((n for n, (order, pairs) in enumerate(steps, 1) if pairs[0].verdict == DECIDED), 20)
+            decided = next(
+                (n for n, (order, pairs) in enumerate(steps, 1) if pairs[0].verdict == DECIDED), 20
+            )
             counts.append(10 * decided)
     assert np.mean(needed["disagreement"]) < 0.7 * np.mean(needed["uniform"])
 
 
 def test_of_pairs_said_to_be_ordered_with_some_probability_so_many_are():
-    """Beforehand any share of the examples that only one gets right is equally probable, as the model behind it says."""
+    """Beforehand any share of the examples that only one gets right is equally probable: the model behind it."""
     rng = np.random.default_rng(3)
     apart, share = rng.uniform(0.05, 0.6, 8_000), rng.random(8_000)
     discordant = rng.binomial(20, apart)

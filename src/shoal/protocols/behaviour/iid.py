@@ -4,6 +4,7 @@ The package's own, made by `data/grammar`, or a file to train on and a file to t
 """
 
 import hashlib
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -16,6 +17,7 @@ from ...data.grammar.rows import Row
 from ...data.labelled import read_labelled
 from ...errors import DataError, PlanError, nearest, some
 from ...files import is_file
+from ...models.labels import Spellings, likely
 from ...records import Case
 from .settings import Settings
 from .suite import DEFAULTS
@@ -30,6 +32,8 @@ class IidData:
 
     train: tuple[Row, ...]
     test: tuple[Row, ...]
+    validation: tuple[Row, ...]
+    """To choose by: the other half of what is tested on, where that was halved."""
     labels: tuple[str, ...]
     """In the order of the suite's."""
     digest: str
@@ -47,7 +51,8 @@ def load_iid(settings: Settings, suite_labels: Sequence[str] | None) -> IidData:
     """The data that the settings name."""
     return _load(
         settings.iid, settings.iid_test, settings.iid_texts, settings.iid_label, settings.iid_labels,
-        settings.iid_limit, tuple(suite_labels or ()), stamp(settings.iid), stamp(settings.iid_test),
+        settings.iid_limit, settings.iid_halves, tuple(suite_labels or ()),
+        stamp(settings.iid), stamp(settings.iid_test),
     )  # fmt: skip
 
 
@@ -65,6 +70,7 @@ def _load(
     label: str,
     names: tuple[str, ...],
     limit: int,
+    halves: bool,
     suite_labels: tuple[str, ...],
     *stamps: tuple[int, int],
 ) -> IidData:
@@ -72,13 +78,15 @@ def _load(
         train, test = make_rows(iid, "train"), make_rows(iid, "test")
     else:
         for name, what in ((iid, "iid"), (iid_test, "iid_test")):
+            if what == "iid" and not name and iid_test:
+                continue  # nothing is trained on
             if not name or not is_file(Path(name)):
                 raise PlanError(
                     f"{what} = {name!r} is no file" if name else f"{what} is missing",
                     why=f"a file, or, for iid, data of the package's own: {', '.join(GRAMMARS)}",
                     fix=nearest(name, GRAMMARS) or 'iid = "train.tsv", iid_test = "test.tsv"',
                 )
-        train = read_labelled(Path(iid), texts, label).rows
+        train = read_labelled(Path(iid), texts, label).rows if iid else []
         test = read_labelled(Path(iid_test), texts, label).rows
     if limit and limit < len(train):
         chosen = np.sort(np.random.default_rng(0).choice(len(train), limit, replace=False))
@@ -87,7 +95,15 @@ def _load(
     _need_every_label(called, suite_labels)
     order = [name for name in suite_labels if name in called.values()] or sorted(called.values())
     learnt, tested, labels = _renamed(train, called), _renamed(test, called), tuple(order)
-    return IidData(learnt, tested, labels, _digest(learnt, labels), _digest(tested, labels))
+    chosen_by, tested = _halved(tested) if halves else ((), tested)
+    return IidData(learnt, tested, chosen_by, labels, _digest(learnt, labels), _digest(tested, labels))
+
+
+def _halved(rows: Sequence[Row]) -> tuple[tuple[Row, ...], tuple[Row, ...]]:
+    """To choose by and to test on, as Hugging Face's datasets halve with seed 42 (`docs/method/beluga.md` 1.2)."""
+    order = np.random.default_rng(42).permutation(len(rows))
+    tested = math.ceil(len(rows) / 2)
+    return tuple(rows[at] for at in order[tested:]), tuple(rows[at] for at in order[:tested])
 
 
 def _digest(rows: Sequence[Row], labels: Sequence[str]) -> str:
@@ -99,11 +115,11 @@ def _renamed(rows: Sequence[Row], called: dict[str, str]) -> tuple[Row, ...]:
 
 
 def label_names(found: Sequence[str], given: Sequence[str], suite: Sequence[str]) -> dict[str, str]:
-    """What each label of the data is called in the suite.
+    """What each label of the data is called in the suite: by its name, or as the user says; numbers name nothing.
 
-    Numbers count through the suite's labels; two of them beside a suite of three are its first and last.
-
-    >>> label_names(["0", "1"], (), ("negative", "neutral", "positive"))
+    >>> label_names(["Negative", "POSITIVE"], (), ("negative", "neutral", "positive"))
+    {'Negative': 'negative', 'POSITIVE': 'positive'}
+    >>> label_names(["0", "1"], ("negative", "positive"), ("negative", "neutral", "positive"))
     {'0': 'negative', '1': 'positive'}
     """
     if given and len(given) != len(found):
@@ -116,20 +132,19 @@ def label_names(found: Sequence[str], given: Sequence[str], suite: Sequence[str]
             f"the i.i.d. data has one label only: {some(found)}",
             fix='iid_label = "COLUMN", if another column holds the labels',
         )
-    if given:
-        names = list(given)
-    elif not suite or set(found) <= set(suite):
-        names = list(found)
-    elif all(label.isdecimal() for label in found) and len(found) == len(suite):
-        names = list(suite)
-    elif all(label.isdecimal() for label in found) and (len(found), len(suite)) == (2, 3):
-        names = [suite[0], suite[2]]
-    else:
-        names = []
-    if not names or (suite and not set(names) <= set(suite)):
+    spellings = Spellings(suite)
+    names = list(given) or [(spellings.get(label) or "") if suite else label for label in found]
+    if suite and not set(names) <= set(suite):
+        example = ", ".join(f'"{name}"' for name in likely(len(found), suite)[: len(found)])
         raise PlanError(
             f"the i.i.d. data's labels {some(found, 12)} are not the suite's: {some(suite, 12)}",
-            fix="iid_labels = [...] says what they are called in the suite, in this order",
+            why="which is which cannot be told; a wrong guess would train the model on the opposite",
+            fix=f"iid_labels = [{example}], if that is what {some(found, 12)} mean, in this order",
+        )
+    if len(set(names)) < len(names):
+        raise PlanError(
+            f"the i.i.d. data's labels {some(found, 12)} would be {some(names, 12)}: two of them the same",
+            fix="iid_labels = [...] with a name for each, in this order",
         )
     return dict(zip(found, names, strict=True))
 
