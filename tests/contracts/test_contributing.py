@@ -12,6 +12,7 @@ PACKAGE = ROOT / "src" / "shoal"
 HOMES = {
     "PROTOCOLS": "shoal.protocols",
     "DIAGNOSTICS": "shoal.protocols.bias",
+    "FACTORS": "shoal.protocols.ranking.factors",
     "SUITES": "shoal.protocols.behaviour.suites",
     "RULES": "shoal.protocols.behaviour.rules",
     "FORMATS": "shoal.data",

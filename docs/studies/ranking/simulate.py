@@ -2,9 +2,10 @@
 
     python docs/studies/ranking/simulate.py [--runs 2000]
 
-Everything goes through the functions behind `shoal rank`. Models answer the same examples, which are easy or hard for all
-of them alike: they are right and wrong together, as real models are. In the runs about the level all models are exactly
-as good as each other in the pool: every answer sheet is there in every rotation over the models. Any "decided" is wrong.
+Everything goes through the functions behind `shoal rank`. Models answer the same examples, which are easy or hard for
+all of them alike: they are right and wrong together, as real models are. In the runs about the level all models are
+exactly as good as each other in the pool: every answer sheet is there in every rotation over the models. Any "decided"
+is wrong.
 """
 
 import argparse
@@ -101,9 +102,8 @@ def calibration(runs: int, rng: Generator) -> None:
     sure, right = np.maximum(stated, 1 - stated), (stated > 0.5) == (share > 0.5)
     for low in (0.5, 0.6, 0.7, 0.8, 0.9):
         chosen = (sure >= low) & (sure < low + 0.1 + (low == 0.9)) & (stated != 0.5)
-        print(
-            f"| {low:.1f} to {low + 0.1:.1f} | {chosen.sum():,} | {sure[chosen].mean():.3f} | {right[chosen].mean():.3f} |"
-        )
+        means = f"{sure[chosen].mean():.3f} | {right[chosen].mean():.3f}"
+        print(f"| {low:.1f} to {low + 0.1:.1f} | {chosen.sum():,} | {means} |")
 
 
 def level(runs: int, rng: Generator) -> None:

@@ -505,7 +505,7 @@ def by_mark(rows: Iterable[Answer], questions: Questions, built: Asked) -> dict[
         else:
             marks[row.mark].append(row)
     if not marks:
-        raise DataError(f"none of {len(questions.ids):,} examples has an answer")
+        raise NoAnswerError(f"none of {len(questions.ids):,} examples has an answer")
     if not as_columns:
         return {mark: by_case(kept, questions, built.cases) for mark, kept in marks.items()}
     labels = built.labels or number_labels(built.cases)
@@ -541,6 +541,10 @@ def answer_columns(rows: Iterable[Answer], labels: Sequence[str] | None) -> Answ
     return columns.answers(labels)
 
 
+class NoAnswerError(DataError):
+    """Examples were asked, and what was kept has no answer to them."""
+
+
 class _Places:
     """Which row answers which question."""
 
@@ -564,7 +568,7 @@ class _Places:
         """The row that answers each example of the cases."""
         missing = int((self._rows < 0).sum())
         if missing:
-            raise DataError(f"{missing:,} of {len(self._rows):,} examples have no answer")
+            raise NoAnswerError(f"{missing:,} of {len(self._rows):,} examples have no answer")
         return self._rows[self._questions.rows]
 
 

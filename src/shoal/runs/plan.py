@@ -14,7 +14,6 @@ anything runs.
 import hashlib
 import json
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -22,7 +21,7 @@ from typing import Any
 from urllib.parse import quote
 
 from ..errors import PlanError, ShoalError, nearest
-from ..files import read_lines
+from ..files import read_toml
 from ..models import load_model, parse_spec
 from ..models.labels import labels_option
 from ..protocols import PROTOCOLS, find_protocol
@@ -183,12 +182,7 @@ def short_hash(resolved: Mapping[str, Any], letters: int = 8) -> str:
 
 def read_plan(path: Path) -> Plan:
     """A plan file, checked whole: unknown keys, wrong types, missing files, two sources for one value."""
-    text = "\n".join(line for _, line in read_lines(path))
-    try:
-        table = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as problem:
-        raise PlanError(f"{path}: not TOML", why=str(problem)) from None
-    return make_plan(table, str(path))
+    return make_plan(read_toml(path), str(path))
 
 
 def make_plan(table: Mapping[str, Any], where: str = "plan") -> Plan:

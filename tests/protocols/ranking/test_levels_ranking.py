@@ -82,7 +82,7 @@ def test_labelling_where_models_disagree_needs_fewer_labels():
 
 
 def test_of_pairs_said_to_be_ordered_with_some_probability_so_many_are():
-    """Beforehand any share of the examples that only one gets right is equally probable, as the model behind it says."""
+    """Beforehand any share of the examples that only one gets right is equally probable: the model behind it."""
     rng = np.random.default_rng(3)
     apart, share = rng.uniform(0.05, 0.6, 8_000), rng.random(8_000)
     discordant = rng.binomial(20, apart)
