@@ -20,7 +20,6 @@ HOMES = {
     "SCHEMES": "shoal.models",
     "METHODS": "shoal.training.methods",
     "EXPLAINERS": "shoal.explaining",
-    "FACTORS": "shoal.protocols.ranking.factors",
     "MEASURES": "shoal.measures",
     "EXECUTORS": "shoal.runs.executors",
 }

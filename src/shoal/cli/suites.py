@@ -185,7 +185,10 @@ def parse_names(pairs: "Sequence[str]") -> dict[str, str]:
                 f"--labels {pair}: not of the form value=name", fix="--labels 0=negative --labels 1=positive"
             )
         if value in names:
-            raise DataError(f"--labels {value}: given twice, as {names[value]!r} and {name!r}")
+            raise DataError(
+                f"--labels {value}: given twice, as {names[value]!r} and {name!r}",
+                fix="give each value one name",
+            )
         names[value] = name
     return names
 

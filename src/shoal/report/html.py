@@ -68,6 +68,16 @@ def _blocks(result: Result) -> Iterator[Result]:
         yield replace(result, cases=result.cases[part], outcomes=result.outcomes[part], columns=columns)
 
 
+def refuse_device(path: Path) -> None:
+    """A page has files beside it, which a device or a pipe cannot have."""
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise StoreError(
+            f"{path}: not a plain file",
+            why="further files are written beside it, and there is no beside",
+            fix="--out report.html",
+        )
+
+
 def write_report(results: Sequence[Result], path: Path | str) -> None:
     """Write some results as one page, each as its protocol shows it, and their numbers beside it as JSON."""
     write_page(results_page(results), path, [result.job for result in results])

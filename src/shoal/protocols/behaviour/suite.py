@@ -82,6 +82,8 @@ class Suite:
     ) -> None:
         self.name = name
         self.labels = None if labels is None else label_names(labels, "labels")
+        self.in_order = True
+        """Whether somebody wrote in which order the labels stand, so that numbers of a model can count them."""
         self.task = task
         self.version = version
         self.cases: list[Case] = []
@@ -96,6 +98,10 @@ class Suite:
         return (
             f"Suite({self.name!r}, {len(self.cases):,} cases in {len(self.functionalities)} functionalities)"
         )
+
+    def save(self, path: Path | str) -> None:
+        """Write the suite to a file that `read_suite` gives it back from."""
+        write_suite(self, path)
 
     @property
     def functionalities(self) -> list[str]:
@@ -221,9 +227,9 @@ class Suite:
                 why="a suite names every label that a model may give",
                 fix='a first line {"label_names": ["negative", "positive"]}; at import, --labels names them all',
             )
-        self.labels = names
-        for made in self.cases:
-            made.meta["labels"] = self.labels  # type: ignore[index]  # ours alone until the suite is handed out
+        self.labels, self.in_order = names, False
+        for made in self.cases:  # ours alone until the suite is handed out
+            made.meta["labels"], made.meta["labels in order"] = names, False  # type: ignore[index]
 
     def infer_clusters(self) -> None:
         """Name the template of each case as its cluster, as its original text tells; cases that have one keep it."""
@@ -479,7 +485,7 @@ def _open_functionality(suite: Suite, name: str, row: Mapping[str, Any]) -> None
 
 def _text(row: Mapping[str, Any], key: str) -> str:
     value = row.get(key)
-    if not isinstance(value, str) or not value:
+    if not isinstance(value, str) or not value.strip():
         seen = f"found {_shortened(value)}" if key in row else f"found only {some(row, 8)}"
         raise DataError(f"{key!r} must be a text", why=seen, fix=f'"{key}": "…"')
     return value
@@ -535,7 +541,7 @@ def _as_rows(suite: Suite, fields: Sequence[str]) -> Iterable[dict[str, Any]]:
     header = {
         "suite": suite.name,
         "task": suite.task,
-        "label_names": suite.labels and list(suite.labels),
+        "label_names": list(suite.labels) if suite.labels and suite.in_order else None,
     }
     yield {key: value for key, value in (header | {"version": suite.version}).items() if value}
     for made in suite.cases:

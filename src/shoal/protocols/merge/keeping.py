@@ -79,9 +79,13 @@ def _filtered(row: dict[str, Any]) -> Filtered:
     return Filtered(Target(**target), [_candidate(each) for each in row["candidates"]], row["counts"])
 
 
+def _suggestion(row: dict[str, Any]) -> Suggestion:
+    values: dict[str, Any] = {
+        key: tuple(value) if isinstance(value, list) else value for key, value in row.items()
+    }
+    return Suggestion(**values)
+
+
 def _candidate(row: dict[str, Any]) -> Candidate:
-    suggestions = tuple(
-        Suggestion(**{key: tuple(value) if isinstance(value, list) else value for key, value in each.items()})
-        for each in row["suggestions"]
-    )
+    suggestions = tuple(map(_suggestion, row["suggestions"]))
     return Candidate(row["word"], suggestions, row["agrees"], tuple(row["likelier"]))
