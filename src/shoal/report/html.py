@@ -44,12 +44,7 @@ def write_page(page: Page, path: Path | str, jobs: Sequence[Mapping[str, Any]]) 
             why="the numbers are written beside it under that name",
             fix=f"{path.with_suffix('.html')}",
         )
-    if path.exists() and not path.is_file() and not path.is_dir():
-        raise StoreError(
-            f"{path}: not a plain file",
-            why="the numbers are written beside the page, and there is no beside",
-            fix="--out report.html",
-        )
+    refuse_device(path)
     held = shelf(page.results)
     beside = path.with_name(f"{path.stem}-cases.jsonl")
     with writing(path) as stream:
