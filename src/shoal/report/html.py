@@ -44,6 +44,7 @@ def write_page(page: Page, path: Path | str, jobs: Sequence[Mapping[str, Any]]) 
             why="the numbers are written beside it under that name",
             fix=f"{path.with_suffix('.html')}",
         )
+    refuse_device(path)
     held = shelf(page.results)
     beside = path.with_name(f"{path.stem}-cases.jsonl")
     with writing(path) as stream:
@@ -51,7 +52,6 @@ def write_page(page: Page, path: Path | str, jobs: Sequence[Mapping[str, Any]]) 
     with writing(path.with_suffix(".json")) as stream:
         json.dump(page_data(page, jobs), stream, indent=1, default=str)
     if is_whole(held):
-        beside.unlink(missing_ok=True)  # of an earlier page, which had more
         return
     with writing(beside) as stream:
         for name, result in page.results.items():
