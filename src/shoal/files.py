@@ -5,12 +5,14 @@ clear message everywhere. Lines are streamed: memory does not grow with the file
 """
 
 import csv
+import gc
 import gzip
 import hashlib
 import io
 import json
 import os
 import re
+import tomllib
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -19,7 +21,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn, TextIO
 
-from .errors import DataError, StoreError
+from .errors import DataError, PlanError, StoreError
 
 LONGEST_LINE = 8 * 2**20
 """Bytes. A longer line is a file of another kind, or a broken one; reading on would only fill the memory."""
@@ -86,6 +88,14 @@ def is_file(path: Path) -> bool:
     """Whether there is a file of this name; a name that the system finds too long is none."""
     try:
         return path.is_file()
+    except OSError:
+        return False
+
+
+def is_folder(path: Path) -> bool:
+    """Whether there is a folder of this name."""
+    try:
+        return path.is_dir()
     except OSError:
         return False
 
@@ -233,13 +243,18 @@ def read_json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         if not line or line.isspace():
             continue
         try:
-            row = _object(_parse(line), line)
+            row = json_object(line)
         except DataError as problem:
             raise problem.at(f"{path}, line {number}") from None
         except (ValueError, RecursionError) as problem:
             why = why_not_json(problem)
             raise DataError(f"{path}, line {number}: not JSON", why=why, fix=ROWS) from None
         yield number, row
+
+
+def json_object(line: str) -> dict[str, Any]:
+    """A line that holds a JSON object; a ValueError where it does not hold JSON."""
+    return _object(_parse(line), line)
 
 
 def is_json_array(path: Path) -> bool:
@@ -351,7 +366,7 @@ def _is_deep(row: Any) -> bool:
 
 def _parse(line: str) -> Any:
     """As `json.loads`, which spends a third of its time looking for white space at both ends."""
-    if line[0] == "{" and line[-1] == "}":
+    if line[:1] == "{" and line[-1] == "}":
         row, end = _DECODER.raw_decode(line)
         if end == len(line):
             return row
@@ -359,7 +374,7 @@ def _parse(line: str) -> Any:
 
 
 def why_not_json(problem: ValueError | RecursionError) -> str:
-    """What a JSON reader stumbled over, in words that do not speak of Python."""
+    """What a reader of JSON or TOML stumbled over, in words that do not speak of Python."""
     if isinstance(problem, RecursionError):
         return "nested too deeply"
     return "a number of more than 4,300 digits" if "integer string" in str(problem) else str(problem)
@@ -373,6 +388,29 @@ def refuse_constant(text: str) -> NoReturn:
 _DECODER = json.JSONDecoder(parse_constant=refuse_constant)
 _SPACE = re.compile(r"[ \t\r\n]*")
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+# TOML
+
+
+def read_toml(path: Path, looks: str) -> dict[str, Any]:
+    """A plan or a file of rules as plain data; `looks` says what such a file looks like."""
+    lines = [line for _, line in read_lines(path)]
+    for number, line in enumerate(lines, start=1):
+        # The reader's time grows with the square of a key's parts.
+        key = line.partition("=")[0]
+        if key.count(".") > DEEPEST and not set(key) & set("'\",#"):
+            why = f"a key of more than {DEEPEST} parts"
+            raise PlanError(
+                f"{path}, line {number}: not TOML", why=why, fix="check that this is the file you meant"
+            )
+    try:
+        return tomllib.loads("\n".join(lines))
+    except tomllib.TOMLDecodeError as problem:
+        raise PlanError(f"{path}: not TOML", why=str(problem), fix=looks) from None
+    except (ValueError, RecursionError) as problem:
+        why = why_not_json(problem)
+        raise PlanError(f"{path}: not TOML", why=why, fix="check that this is the file you meant") from None
 
 
 # Tables
@@ -476,6 +514,38 @@ def _unwrap(field: str) -> str:
         if len(field) > 1 and field == f'"{field[1:-1]}"' and '"' not in inner
         else field
     )
+
+
+# Many rows
+
+
+class Alike:
+    """Texts that come again and again, each kept once: a million labels are a few."""
+
+    def __init__(self) -> None:
+        self._known: dict[Any, Any] = {}
+
+    def text(self, text: str) -> str:
+        """The same text, as it came first."""
+        return str(self._known.setdefault(text, text))
+
+    def texts(self, values: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The same for several at once; as they are where one is no text, for 1 equals True."""
+        plain = all(isinstance(value, str) for value in values)
+        known: tuple[Any, ...] = self._known.setdefault(values, values) if plain else values
+        return known
+
+
+@contextmanager
+def collector_paused() -> Iterator[None]:
+    """Without the cycle collector, which walks every row again and again while they come in: a third of the time."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 # Writing

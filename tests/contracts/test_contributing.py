@@ -12,18 +12,21 @@ PACKAGE = ROOT / "src" / "shoal"
 HOMES = {
     "PROTOCOLS": "shoal.protocols",
     "DIAGNOSTICS": "shoal.protocols.bias",
+    "FACTORS": "shoal.protocols.ranking.factors",
     "SUITES": "shoal.protocols.behaviour.suites",
     "RULES": "shoal.protocols.behaviour.rules",
     "FORMATS": "shoal.data",
     "READERS": "shoal.models.stored",
     "SCHEMES": "shoal.models",
     "METHODS": "shoal.training.methods",
+    "EXPLAINERS": "shoal.explaining",
     "MEASURES": "shoal.measures",
     "EXECUTORS": "shoal.runs.executors",
 }
 WANTED = [
     "a protocol", "a bias diagnostic", "a suite", "an expectation rule", "a suite format", "a predictions format",
-    "a model adapter", "a training method", "a measure", "a report block", "an executor",
+    "a model adapter", "an explainer", "a ranking factor", "a training method", "a measure",
+    "a report block", "an executor",
 ]  # fmt: skip
 
 

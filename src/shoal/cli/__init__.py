@@ -10,9 +10,11 @@ import click
 
 from .. import __version__
 from ..errors import ShoalError
+from ..text import printable
 from .audit import list_command, try_command
 from .compare import compare_command, gate_command, reproduce_command
 from .explain import explain_command
+from .plan_size import plan_size_command
 from .plans import report, run, show, status
 from .rank import rank_command
 from .suites import check_command, export_command, import_command
@@ -26,7 +28,7 @@ class Cli(click.Group):
         try:
             return super().invoke(ctx)
         except ShoalError as error:
-            raise click.ClickException(str(error)) from None
+            raise click.ClickException(printable(str(error))) from None
         except KeyboardInterrupt:
             raise click.ClickException(
                 "stopped; what was kept is kept, the same command goes on from there"
@@ -58,6 +60,7 @@ for command in (
     gate_command,
     rank_command,
     explain_command,
+    plan_size_command,
     check_command,
     import_command,
     export_command,

@@ -25,14 +25,13 @@ For `at_most` the ends are the other way round: the bound that confidence needs 
 measured does not pass: errors and undefined values fail a rule unless it allows them.
 """
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 from ..errors import PlanError, nearest
-from ..files import read_lines
+from ..files import read_toml
 
 Judge = Literal["lower bound", "upper bound", "point", "anytime"]
 EVERY = "*"
@@ -65,17 +64,25 @@ class Rule:
     def __post_init__(self) -> None:
         for name in ALLOWANCES:
             if not isinstance(getattr(self, name), bool):
-                raise PlanError(f"{name} = {getattr(self, name)!r}", why="true or false is expected")
+                raise PlanError(
+                    f"{name} = {getattr(self, name)!r}", why="true or false is expected", fix=f"{name} = true"
+                )
         if not isinstance(self.measure, str):
-            raise PlanError(f"measure = {self.measure!r}", why="a text is expected")
+            raise PlanError(
+                f"measure = {self.measure!r}", why="a text is expected", fix='measure = "pass rate"'
+            )
         for name, value in self.groups.items():
             if not isinstance(value, str):
                 key = name.replace(" ", "_")
                 why = f"known: {', '.join(OPTIONS)}; a group, such as functionality, is given as a text"
-                raise PlanError(f'unknown key "{key}"', why=why, fix=nearest(key.replace("-", "_"), OPTIONS))
+                raise PlanError(
+                    f'unknown key "{key}"',
+                    why=why,
+                    fix=nearest(key.replace("-", "_"), OPTIONS) or "one of those, or a text",
+                )
         known = get_args(Judge)
         if self.judge not in known:
-            fix = nearest(str(self.judge), known)
+            fix = nearest(str(self.judge), known) or "one of those"
             raise PlanError(f"judge = {self.judge!r}", why=f"known: {', '.join(known)}", fix=fix)
         self._check_limit()
 
@@ -88,7 +95,11 @@ class Rule:
         limit = getattr(self, limits[0])
         is_number = isinstance(limit, int | float) and not isinstance(limit, bool) and limit == limit
         if not is_number or (limits[0] == LIMITS[-1] and limit < 0):
-            raise PlanError(f"{limits[0]} = {limit!r}", why="a number is expected, such as 0.9")
+            raise PlanError(
+                f"{limits[0]} = {limit!r}",
+                why="a number is expected, such as 0.9",
+                fix=f"{limits[0]} = 0.9" if limits[0] != LIMITS[-1] else f"{limits[0]} = 0.02",
+            )
 
     @property
     def kind(self) -> str:
@@ -118,12 +129,10 @@ class Rule:
 
 def read_rules(path: Path) -> list[Rule]:
     """The rules of a file, checked whole."""
-    text = "\n".join(line for _, line in read_lines(path))
-    try:
-        table = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as problem:
-        raise PlanError(f"{path}: not TOML", why=str(problem)) from None
-    return make_rules(table, str(path))
+    return make_rules(
+        read_toml(path, 'tables such as [[rule]] with functionality = "negation" and at_least = 0.9'),
+        str(path),
+    )
 
 
 def make_rules(table: Mapping[str, Any], where: str = "rules") -> list[Rule]:

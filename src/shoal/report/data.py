@@ -17,7 +17,7 @@ from ..measures import FEW_CASES, quantity, unit_word
 from ..protocols import PROTOCOLS, find_protocol
 from ..protocols.base import Compared, differing
 from ..records import Finding, Measure, Result
-from ..runs.plan import Job, Plan
+from ..runs.plan import Job, Plan, model_name
 from ..runs.scoring import compare_jobs, results_of
 from ..runs.store import RunStore
 from ..runs.viewing import result_sections
@@ -25,7 +25,7 @@ from ..show.pieces import is_defined, value_text
 from ..views import Cell, Column, Dots, Number, Row, Section, Table, Words
 
 HEADLINE = "headline"
-"""The kind of a finding that says no more than the number a protocol is about."""
+"""The kind of a finding that says no more than the number a protocol is about, of a job that has no other."""
 MANY_JOBS = 12
 """Up to so many jobs that were asked as they are stand side by side, each with its headline; of more jobs, and of
 trainings, the protocol says what they come to."""
@@ -114,9 +114,13 @@ def _measures(compared: Mapping[str, Compared], by_protocol: Mapping[str, Sequen
     return measures
 
 
-def sections_page(sections: Sequence[Section], results: Sequence[Result], title: str) -> Page:
+def sections_page(
+    sections: Sequence[Section], results: Sequence[Result], title: str, measures: Sequence[Measure] = ()
+) -> Page:
     """Sections that were made already, such as a comparison's, with the cases of the results they are about."""
-    return replace(_page([Part("", sections)], results, []), title=title, findings=(), overview=())
+    page = _page([Part("", sections)], results, [])
+    findings = [finding for finding in page.findings if finding.kind != HEADLINE]
+    return replace(page, title=title, findings=findings, measures=measures)
 
 
 def _page(
@@ -128,7 +132,10 @@ def _page(
     names = job_names(results)
     protocols = dict.fromkeys(str(result.job["protocol"]) for result in results)
     alone = results if len(results) <= MANY_JOBS and not _trains(results) else []
-    findings = [*findings, *(_headline(result) for result in alone if _headlines(result))]
+    findings = [
+        *findings,
+        *(_headline(result) for result in alone if _headlines(result) and not result.findings),
+    ]
     models = list(dict.fromkeys(str(result.job["model"]) for result in results))
     return Page(
         parts,
@@ -159,15 +166,26 @@ def _part(result: Result, names: Mapping[str, str]) -> Part:
 
 
 def job_names(results: Sequence[Result]) -> dict[str, str]:
-    """What to call each job: by its model; where that is not enough by its whole name."""
+    """What to call each job: by its model; where that is not enough, by what tells its name from the others."""
     models = [(str(result.job["protocol"]), str(result.job["model"])) for result in results]
     several = len({protocol for protocol, _ in models}) > 1
+    ids = [str(result.job.get("id", i)) for i, result in enumerate(results)]
     names = {}
-    for i, (result, key) in enumerate(zip(results, models, strict=True)):
-        identity = str(result.job.get("id", i))
-        name = f"{key[1]} ({key[0]})" if several else key[1]
-        names[identity] = name if models.count(key) == 1 else identity
-    return names
+    for identity, key in zip(ids, models, strict=True):
+        alike = [other for other, model in zip(ids, models, strict=True) if model == key]
+        if len(alike) == 1:
+            names[identity] = f"{key[1]} ({key[0]})" if several else key[1]
+        else:
+            names[identity] = _told_apart(alike, f"{key[0]}-{model_name(key[1])}-")[identity]
+    return names if len(set(names.values())) == len(names) else dict(zip(ids, ids, strict=True))
+
+
+def _told_apart(ids: Sequence[str], common: str) -> dict[str, str]:
+    """Names without what all have in common at the front, and without the hash where they differ before it."""
+    longer = [identity.removeprefix(common) for identity in ids]
+    short = [name.rpartition("-")[0] for name in longer]
+    different = len(set(short)) == len(short) and all(short)
+    return dict(zip(ids, short if different else longer, strict=True))
 
 
 # What was asked, what was found
@@ -245,7 +263,10 @@ def _warnings(results: Sequence[Result], names: Mapping[str, str]) -> Iterator[s
         yield f"{rates} on fewer than {FEW_CASES} cases: read with the interval"
     errors = sum(1 for result in results for outcome in result.outcomes if outcome.error)
     if errors:
-        yield f"{errors:,} cases have no answer: they count in no rate, and are among the cases below"
+        who = (
+            "1 case has no answer and counts" if errors == 1 else f"{errors:,} cases have no answer and count"
+        )
+        yield f"{who} nowhere"
     seeds = {str(result.job["settings"].get("seed", "")) for result in results if "settings" in result.job}
     if _trains(results) and len(seeds) < ENOUGH_SEEDS:
         count = f"{len(seeds)} seeds" if len(seeds) > 1 else "one seed"

@@ -2,7 +2,8 @@
 
 import json
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -12,12 +13,12 @@ from markupsafe import Markup
 from ..errors import StoreError
 from ..files import writing
 from ..records import Finding, Measure, Result, as_json, finding_as_json
-from ..runs.viewing import each_case
+from ..runs.viewing import case_rows
 from ..show.pieces import interval_text, plain, value_text
 from ..views import to_read
 from .blocks import section_html
 from .data import HEADLINE, Page, results_page
-from .shelf import as_script, is_whole, shelf
+from .shelf import as_script, is_pass_or_fail, is_whole, shelf
 from .words import joined, key_of, rests_on, words
 
 FIRST = 3
@@ -25,6 +26,8 @@ FIRST = 3
 EVIDENCE = 4
 """How many numbers stand below a finding."""
 
+BLOCK = 10_000
+"""Cases that are written at a time."""
 NAMES = ("model", "recipe")
 """Groups whose values say by themselves what they are."""
 
@@ -52,8 +55,27 @@ def write_page(page: Page, path: Path | str, jobs: Sequence[Mapping[str, Any]]) 
         return
     with writing(beside) as stream:
         for name, result in page.results.items():
-            for row in each_case(result):
-                stream.write(json.dumps({"job": name, **row}, ensure_ascii=False, default=str) + "\n")
+            for block in _blocks(result):
+                for row in case_rows(block):
+                    stream.write(json.dumps({"job": name, **row}, ensure_ascii=False, default=str) + "\n")
+
+
+def _blocks(result: Result) -> Iterator[Result]:
+    """A result in parts, so that a large one is never in memory twice."""
+    for start in range(0, len(result.cases), BLOCK):
+        part = slice(start, start + BLOCK)
+        columns = {name: values[part] for name, values in result.columns.items()}
+        yield replace(result, cases=result.cases[part], outcomes=result.outcomes[part], columns=columns)
+
+
+def refuse_device(path: Path) -> None:
+    """A page has files beside it, which a device or a pipe cannot have."""
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise StoreError(
+            f"{path}: not a plain file",
+            why="further files are written beside it, and there is no beside",
+            fix="--out report.html",
+        )
 
 
 def write_report(results: Sequence[Result], path: Path | str) -> None:
@@ -94,6 +116,7 @@ def page_of(page: Page, held: Mapping[str, Any] | None = None, beside: str = "")
         plan=words(page.plan),
         cases=Markup(as_script(held)) if held["rows"] else "",
         jobs=[words(job["name"]) for job in held["jobs"]],
+        fails=is_pass_or_fail(held),
         beside="" if is_whole(held) else words(beside),
         script=Markup(script),
         hash=b64encode(sha256(script.encode()).digest()).decode(),

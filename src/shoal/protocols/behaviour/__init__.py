@@ -45,7 +45,7 @@ def recipe(settings: Settings, model: str) -> "Recipe | None":
     return make_recipe(settings, model)
 
 
-def ask(settings: Settings, model: Any, built: Built, examples: Sequence[Example]) -> list[Answer]:
+def ask(settings: Settings, model: Any, built: Built, examples: Sequence[Example]) -> Sequence[Answer]:
     """Labels with their probabilities, or answers in words."""
     return answer_batch(model, built, examples)
 

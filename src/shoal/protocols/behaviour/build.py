@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import lru_cache
 from importlib import import_module
 from itertools import groupby
+from operator import is_
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ import numpy as np
 from ...errors import DataError, PlanError, nearest, some
 from ...files import is_file, read_table
 from ...records import Case, Label
+from ...selecting import choose
 from ...training.stage import Progress, silent
 from ..base import Asks, Built
 from .iid import iid_cases, load_iid, stamp
@@ -53,7 +55,9 @@ def build(settings: Settings, progress: Progress = silent) -> Built:
     Where a model is trained: what it is not trained on, the test split and the i.i.d. data's own test rows.
     """
     suite = load_suite(settings.suite)
-    cases = suite_cases(settings, asked_split(settings))
+    in_split = suite_cases(settings, asked_split(settings))
+    cases = chosen_cases(settings, in_split)
+    about = repeated(settings) | left_out(settings, len(in_split) - len(cases))
     if settings.limit and settings.limit < len(cases):
         # One sample for all trainings of a plan: they are compared on the same cases.
         rng = np.random.default_rng(settings.sample_seed if settings.train else settings.seed)
@@ -66,10 +70,28 @@ def build(settings: Settings, progress: Progress = silent) -> Built:
         )
     if settings.has_iid:
         cases = cases + iid_cases(load_iid(settings, suite.labels))
-    return built_suite(suite, cases, repeated(settings))
+    return built_suite(suite, cases, about)
 
 
-def repeated(settings: Settings) -> dict[str, int]:
+def chosen_cases(settings: Settings, cases: list[Case]) -> list[Case]:
+    """The cases of the groups that the settings name; all of them where they name none."""
+    if not settings.only or not cases:
+        return cases
+    if {*settings.hold_out} - {"none", "seen"}:
+        raise PlanError(
+            "only and hold_out do not go together",
+            why="what is held out in turn is asked in turn: a mean over a part of it is no measure of generalisation",
+            fix="leave out only; fold names one thing to hold out",
+        )
+    return [cases[position] for position in choose(cases, settings.only)]
+
+
+def left_out(settings: Settings, count: int) -> dict[str, Any]:
+    """What a reader must know where a part of the suite is not asked."""
+    return {"chosen": list(settings.only), "not asked": count} if settings.only else {}
+
+
+def repeated(settings: Settings) -> dict[str, Any]:
     """How many cases of the suite say what an earlier one says, and what becomes of them; empty if there are none."""
     cases = mended(settings)
     copies = len(cases) - len(without_duplicates(cases))
@@ -84,13 +106,22 @@ def built_suite(
     chosen = suite.cases if cases is None else cases
     about = {"suite": suite.name, "task": suite.task, "version": suite.version, **(facts or {})}
     asks: Asks = "spans" if any(case.meta.get("reading") for case in chosen[:1]) else "labels"
-    return Built(_plain(chosen), suite.labels, asks, about=about, chosen_from=_plain(suite.cases))
+    # Most often nothing is left out or mended: what the cases were chosen from is then not kept a second time.
+    same = len(chosen) == len(suite.cases) and all(map(is_, chosen, suite.cases))
+    whole = () if same else _plain(suite.cases)
+    return Built(_plain(chosen), suite.labels, asks, about=about, chosen_from=whole)
 
 
 def _plain(cases: Sequence[Case]) -> list[Case]:
     """The cases with plain values only, as they are kept; cases of a functionality go on sharing what they shared."""
     known: dict[int, dict[str, Any]] = {}
-    return [replace(case, meta=known.setdefault(id(case.meta), plain_meta(case.meta))) for case in cases]
+    for case in cases:
+        if id(case.meta) not in known:
+            known[id(case.meta)] = plain_meta(case.meta)
+    return [
+        Case(case.id, case.examples, case.labels, case.groups, case.cluster, known[id(case.meta)])
+        for case in cases
+    ]
 
 
 def plain_meta(meta: Mapping[str, Any]) -> dict[str, Any]:
@@ -161,7 +192,8 @@ def suite_digest(name: str, _stamp: tuple[int, int]) -> str:
         )
     if not is_file(Path(name)):
         load_suite(name)  # says what is wrong
-    return digest_of(Path(name).read_bytes())
+    with Path(name).open("rb") as stream:  # not read whole: it may be larger than all its jobs need
+        return hashlib.file_digest(stream, "sha256").hexdigest()[:16]
 
 
 def digest_of(content: bytes) -> str:
@@ -233,10 +265,15 @@ def repaired(cases: Iterable[Case]) -> list[Case]:
 
 def without_duplicates(cases: Iterable[Case]) -> list[Case]:
     """The first of every set of cases with the same examples and labels in one functionality."""
-    seen: dict[tuple[object, ...], Case] = {}
+    seen: dict[str, set[tuple[object, ...]]] = {}
+    kept = []
     for case in cases:
-        seen.setdefault((case.groups["functionality"], case.examples, case.labels), case)
-    return list(seen.values())
+        known = seen.setdefault(case.groups["functionality"], set())
+        before = len(known)
+        known.add((case.examples, case.labels))
+        if len(known) > before:
+            kept.append(case)
+    return kept
 
 
 EDITS: dict[str, Callable[[Sequence[Case]], list[Case]]] = {

@@ -3,16 +3,17 @@
 Pure: nothing here asks a model, reads a file or keeps state. All cases of one functionality are judged at once.
 """
 
+from array import array
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
 from ...errors import DataError
 from ...measures import FEW_CASES
-from ...records import Answers, Case, Finding, Label, Measure, Outcome
+from ...records import Answers, Case, Finding, Label, Measure, Outcome, Outcomes
 from ...stats.intervals import cluster_wilson, macro_wilson, wilson
 from ...stats.resampling import (
     ClusterTable,
@@ -34,11 +35,15 @@ from .rules import (
     values_of,
 )
 from .settings import Settings
+from .suites import SUITES
+from .templated import templated
 
 SAID = "said"
 """The column with what the model said of each example of a case."""
 NO_ANSWER, NOTHING = "no answer", "(nothing)"
 NO_CASE_APPLIES, NO_CASE_ANSWERED = "no applicable case", "the model answered no case"
+CHOSEN = ("chosen", "not asked")
+"""What building says where a part of the suite is left out: every mean is one of the rest."""
 DEAD, DEGENERATE = "dead", "degenerate"
 WEIGHTS = {DEAD: 100.0, DEGENERATE: 50.0}
 
@@ -53,17 +58,23 @@ def score(settings: Settings, built: Built, answers: Mapping[str, Answers]) -> S
     given = part_of(given, 0, examples) if iid else given
     judged = list(judge_examples(settings, asked, given))
     outcomes = case_outcomes(asked, judged, given)
-    measures = measure(asked, outcomes, about_answers(settings, asked, given), beside_iid=bool(iid))
+    chosen = {name: built.about[name] for name in CHOSEN if name in built.about}
+    about = about_answers(settings, asked, given)
+    measures = measure(asked, outcomes, about, chosen, beside_iid=bool(iid))
     measures += [*example_rates(asked, judged, outcomes), *([iid_score(iid)] if iid else [])]
     shown = with_neutral_band(given, asked, settings.resolved("band"))
-    spoken = said_of(given, shown) + (said_of(of_iid, of_iid) if iid else [])
-    findings = [*dead(outcomes + iid), *degenerate(asked, shown)]
+    said: Sequence[list[str]] = Said(asked, given, shown)
+    said = [*said, *Said(built.cases[len(asked) :], of_iid, of_iid)] if iid else said
+    every = [*outcomes, *iid] if iid else outcomes
+    findings = [*dead(every), *degenerate(asked, shown)]
     if iid and not findings:
         from .learning.signs import signs_of
 
         signs = signs_of(settings, asked, given, built.cases[len(asked) :], of_iid, iid)
         measures, findings = [*measures, *signs.measures], signs.findings
-    return Scored(outcomes + iid, measures, {SAID: by_case(built.cases, spoken)}, findings)
+    # What ships says in its documentation that it is about new words in its own templates.
+    findings = [*findings, *([] if settings.suite in SUITES else templated(asked))]
+    return Scored(every, measures, {SAID: said}, findings)
 
 
 def about_answers(settings: Settings, cases: Sequence[Case], answers: Answers) -> dict[str, Any]:
@@ -89,6 +100,14 @@ WORDS: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "undefined": lambda facts: str(facts["undefined"]),
     "few cases": lambda facts: f"few cases ({facts['few cases']})",
     "templates": lambda facts: f"{facts['cases']} cases of {facts['templates']} templates",
+    "not asked": lambda facts: (
+        f"only {', '.join(facts['chosen'])}: "
+        + (
+            f"{n:,} cases of the suite were not asked"
+            if (n := facts["not asked"]) != 1
+            else "1 case of the suite was not asked"
+        )
+    ),
     "left out": lambda facts: f"left out, no applicable case: {', '.join(facts['left out'])}",
     "no confidences": lambda facts: "the predictions have no confidences: tests of confidence do not apply",
     "cut": lambda facts: (
@@ -109,26 +128,43 @@ WORDS: dict[str, Callable[[Mapping[str, Any]], str]] = {
 """Fact to its words."""
 
 
-def said_of(answers: Answers, shown: Answers) -> list[str]:
-    """What the model said of each example: a label with its own probability, or words.
+class Said(Sequence[list[str]]):
+    """What the model said of each example of each case, put into words when it is looked at.
 
-    Where the label is read otherwise than the model means it, what it is read as comes first.
+    A label with its own probability, or words. Where the label is read otherwise than the model means it (`shown`),
+    what it is read as comes first.
     """
-    if answers.texts:
-        spoken = [text or NOTHING for text in answers.texts]
-    else:
-        chances = confidence_of(answers).tolist()
-        names = [answers.labels[code] for code in answers.predictions.tolist()]
-        spoken = [with_chance(name, chance) for name, chance in zip(names, chances, strict=True)]
-        if shown is not answers:
-            taken = [shown.labels[code] for code in shown.predictions.tolist()]
-            spoken = [
-                text if label == name else f"{label} ({text})"
-                for text, label, name in zip(spoken, taken, names, strict=True)
-            ]
-    for row in answers.errors:
-        spoken[row] = NO_ANSWER
-    return spoken
+
+    def __init__(self, cases: Sequence[Case], answers: Answers, shown: Answers) -> None:
+        sizes = np.fromiter((len(case.examples) for case in cases), np.int64, len(cases))
+        self._ends = np.cumsum(sizes)
+        self._starts = self._ends - sizes
+        self._answers, self._shown = answers, shown
+        self._chances = confidence_of(answers)
+
+    def __len__(self) -> int:
+        return len(self._ends)
+
+    @overload
+    def __getitem__(self, place: int) -> list[str]: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[list[str]]: ...
+    def __getitem__(self, place: int | slice) -> list[str] | list[list[str]]:
+        if isinstance(place, slice):
+            return [self[position] for position in range(len(self))[place]]
+        rows = range(int(self._starts[place]), int(self._ends[place]))
+        return [self._words(row) for row in rows]
+
+    def _words(self, row: int) -> str:
+        answers, shown = self._answers, self._shown
+        if row in answers.errors:
+            return NO_ANSWER
+        if answers.texts:
+            return answers.texts[row] or NOTHING
+        name = answers.labels[answers.predictions[row]]
+        text = with_chance(name, float(self._chances[row]))
+        label = shown.labels[shown.predictions[row]]
+        return text if shown is answers or label == name else f"{label} ({text})"
 
 
 def confidence_of(answers: Answers) -> Floats:
@@ -146,12 +182,6 @@ def with_chance(name: str, chance: float) -> str:
     ('positive .98', 'positive 1.00', 'positive')
     """
     return name if chance != chance else f"{name} {f'{chance:.2f}'.removeprefix('0')}"
-
-
-def by_case(cases: Sequence[Case], values: Sequence[str]) -> list[list[str]]:
-    """Values of examples, put together case by case."""
-    each = iter(values)
-    return [[next(each) for _ in case.examples] for case in cases]
 
 
 # What to say of the whole
@@ -240,7 +270,7 @@ class Judged:
     expect: Expect
 
 
-def judge(settings: Settings, cases: Sequence[Case], answers: Answers) -> list[Outcome]:
+def judge(settings: Settings, cases: Sequence[Case], answers: Answers) -> Outcomes:
     """Pass, fail, not applicable or error, for each case."""
     return case_outcomes(cases, list(judge_examples(settings, cases, answers)), answers)
 
@@ -250,7 +280,10 @@ def judge_examples(settings: Settings, cases: Sequence[Case], answers: Answers) 
     sizes = np.fromiter((len(case.examples) for case in cases), np.int64, len(cases))
     starts = np.cumsum(sizes) - sizes
     if sizes.sum() != len(answers.predictions):
-        raise DataError(f"{len(answers.predictions):,} answers for {sizes.sum():,} examples")
+        raise DataError(
+            f"{len(answers.predictions):,} answers for {sizes.sum():,} examples",
+            fix="ask the model again: shoal run PLAN",
+        )
     raw, shown = answers, with_neutral_band(answers, cases, settings.resolved("band"))
     if settings.profile == "reference" and shown.probabilities is None and shown.confidences is None:
         # CheckList gives a bare prediction confidence 1.
@@ -262,21 +295,19 @@ def judge_examples(settings: Settings, cases: Sequence[Case], answers: Answers) 
         yield Judged(members, block.starts, values_of(block, expect, settings.resolved("slack")), expect)
 
 
-def case_outcomes(cases: Sequence[Case], judged: Sequence[Judged], answers: Answers) -> list[Outcome]:
+def case_outcomes(cases: Sequence[Case], judged: Sequence[Judged], answers: Answers) -> Outcomes:
     """From what was said of examples to what holds of cases; an example without an answer makes its case an error."""
-    outcomes: list[Outcome] = [None] * len(cases)  # type: ignore[list-item]
+    verdicts = np.full(len(cases), ord("-"), np.uint8)
+    values = np.full(len(cases), np.nan)
     for group in judged:
         passed, applies, worst = aggregate(group.values, group.starts, group.expect.aggregate)
-        for position, ok, applied, value in zip(
-            group.members.tolist(), passed.tolist(), applies.tolist(), worst.tolist(), strict=True
-        ):
-            outcomes[position] = Outcome(
-                cases[position].id, ok if applied else None, value if applied and value == value else None
-            )
+        verdicts[group.members] = np.where(applies, np.where(passed, ord("1"), ord("0")), ord("-"))
+        values[group.members] = np.where(applies, worst, np.nan)
     sizes = np.fromiter((len(case.examples) for case in cases), np.int64, len(cases))
-    for position, message in _cases_with_errors(answers, np.cumsum(sizes) - sizes).items():
-        outcomes[position] = Outcome(cases[position].id, None, None, message)
-    return outcomes
+    errors = _cases_with_errors(answers, np.cumsum(sizes) - sizes)
+    verdicts[list(errors)] = ord("e")
+    values[list(errors)] = np.nan
+    return Outcomes(cases, verdicts.tobytes().decode(), array("d", values), errors)
 
 
 def by_functionality(cases: Sequence[Case]) -> dict[str, Integers]:
@@ -330,7 +361,10 @@ def _block(
     rows = np.repeat(starts - own_starts, sizes) + np.arange(sizes.sum())
     reading = expect.rule in SPAN_RULES
     if reading and not answers.texts:
-        raise DataError(f"rule {expect.rule!r} needs answers in words, the answers are labels")
+        raise DataError(
+            f"rule {expect.rule!r} needs answers in words, the answers are labels",
+            fix="a model that answers questions, or a suite of labels",
+        )
     return Block(
         labels=answers.labels,
         starts=own_starts,
@@ -434,14 +468,16 @@ def measure(
     cases: Sequence[Case],
     outcomes: Sequence[Outcome],
     about: Mapping[str, Any] | None = None,
+    chosen: Mapping[str, Any] | None = None,
     *,
     beside_iid: bool = False,
 ) -> list[Measure]:
     """Pass rates by functionality, capability and test type, and the suite score, with facts about the answers.
 
-    `beside_iid` says that i.i.d. cases were asked too, which no mean over the suite may take in.
+    `chosen` says what of the suite was left out; `beside_iid` that i.i.d. cases were asked too, which no mean over the
+    suite may take in.
     """
-    without = {"without": {"capability": IID}} if beside_iid else {}
+    without = {**(chosen or {}), **({"without": {"capability": IID}} if beside_iid else {})}
     tallies = {name: _Tally(cases, outcomes, members) for name, members in by_functionality(cases).items()}
     rows = [tally.measure() for tally in tallies.values()]
     for group in ("capability", "test type"):

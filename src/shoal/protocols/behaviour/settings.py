@@ -116,6 +116,10 @@ def _samples(settings: "Settings") -> bool:
     return bool(settings.limit) and settings.train is None
 
 
+def _narrows(settings: "Settings") -> bool:
+    return bool(settings.only)
+
+
 @dataclass(frozen=True, slots=True)
 class Settings(Profiled):
     """What `[behaviour]` in a plan, or `--set` on the command line, may say."""
@@ -128,6 +132,8 @@ class Settings(Profiled):
     """Only this part of the suite: train, validation, test, FILE (its test part) or FILE:train. Empty: all of it."""
     limit: Count = changes("cases", 0)
     """Only a random sample of this many cases; 0 is all."""
+    only: tuple[str, ...] = changes("cases", (), when=_narrows)
+    """Only the cases of these groups: functionality=neg*, capability=negation. The rest is not asked."""
     seed: Seed = changes("cases", 0, when=_samples)
     """For the training, or the sample of a model that is asked as it is; also for resampled intervals."""
     profile: Profile = changes("scoring", "recommended")

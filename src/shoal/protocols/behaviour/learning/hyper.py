@@ -124,7 +124,10 @@ def _number(method: str, name: str, value: Any) -> Any:
     if isinstance(value, kinds) and not isinstance(value, bool) and value > 0:
         return value
     what = "a whole number above 0" if name == "batch" else "a number above 0"
-    raise PlanError(f"train.options.{method}.{name} must be {what}, found {value!r}")
+    raise PlanError(
+        f"train.options.{method}.{name} must be {what}, found {value!r}",
+        fix="leave it out for the usual value",
+    )
 
 
 def method_options(settings: Settings, task: str, config: str, method: str) -> Mapping[str, Any]:

@@ -63,7 +63,8 @@ def learning_sections(
             anew = _table(rows, anew=True)
             sections.append(Section(title, words, [anew], [_intervals(seeds, anew=True)], detail="full"))
         sections += _averages(title, ours)
-        trainings = [job for job in read_trainings(results) if model in (None, job.model)]
+        known = read_trainings([result for result in results if "settings" in result.job])
+        trainings = [job for job in known if model in (None, job.model)]
         matrices = list(_matrices(means_of(measures, model), trainings))
         sections.append(Section(title, "", matrices, detail="full"))
         if seeds > 1:
