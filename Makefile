@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo quick test check format clean
+.PHONY: demo quick test check browser format clean
 
 $(VENV)/demo-ready: pyproject.toml constraints/cpu.txt
 	$(PYTHON) -m venv $(VENV)
@@ -34,7 +34,13 @@ check: $(VENV)/dev-ready  ## format, lint, types
 quick: check  ## the inner loop: all but golden tests, simulations, trainings and attacks
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 -q -m "not slow and not golden" --ignore tests/end_to_end --ignore tests/training
 
-test: check  ## every check, golden tests and simulations included
+browser:  ## the page is tested in Debian's Chromium, installed here where that is allowed; without it those tests are skipped
+	@command -v chromium >/dev/null || command -v google-chrome >/dev/null || { \
+	  as="$$([ "$$(id -u)" = 0 ] || echo 'sudo -n')"; \
+	  $$as apt-get update -qq && $$as apt-get install -qq -y --no-install-recommends chromium fonts-dejavu-core; \
+	} >/dev/null 2>&1 || echo "no Chromium here, and it cannot be installed: the page is not tested in a browser"
+
+test: check browser  ## every check, golden tests and simulations included
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2
 
 format: $(VENV)/dev-ready

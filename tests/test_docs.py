@@ -1,6 +1,7 @@
 """What the pages show is what the commands print."""
 
 import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -30,7 +31,7 @@ def sessions() -> list[tuple[str, str, str]]:
 @pytest.mark.parametrize(("page", "command", "shown"), sessions())
 def test_a_console_block_shows_the_real_output(page, command, shown):
     """Lines in the order they are printed; `…` stands for lines left out, and a line may be cut short."""
-    words = command.split()
+    words = shlex.split(command)
     assert words[0] == "shoal"
     done = CliRunner(env={"COLUMNS": "80"}).invoke(main, words[1:])
     assert done.exit_code == 0, done.output

@@ -10,10 +10,12 @@
 They hold data, not behaviour; the few methods here select, they do not compute.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, overload
 
+from .errors import DataError
 from .selecting import choose
 
 if TYPE_CHECKING:
@@ -41,6 +43,37 @@ class Case:
     groups: Mapping[str, str] = field(default_factory=dict)
     cluster: str = ""
     meta: Mapping[str, Any] = field(default_factory=dict)
+
+
+class CasesLater(Sequence[Case]):
+    """Cases whose number is known, and which are read when the first is looked at."""
+
+    def __init__(self, length: int, read: Callable[[], Sequence[Case]]) -> None:
+        self._length = length
+        self._read = read
+
+    @cached_property
+    def _cases(self) -> Sequence[Case]:
+        cases = self._read()
+        if len(cases) != self._length:
+            raise DataError(
+                f"{len(cases):,} cases where {self._length:,} were scored",
+                fix="remove the cases of that job: they are built again",
+            )
+        return cases
+
+    def __len__(self) -> int:
+        return self._length
+
+    @overload
+    def __getitem__(self, place: int) -> Case: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Case]: ...
+    def __getitem__(self, place: int | slice) -> Case | Sequence[Case]:
+        return self._cases[place]
+
+    def __iter__(self) -> Iterator[Case]:
+        return iter(self._cases)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +119,42 @@ class Outcome:
     value: float | None = None
     """Above 0 for a pass; at most 0 for a fail, and the further below the worse."""
     error: str = ""
+
+
+PASSED: Mapping[str, bool | None] = {"1": True, "0": False, "-": None, "e": None}
+"""A verdict as one letter: pass, fail, not applicable, error."""
+
+
+class Outcomes(Sequence[Outcome]):
+    """Outcomes as columns, each made when it is looked at: of a million cases they take nine megabytes."""
+
+    def __init__(
+        self, cases: Sequence[Case], verdicts: str, values: Sequence[float], errors: Mapping[int, str]
+    ) -> None:
+        self.cases = cases
+        self.verdicts = verdicts  # a letter for each case
+        self.values = values  # NaN where there is none
+        self.errors = errors  # by position
+
+    def __len__(self) -> int:
+        return len(self.verdicts)
+
+    @overload
+    def __getitem__(self, place: int) -> Outcome: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[Outcome]: ...
+    def __getitem__(self, place: int | slice) -> Outcome | list[Outcome]:
+        if isinstance(place, slice):
+            return [self[position] for position in range(len(self))[place]]
+        value, letter = self.values[place], self.verdicts[place]
+        error = self.errors.get(range(len(self))[place], "error") if letter == "e" else ""
+        return Outcome(self.cases[place].id, PASSED[letter], None if value != value else value, error)
+
+    def __eq__(self, other: object) -> bool:
+        return list(self) == list(other) if isinstance(other, Sequence) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.verdicts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -246,7 +246,8 @@ def label_words(case: Case, label: int | str) -> str:
 
 def shown_cases(result: Result, cases: Sequence[Case]) -> list[ShownCase]:
     """Cases of a result with how they went and what the model said."""
-    place = {case.id: position for position, case in enumerate(result.cases)}
+    wanted = {case.id for case in cases}
+    place = {case.id: position for position, case in enumerate(result.cases) if case.id in wanted}
     said = result.columns.get("said", ())
     shown = []
     for case in cases:

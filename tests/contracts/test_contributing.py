@@ -18,12 +18,15 @@ HOMES = {
     "READERS": "shoal.models.stored",
     "SCHEMES": "shoal.models",
     "METHODS": "shoal.training.methods",
+    "EXPLAINERS": "shoal.explaining",
+    "FACTORS": "shoal.protocols.ranking.factors",
     "MEASURES": "shoal.measures",
     "EXECUTORS": "shoal.runs.executors",
 }
 WANTED = [
     "a protocol", "a bias diagnostic", "a suite", "an expectation rule", "a suite format", "a predictions format",
-    "a model adapter", "a training method", "a measure", "a report block", "an executor",
+    "a model adapter", "an explainer", "a ranking factor", "a training method", "a measure",
+    "a report block", "an executor",
 ]  # fmt: skip
 
 

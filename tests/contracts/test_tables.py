@@ -12,11 +12,15 @@ import pytest
 import shoal.models as models
 from shoal import RunStore, ShoalError, audit, read_plan
 from shoal.data import FORMATS, glimpse
+from shoal.explaining import EXPLAINERS, explain
+from shoal.explaining.attributions import How
+from shoal.explaining.words import word_spans
 from shoal.measures import MEASURES, quantity, shown
 from shoal.models import SCHEMES, load_model
 from shoal.protocols import PROTOCOLS, find_protocol
 from shoal.protocols.base import differing, identity, is_random, step_of
 from shoal.protocols.bias import example
+from shoal.protocols.ranking.factors import FACTORS, find_factor
 from shoal.runs.executors import EXECUTORS, run_jobs
 from shoal.runs.plan import check_plan
 from shoal.views import Section
@@ -27,7 +31,9 @@ SEAM = ("Settings", "parts", "title", "build", "recipe", "ask", "score", "compar
 SMALL = {
     "behaviour": ("tiny:sentiment", {"suite": "sentiment", "limit": 40}),
     "bias": ("vectors:VECTORS", {"diagnostic": "seat", "data": "example"}),
+    "merge": ("tiny:nli", {"limit": 6, "minimum": 6, "sample": 6, "draws": 2}),
     "cood": ("tiny:sentiment", {"control": "majority", "test_per_label": 4, "validation_per_label": 0}),
+    "ranking": ("tiny:sentiment", {"data": ("sentiment",)}),
 }
 """A model and settings that take a moment."""
 
@@ -107,6 +113,29 @@ def test_a_scheme_has_a_loader_and_refuses_what_it_does_not_know(scheme):
     with pytest.raises(ShoalError) as caught:
         load_model(f"{scheme}:nothing-of-the-kind?nonsense=1").fingerprint()
     assert "unknown option 'nonsense'" in str(caught.value)
+
+
+# Explainers and factors
+
+
+@pytest.mark.parametrize("name", EXPLAINERS)
+def test_an_explainer_gives_every_word_of_every_text_a_number_and_the_same_twice(name):
+    assert EXPLAINERS[name][1]
+    examples = [("The food was not great.",), ("An awful film",)]
+    first, second = (explain(load_model("tiny:sentiment"), examples, name, How(samples=40)) for _ in range(2))
+    for (text,), one_time, other_time in zip(examples, first, second, strict=True):
+        assert len(one_time.values) == len(one_time.units.words) == len(word_spans(text))
+        assert one_time.values.tolist() == other_time.values.tolist()
+        assert {"absent", "samples"} <= one_time.facts.keys()
+
+
+@pytest.mark.parametrize("name", FACTORS)
+def test_a_factor_has_a_file_a_direction_and_words(name):
+    _, direction, about = FACTORS[name]
+    factor = find_factor(name)
+    assert about and bool(direction) == factor.has_values
+    offers = [word for word in ("values", "explained", "order", "expected") if hasattr(factor.module, word)]
+    assert len(offers) == 1
 
 
 # Suites, measures, executors

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from shoal import Case, Measure, Measures, Outcome, Result
 from shoal.protocols.behaviour.learning import compare_trainings
+from shoal.protocols.behaviour.learning.averages import means_over_methods
 from shoal.protocols.behaviour.learning.table3 import (
     TableRow,
     average_g,
@@ -33,6 +34,10 @@ MIXED = "iid>iid+suite"
 
 def published(path: Path, task: str) -> list[TableRow]:
     """One task of the printed table, laid out by the functions that lay out a plan's measures."""
+    return rows_of_table3(printed_measures(path, task))
+
+
+def printed_measures(path: Path, task: str) -> list[Measure]:
     measures = []
     with path.open(newline="") as stream:
         for line in csv.DictReader(stream):
@@ -44,7 +49,7 @@ def published(path: Path, task: str) -> list[TableRow]:
             for short, hold_out in SCENARIOS.items():
                 value = float(line[f"{task}_G_{short}"]) / 100
                 measures.append(Measure("G", value, 0, groups | {"hold out": "none" if is_iid else hold_out}))
-    return rows_of_table3(measures)
+    return measures
 
 
 @pytest.fixture(scope="module")
@@ -79,6 +84,22 @@ def test_the_best_gains_over_iid(table3: dict[str, list[TableRow]], column: str,
 def test_the_mean_iid_change_of_training_on_both_last(table3: dict[str, list[TableRow]]):
     for task, expected in zip(TASKS, (-1.43, -0.50, -1.73), strict=True):
         assert per_cent(mean_gain(table3[task], "iid score", MIXED)) == pytest.approx(expected, abs=0.0051)
+
+
+def test_the_mean_iid_change_of_every_configuration(tables: Path):
+    """Section 5.1 of the paper; the means over all tasks are those of 5.2."""
+    scores: dict[str, list[float]] = {}
+    with (tables / "beluga_config_iid_summary.csv").open(newline="") as stream:
+        lines = {CONFIGS[line["config"]]: line for line in csv.DictReader(stream)}
+    for task, column in zip(TASKS, ("sst2", "qqp", "squad"), strict=True):
+        means = Measures(means_over_methods(printed_measures(tables / "beluga_table3.csv", task)))
+        for config, line in lines.items():
+            (change,) = means.where("difference", config=config, column="i.i.d.")
+            assert per_cent(change.value) == pytest.approx(float(line[f"mean_change_{column}"]), abs=0.0051)
+            (mean,) = means.where("mean over methods", config=config, column="i.i.d.")
+            scores.setdefault(config, []).append(per_cent(mean.value))
+    for config, line in lines.items():
+        assert np.mean(scores[config]) == pytest.approx(float(line["mean_iid_score_all_tasks"]), abs=0.0051)
 
 
 def test_the_best_average_and_that_training_on_both_last_always_beats_iid(

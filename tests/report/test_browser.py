@@ -268,6 +268,10 @@ def test_cases_are_searched_and_filtered_and_failing_ones_come_first(two_models,
     page.get_by_label("Functionality").select_option("names")
     page.get_by_label("How it went").select_option("Passing (80)")
     assert page.locator("#count").inner_text() == "40 passing cases"
+    page.get_by_role("button", name="Clear").click()
+    page.get_by_label("How it went").select_option("Fails in a alone (20)")
+    assert page.locator("#count").inner_text() == "20 cases"
+    assert "✓ b: positive .98" in cases.first.inner_text()
     page.get_by_label("How it went").select_option("All (120)")
     verdicts = page.locator("#list .verdict").all_inner_texts()
     assert verdicts == sorted(verdicts, key=lambda word: "fails" not in word)

@@ -107,3 +107,15 @@ def test_text_of_the_data_is_never_markup_in_the_page(tmp_path):
         assert done.exit_code == 0, done.output
     page = (tmp_path / "r.html").read_text()
     assert "<script>alert" not in page and "<img" not in page and "&lt;script&gt;alert" in page
+
+
+def test_show_explains_the_worst_failures(folder, ran):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(Path(__file__).parent)
+        shown = shoal(
+            folder, "show", "plain", "--into", "DIR/runs", "--explain", "lime", "--only", "negation"
+        )
+    assert "Why?" in shown and "lime: green words count for the answer" in shown
+    assert shown.count("expected ") == 5 and "→ " in shown
+    message = shoal(folder, "show", "example", "--into", "DIR/runs", "--explain", "lime", code=1)
+    assert "cannot be asked about copies" in message

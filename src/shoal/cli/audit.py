@@ -11,7 +11,19 @@ from .options import AS_JSON, echo_json, refuse_dead
 @click.command("list")
 @click.argument(
     "what",
-    type=click.Choice(["protocols", "models", "suites", "rules", "formats", "profiles", "executors"]),
+    type=click.Choice(
+        [
+            "protocols",
+            "models",
+            "suites",
+            "rules",
+            "formats",
+            "profiles",
+            "executors",
+            "explainers",
+            "factors",
+        ]
+    ),
     required=False,
 )
 def list_command(what: str | None) -> None:

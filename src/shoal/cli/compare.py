@@ -63,6 +63,11 @@ def first_protocol() -> str:
 @click.option("--markdown", "as_markdown", is_flag=True, help="Print a Markdown table.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print every row as CSV.")
 @click.option("--latex", "as_latex", is_flag=True, help="Print a LaTeX table (booktabs).")
+@click.option(
+    "--out",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Also write the comparison as an HTML page, with the cases of both sides.",
+)
 def compare_command(
     names: tuple[str, ...],
     seeds_a: tuple[str, ...],
@@ -80,6 +85,7 @@ def compare_command(
     as_markdown: bool,
     as_csv: bool,
     as_latex: bool,
+    out: Path | None,
 ) -> None:
     """Compare model B with model A on the same cases; every difference is B minus A.
 
@@ -91,12 +97,14 @@ def compare_command(
     Examples:
       shoal compare predictions:old.jsonl predictions:new.jsonl --set suite=suite.jsonl
       shoal compare 3f9c1a2b 91be77d0 --into runs --markdown
-      shoal compare 3f9c1a2b 91be77d0 --into runs --margin 0.02
+      shoal compare 3f9c1a2b 91be77d0 --into runs --margin 0.02 --out comparison.html
       shoal compare hf:base hf:debiased --protocol bias --set diagnostic=crows --set data=example
       shoal compare --a seed1 --a seed2 --b other1 --b other2 --into runs
       shoal compare --matrix runs_by_items.csv
     """
     form = one_form({"json": as_json, "markdown": as_markdown, "csv": as_csv, "latex": as_latex})
+    if matrix and out:
+        raise click.UsageError("--matrix and --out do not go together: a table of runs has no cases to show")
     if matrix:
         return _compare_runs(matrix, form)
     from ..comparing.pairs import Choices, compare
@@ -117,7 +125,22 @@ def compare_command(
     results = [with_outcomes(result, name) for result, name in zip(results, given, strict=True)]
     refuse_dead(results)
     choices = Choices(adjust=adjust, margin=margin, paired_seeds=paired_seeds)
-    _show_comparison(compare(results[: len(side_a)], results[len(side_a) :], choices), form, changed)
+    comparison = compare(results[: len(side_a)], results[len(side_a) :], choices)
+    if out:
+        _write_comparison(comparison, out)
+    _show_comparison(comparison, form, changed)
+
+
+def _write_comparison(comparison: Any, out: Path) -> None:
+    from ..comparing.view import comparison_sections
+    from ..report.data import sections_page
+    from ..report.html import write_page
+
+    results = [*comparison.a, *comparison.b]
+    page = sections_page(
+        comparison_sections(comparison), results, "What changed from A to B", comparison.measures
+    )
+    write_page(page, out, [result.job for result in results])
 
 
 def _show_comparison(comparison: Any, form: str, changed: bool) -> None:

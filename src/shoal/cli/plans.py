@@ -44,7 +44,7 @@ def run(plan: Path, into: Path, retry_errors: bool, workers: int, on: str, as_js
     """
     from ..runs.executors import run_jobs
     from ..runs.plan import check_plan, read_plan
-    from ..runs.scoring import brief_result, compare_jobs, is_dead, result_of
+    from ..runs.scoring import compare_jobs, dead_results
     from ..runs.store import RunStore
     from ..runs.viewing import plan_sections
     from ..show.printable import printable
@@ -71,8 +71,7 @@ def run(plan: Path, into: Path, retry_errors: bool, workers: int, on: str, as_js
         print_sections(plan_sections(wanted, jobs, store, compared))
     if failed:
         raise ShoalError(f"{failed} of {len(jobs)} jobs failed", fix=f"shoal run {plan}, once fixed")
-    dead = [job for job in jobs if job.id in todo and is_dead(brief_result(job, store))]
-    refuse_dead([result_of(job, store) for job in dead])
+    refuse_dead(dead_results([job for job in jobs if job.id in todo], store))
 
 
 @click.command()
@@ -150,9 +149,19 @@ def echo_plan(
 @click.option(
     "--jsonl", "as_jsonl", is_flag=True, help="Every case as a line of JSON, those that failed first."
 )
+@click.option(
+    "--explain", metavar="METHOD", help="Which words made the worst cases fail: shapley, lime, gradients."
+)
 @click.option("--json", "as_json", is_flag=True, help="The measures as one JSON object.")
 def show(
-    job: str, into: Path, failing: bool, only: tuple[str, ...], as_csv: bool, as_jsonl: bool, as_json: bool
+    job: str,
+    into: Path,
+    failing: bool,
+    only: tuple[str, ...],
+    as_csv: bool,
+    as_jsonl: bool,
+    explain: str | None,
+    as_json: bool,
 ) -> None:
     """Show one JOB's measures, or its cases; any part of its name that no other has will do.
 
@@ -160,11 +169,12 @@ def show(
     Examples:
       shoal show 3f9c1a2b
       shoal show 3f9c1a2b --failing --only "functionality=neg*"
+      shoal show 3f9c1a2b --explain shapley
       shoal show 3f9c1a2b --csv > cases.csv
     """
     from ..runs.scoring import result_of, stored_job
     from ..runs.store import RunStore
-    from ..runs.viewing import case_rows, failing_sections, result_sections
+    from ..runs.viewing import case_rows, explained_sections, failing_sections, result_sections
     from ..show.csv_tables import rows_as_csv
     from ..show.jobs import as_json_lines
     from ..show.terminal import print_sections
@@ -181,6 +191,9 @@ def show(
     elif form:
         rows = case_rows(result, only, failing=failing)
         click.echo(rows_as_csv(rows) if form == "csv" else as_json_lines(rows), nl=False)
+    elif explain:
+        sections = failing_sections(result, only) if failing else []
+        print_sections([*sections, *explained_sections(result, explain, only)])
     else:
         print_sections(failing_sections(result, only) if failing else result_sections(result))
 

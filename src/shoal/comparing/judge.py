@@ -373,7 +373,7 @@ class _Evidence:
         if not self.known or _lower_is_better(measure):
             return _from_interval(verdict, limit)
         quantity = self.parts[measure.name, frozenset(measure.groups.items())]
-        if quantity.weights or not quantity.parts:
+        if quantity.weights or quantity.column or not quantity.parts:
             return _from_interval(verdict, limit)
         side: Side = "above" if rule.kind == "at_most" else "below"
         members = [positions for _, positions in quantity.parts]

@@ -8,7 +8,8 @@
 
 For any protocol. A measure with the fact `mean over` is a mean over cases, or over the groups of cases that the fact
 names, with its `weights` where they are not all alike and a `constant` where one stands beside them; its cases are
-those whose groups agree with its own (and with the fact `only`), but for those that agree with the fact `without`. One
+those whose groups agree with its own (and with the fact `only`), but for those that agree with the fact `without`. With
+the fact `column` it is a mean of that column of the results, not of passes. One
 with the fact `compare` = "runs" has no cases to pair, and only several runs a side tell how far it varies.
 
 Every difference is B minus A on the cases that apply to both. One result a side is one checkpoint, and the claim is
@@ -18,6 +19,7 @@ recipe.
     what                   interval                                       test
     a mean over cases      t over cases or clusters, two added            exact sign test; sign flips by cluster
                            (Bonett & Price 2012)
+    the same of a column   the same                                       sign flips
     a mean over groups     the same, variances added                      sign flips, by the weight each case has
     a weighted sum         t over clusters, each with all its cases       sign flips of clusters
     several seeds          the interval over cases and Student's or       the level at which that interval
@@ -48,7 +50,7 @@ from ..errors import DataError, PlanError, some
 from ..measures import FEW_CASES
 from ..measures import quantity as describe
 from ..protocols.base import identity
-from ..records import Case, Measure, Measures, Outcome, Result
+from ..records import Case, Measure, Measures, Result
 from ..stats.intervals import (
     Interval,
     Student,
@@ -242,16 +244,21 @@ def compare(a: Sequence[Result], b: Sequence[Result], choices: Choices | None = 
         )
     if choices.adjust == "max-t" and len(a) + len(b) > 2:
         raise PlanError("max-T works with one checkpoint a side", fix="--adjust holm")
-    sides = _Sides(a, b)
-    wanted = comparable(a[0], sides.cases)
+    sides = sides_of(a, b)
+    wanted = comparable(a[0], a[0].cases)
     if not wanted:
         raise DataError(
             "there is nothing to compare",
             why="no measure of these results says how it rests on cases or runs",
             fix="a protocol whose measures are means over cases",
         )
+    by_column = {"": sides} | {
+        quantity.column: sides_of(a, b, quantity.column) for quantity in wanted if quantity.column
+    }
     made = [
-        _row_over_runs(quantity, a, b) if quantity.over_runs else _row(quantity, sides, choices)
+        _row_over_runs(quantity, a, b)
+        if quantity.over_runs
+        else _row(quantity, by_column[quantity.column], choices)
         for quantity in wanted
     ]
     estimates = [estimate for _, estimate in made]
@@ -283,6 +290,11 @@ class Quantity:
     """Positions of the cases of each group that it is a mean over; one part where it is a mean over cases."""
     weights: Sequence[float] = ()
     """A weight per part, where they are not all alike."""
+
+    @property
+    def column(self) -> str:
+        """The column of the results that it is a mean of; empty where it is one of passes."""
+        return str(self.measure.facts.get("column", ""))
 
     @property
     def over_runs(self) -> bool:
@@ -379,31 +391,50 @@ class CaseIndex:
 # Both sides on one list of cases
 
 
-class _Sides:
-    """The outcomes of both sides as arrays over the same cases."""
+class Sides:
+    """The outcomes of both sides as arrays over the same cases, a column per run."""
 
-    def __init__(self, a: Sequence[Result], b: Sequence[Result]) -> None:
-        self.cases = a[0].cases
-        _same_settings(a, b)
-        self.hits: list[Floats] = []
-        self.failed: list[NDArray[np.bool_]] = []
-        for side, results in (("A", a), ("B", b)):
-            outcomes = [
-                _in_order_of(self.cases, result, side, len(results), at) for at, result in enumerate(results)
-            ]
-            self.hits.append(np.column_stack([_hits(run) for run in outcomes]))
-            self.failed.append(np.column_stack([_failed(run) for run in outcomes]))
-        self.runs = (len(a), len(b))
+    def __init__(
+        self,
+        hits: Sequence[Floats],
+        clusters: Integers | None = None,
+        failed: Sequence[NDArray[np.bool_]] | None = None,
+    ) -> None:
+        self.hits = hits
+        self.failed = failed or [np.zeros(side.shape, bool) for side in hits]
+        self.runs = hits[0].shape[1], hits[1].shape[1]
         common: NDArray[np.bool_] = np.logical_not(_in_any(np.isnan(np.column_stack(self.hits))))
         # Only what every run of both sides has an outcome for (7.7).
         self.common = [np.where(common[:, None], side, np.nan) for side in self.hits]
         self.means = [side.mean(axis=1) for side in self.common]
         self.changes: Floats = self.means[1] - self.means[0]
-        self.clusters = _clusters(self.cases)
+        self.clusters = clusters
 
     @property
     def several(self) -> bool:
         return sum(self.runs) > 2
+
+
+def sides_of(a: Sequence[Result], b: Sequence[Result], column: str = "") -> Sides:
+    """Both sides on the cases of A, their outcomes or a column; an error that says what differs where they do."""
+    _same_settings(a, b)
+    cases, hits, failed = a[0].cases, [], []
+    for side, results in (("A", a), ("B", b)):
+        orders = [
+            _order_of(cases, result, side, len(results), number) for number, result in enumerate(results)
+        ]
+        runs = list(zip(results, orders, strict=True))
+        hits.append(np.column_stack([_hits(run, column)[order] for run, order in runs]))
+        failed.append(np.column_stack([_failed(run)[order] for run, order in runs]))
+    return Sides(hits, _clusters(cases), failed)
+
+
+def p_of(
+    parts: Sequence[tuple[str, Integers]], weights: Sequence[float], sides: Sides, choices: Choices
+) -> float | None:
+    """The p of one row, by the test that a comparison makes of it; None where it makes none."""
+    known = [part for name, members in parts if (part := _Part(sides, name, members)).n]
+    return _inference(known, list(weights), sides, choices).p
 
 
 def _same_settings(a: Sequence[Result], b: Sequence[Result]) -> None:
@@ -445,11 +476,11 @@ def scoring_of(result: Result) -> dict[str, Any]:
     return {name: value for name, value in scoring.items() if name not in RESAMPLING}
 
 
-def _in_order_of(cases: Sequence[Case], result: Result, side: str, runs: int, at: int) -> Sequence[Outcome]:
-    """A result's outcomes in the order of these cases; an error that names what differs if they are others."""
-    who = f"{side} (seed {at + 1})" if runs > 1 else side
+def _order_of(cases: Sequence[Case], result: Result, side: str, runs: int, number: int) -> Integers:
+    """Where in a result each of these cases is; an error that names what differs if its cases are others."""
+    who = f"{side} (seed {number + 1})" if runs > 1 else side
     if result.cases is cases:
-        return result.outcomes
+        return np.arange(len(cases))
     place = {case.id: position for position, case in enumerate(result.cases)}
     missing = [case.id for case in cases if case.id not in place]
     extra = place.keys() - {case.id for case in cases}
@@ -470,7 +501,7 @@ def _in_order_of(cases: Sequence[Case], result: Result, side: str, runs: int, at
                 why=f"{what} differ: {_shown(case, what)} and {_shown(other, what)}",
                 fix="score both on one version of the suite",
             )
-    return [result.outcomes[position] for position in order]
+    return np.array(order, np.int64)
 
 
 def _what_differs(case: Case, other: Case) -> str:
@@ -485,13 +516,18 @@ def _shown(case: Case, what: str) -> str:
     return text if len(text) < 80 else text[:77] + "…"
 
 
-def _hits(outcomes: Sequence[Outcome]) -> Floats:
-    values = (math.nan if outcome.passed is None else float(outcome.passed) for outcome in outcomes)
-    return np.fromiter(values, np.float64, len(outcomes))
+def _hits(result: Result, column: str = "") -> Floats:
+    """Passes, or the numbers of a column, as 1, 0 or any; NaN where a case does not apply."""
+    values: Sequence[Any] = (
+        result.columns.get(column) or [None] * len(result.cases)
+        if column
+        else [outcome.passed for outcome in result.outcomes]
+    )
+    return np.array([math.nan if value is None else float(value) for value in values], np.float64)
 
 
-def _failed(outcomes: Sequence[Outcome]) -> NDArray[np.bool_]:
-    return np.fromiter((bool(outcome.error) for outcome in outcomes), np.bool_, len(outcomes))
+def _failed(result: Result) -> NDArray[np.bool_]:
+    return np.fromiter((bool(outcome.error) for outcome in result.outcomes), np.bool_, len(result.outcomes))
 
 
 def _in_any(runs: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -512,7 +548,7 @@ def _clusters(cases: Sequence[Case]) -> NDArray[np.int64] | None:
 class _Part:
     """The cases of one group of both sides."""
 
-    def __init__(self, sides: _Sides, name: str, members: Integers) -> None:
+    def __init__(self, sides: Sides, name: str, members: Integers) -> None:
         self.name, self.members = name, members
         self.clusters = None if sides.clusters is None else sides.clusters[members]
         self.table: ClusterTable = paired_table(
@@ -524,6 +560,11 @@ class _Part:
     def is_clustered(self) -> bool:
         """Whether some of its cases stand or fall together."""
         return bool(self.table.rows[:, -1].max() > 1)
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether each cluster is a case that A or B passes, or both, or neither."""
+        return not self.is_clustered and bool(np.isin(self.table.rows, (0.0, 1.0)).all())
 
     @property
     def flips(self) -> Floats:
@@ -571,7 +612,7 @@ class _Estimate:
         return max(self.bounds[0], low), min(self.bounds[1], high)
 
 
-def _row(quantity: Quantity, sides: _Sides, choices: Choices) -> tuple[Row, _Estimate]:
+def _row(quantity: Quantity, sides: Sides, choices: Choices) -> tuple[Row, _Estimate]:
     parts = [_Part(sides, name, members) for name, members in quantity.parts]
     known = [part for part in parts if part.n]
     members = np.unique(np.concatenate([part.members for part in parts]))
@@ -619,7 +660,7 @@ def _mean_rates(
     return float(a) + constant, float(b) + constant
 
 
-def _applicability(sides: _Sides, members: NDArray[np.int64]) -> tuple[float | None, float | None]:
+def _applicability(sides: Sides, members: NDArray[np.int64]) -> tuple[float | None, float | None]:
     """The share of answered cases that each side's tests apply to."""
     shares: list[float | None] = []
     for hits, failed in zip(sides.hits, sides.failed, strict=True):
@@ -628,22 +669,20 @@ def _applicability(sides: _Sides, members: NDArray[np.int64]) -> tuple[float | N
     return shares[0], shares[1]
 
 
-def _any_failed(sides: _Sides, members: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _any_failed(sides: Sides, members: NDArray[np.int64]) -> NDArray[np.bool_]:
     return _in_any(np.column_stack([side[members] for side in sides.failed]))
 
 
-def _errors(sides: _Sides, members: NDArray[np.int64]) -> tuple[int, int]:
+def _errors(sides: Sides, members: NDArray[np.int64]) -> tuple[int, int]:
     a, b = (int(_in_any(side[members]).sum()) for side in sides.failed)
     return a, b
 
 
-def _why_none(sides: _Sides, members: NDArray[np.int64]) -> str:
+def _why_none(sides: Sides, members: NDArray[np.int64]) -> str:
     return "no common applicable case" if not _any_failed(sides, members).all() else "no common answered case"
 
 
-def _inference(
-    known: Sequence[_Part], weights: Sequence[float], sides: _Sides, choices: Choices
-) -> _Estimate:
+def _inference(known: Sequence[_Part], weights: Sequence[float], sides: Sides, choices: Choices) -> _Estimate:
     if not known:
         return _Estimate()
     if weights:
@@ -656,12 +695,12 @@ def _inference(
     p, test = _test(known, choices)
     interval = None if interval is None else in_agreement(interval, p)
     facts = {"few cases": known[0].n} if len(known) == 1 and known[0].n < FEW_CASES else {}
-    alone = known[0] if len(known) == 1 and not known[0].is_clustered else None
+    alone = known[0] if len(known) == 1 and known[0].is_counted else None
     tables = [part.table for part in known]
     return _Estimate(observed, interval, method, p, test, paired_t(tables), None, facts, alone, tables)
 
 
-def _of_sum(known: Sequence[_Part], weights: Sequence[float], sides: _Sides, choices: Choices) -> _Estimate:
+def _of_sum(known: Sequence[_Part], weights: Sequence[float], sides: Sides, choices: Choices) -> _Estimate:
     """A weighted sum over groups that share their clusters: what each cluster adds to it, and a t over clusters.
 
     Over seeds, what each seed says varies too: the squares of the two add up.
@@ -685,14 +724,14 @@ def _of_sum(known: Sequence[_Part], weights: Sequence[float], sides: _Sides, cho
     return _Estimate(observed, interval, SUM_INTERVAL, p, f"sign flips of {len(added):,} clusters", cases)
 
 
-def _cases_of_sum(known: Sequence[_Part], weights: Sequence[float], sides: _Sides) -> Student:
+def _cases_of_sum(known: Sequence[_Part], weights: Sequence[float], sides: Sides) -> Student:
     """The difference, and what its t interval over clusters is made of."""
     defined = [part.members[~np.isnan(sides.changes[part.members])] for part in known]
     clusters = defined if sides.clusters is None else [sides.clusters[members] for members in defined]
     return sum_t([sides.changes[members] for members in defined], clusters, weights)
 
 
-def _seeds(sides: _Sides, *, one_against_many: bool = False) -> dict[str, Any]:
+def _seeds(sides: Sides, *, one_against_many: bool = False) -> dict[str, Any]:
     facts: dict[str, Any] = {"seeds of A": sides.runs[0], "seeds of B": sides.runs[1]}
     return facts | ({"one against many": True} if one_against_many else {})
 
@@ -712,7 +751,7 @@ def _added(
 
 
 def _seed_error(
-    known: Sequence[_Part], weights: Sequence[float], sides: _Sides, choices: Choices
+    known: Sequence[_Part], weights: Sequence[float], sides: Sides, choices: Choices
 ) -> SeedError | None:
     """How well the sum is known over seeds: paired, or Welch's; None for one run against several."""
     values = []
@@ -741,8 +780,9 @@ def _test(known: Sequence[_Part], choices: Choices) -> tuple[float, str]:
     if len(known) == 1:
         (part,) = known
         flips = part.flips
-        if part.is_clustered:
-            return sign_flip_test(flips, rng, choices.shuffles), f"sign flips of {len(flips):,} clusters"
+        if not part.is_counted:
+            what = "clusters" if part.is_clustered else "cases"
+            return sign_flip_test(flips, rng, choices.shuffles), f"sign flips of {len(flips):,} {what}"
         gained, lost = int((flips > 0).sum()), int((flips < 0).sum())
         return sign_test(gained, lost), "sign test"
     # Each case by its weight in the mean of functionalities.
@@ -768,7 +808,7 @@ def _discordance(part: _Part) -> float:
     return min(1.0, changed / part.n) if changed else wilson(0, len(part.flips))[1]
 
 
-def _over_seeds(known: Sequence[_Part], observed: float, sides: _Sides, choices: Choices) -> _Estimate:
+def _over_seeds(known: Sequence[_Part], observed: float, sides: Sides, choices: Choices) -> _Estimate:
     """Student's or Welch's t over seeds beside the interval over cases: for this training recipe."""
     a, b = ([side[part.members] for part in known] for side in sides.common)
     clusters = None if sides.clusters is None else [c for part in known if (c := part.clusters) is not None]
@@ -837,7 +877,7 @@ def _value(result: Result, measure: Measure) -> float | None:
 
 
 def _adjusted(
-    rows: Sequence[Row], quantities: Sequence[Quantity], sides: _Sides, choices: Choices
+    rows: Sequence[Row], quantities: Sequence[Quantity], sides: Sides, choices: Choices
 ) -> list[Row]:
     """The rows with p adjusted over all of them: the family is the table."""
     raw = np.array([math.nan if row.p is None else row.p for row in rows])
@@ -933,7 +973,7 @@ def _inferior_p(row: Row, estimate: _Estimate, margin: float) -> float | None:
     return two_sided / 2 if is_better else 1 - two_sided / 2
 
 
-def _max_t(rows: Sequence[Row], quantities: Sequence[Quantity], sides: _Sides, choices: Choices) -> Floats:
+def _max_t(rows: Sequence[Row], quantities: Sequence[Quantity], sides: Sides, choices: Choices) -> Floats:
     """Westfall and Young's, from sign flips that all rows share: every row is a mean over the same groups."""
     finest = {
         name: members
@@ -942,7 +982,7 @@ def _max_t(rows: Sequence[Row], quantities: Sequence[Quantity], sides: _Sides, c
         for name, members in quantity.parts
     }
     means = [quantity for quantity in quantities if len(quantity.parts) > 1]
-    if any(q.weights or q.over_runs for q in quantities) or any(
+    if any(q.weights or q.column or q.over_runs for q in quantities) or any(
         part not in finest for quantity in means for part, _ in quantity.parts
     ):
         raise PlanError("max-T needs rows that are all means over the same groups", fix="--adjust holm")

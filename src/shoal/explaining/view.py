@@ -54,7 +54,7 @@ def sections(
     parts = [
         Section(
             title,
-            blocks=[*_texts(example, explained), _table(explained)],
+            blocks=[*text_blocks(example, explained), _table(explained)],
             notes=[_made(explained, method)],
             warnings=[finding.text for finding in findings],
         )
@@ -64,7 +64,7 @@ def sections(
     return parts
 
 
-def _texts(example: Example, explained: Attribution) -> Iterator[Block]:
+def text_blocks(example: Example, explained: Attribution) -> Iterator[Block]:
     """Each text as it was written, its words in colour: for the label, or against it."""
     largest = float(np.abs(explained.values).max(initial=0.0))
     for number, text in enumerate(example):
@@ -111,7 +111,7 @@ def _table(explained: Attribution) -> Table:
 def _made(explained: Attribution, method: str) -> str:
     """How the values came to be, in words."""
     facts = explained.facts
-    exact = "every copy asked: exact" if facts.get("exact") else f"{facts['samples']:,} copies"
+    exact = "exact, every copy asked" if facts.get("exact") else f"{facts['samples']:,} copies"
     made = f"{facts['samples']:,} steps" if method == "gradients" else exact
     absent = ABSENT[str(facts["absent"])]
     without = shown(explained.baseline, RATE)

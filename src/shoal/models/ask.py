@@ -11,9 +11,10 @@ stopped. A batch that does not fit into memory is halved until it does; its answ
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, overload, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -182,7 +183,7 @@ class Differentiable(Protocol):
 class Questions:
     """The distinct examples of some cases, and which of them each example of the cases is."""
 
-    ids: list[str]
+    ids: Sequence[str]
     examples: list[Example]
     rows: NDArray[np.int64]  # (examples of the cases,)
 
@@ -194,8 +195,36 @@ def questions_of(model: object, cases: Sequence[Case]) -> Questions:
 
 def by_place(cases: Sequence[Case]) -> Questions:
     """Every example, named by its place: stored predictions may differ even where the texts agree."""
-    ids = [f"{case.id}#{number}" for case in cases for number in range(len(case.examples))]
-    return Questions(ids, [example for case in cases for example in case.examples], np.arange(len(ids)))
+    examples = [example for case in cases for example in case.examples]
+    return Questions(PlaceNames(cases), examples, np.arange(len(examples)))
+
+
+class PlaceNames(Sequence[str]):
+    """What the examples of some cases are called by their place, each name made when it is wanted."""
+
+    def __init__(self, cases: Sequence[Case]) -> None:
+        self._cases = cases
+        sizes = np.fromiter((len(case.examples) for case in cases), np.int64, len(cases))
+        self._owners = np.repeat(np.arange(len(cases), dtype=np.int32), sizes)
+        self._starts = np.cumsum(sizes) - sizes
+
+    def __len__(self) -> int:
+        return len(self._owners)
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[str]: ...
+    def __getitem__(self, place: int | slice) -> str | list[str]:
+        if isinstance(place, slice):
+            return [self[number] for number in range(len(self))[place]]
+        owner = self._owners[place]
+        return f"{self._cases[owner].id}#{range(len(self))[place] - self._starts[owner]}"
+
+    def __iter__(self) -> Iterator[str]:
+        for case in self._cases:
+            for number in range(len(case.examples)):
+                yield f"{case.id}#{number}"
 
 
 def distinct(cases: Sequence[Case]) -> Questions:
@@ -232,10 +261,10 @@ def batches(
     return planned
 
 
-def batch_plan(model: object, questions: Questions) -> list[list[int]]:
+def batch_plan(model: object, questions: Questions) -> Sequence[Sequence[int]]:
     """Which questions go together; stored answers come all at once."""
     if isinstance(model, HasAnswered):
-        return [list(range(len(questions.ids)))]
+        return [range(len(questions.ids))]
     if isinstance(model, HasTokens):
         return batches(questions.examples, model.lengths(questions.examples), BATCH_TOKENS)
     return batches(questions.examples)
@@ -269,19 +298,23 @@ class Asked(Protocol):
 
 
 def ask_batches(
-    ask: Callable[[Sequence[Example]], list[Answer]], model: object, questions: Questions, done: int = 0
-) -> Iterator[list[Answer]]:
+    ask: Callable[[Sequence[Example]], Sequence[Answer]], model: object, questions: Questions, done: int = 0
+) -> Iterator[Sequence[Answer]]:
     """The answers batch by batch, as the batch plan says, those of the first `done` batches left out."""
     for batch in batch_plan(model, questions)[done:]:
-        rows = ask([questions.examples[position] for position in batch])
-        yield [replace(row, example_id=questions.ids[n]) for n, row in zip(batch, rows, strict=True)]
+        if isinstance(model, HasAnswered):
+            rows = ask(questions.examples)
+            yield AnswerRows(rows.answers, questions.ids) if isinstance(rows, AnswerRows) else rows
+        else:
+            rows = ask([questions.examples[position] for position in batch])
+            yield [replace(row, example_id=questions.ids[n]) for n, row in zip(batch, rows, strict=True)]
 
 
-def answer_batch(model: object, built: Asked, examples: Sequence[Example]) -> list[Answer]:
+def answer_batch(model: object, built: Asked, examples: Sequence[Example]) -> Sequence[Answer]:
     """Labels or spans for one batch of the plan; stored ones come all at once, in the order of the cases."""
     if isinstance(model, HasAnswered):
         answers = model.answer_cases(built.cases, built.whole, built.labels)
-        return answer_rows(answers, [""] * len(answers.predictions))
+        return AnswerRows(answers, [""] * len(answers.predictions))
     return answer_examples(model, examples, [""] * len(examples), built.labels, reading=built.asks == "spans")
 
 
@@ -397,16 +430,49 @@ def _stacked(
 # Rows and columns
 
 
-def answer_rows(answers: Answers, ids: Sequence[str]) -> list[Answer]:
-    """Columns as the rows that are kept, each of which can be read by itself.
+class AnswerRows(Sequence[Answer]):
+    """Columns as the rows that are kept, each of which can be read by itself, made when it is looked at.
 
     What the model's labels were taken for stands on the first row that was answered.
     """
-    rows = [_answer(answers, row, identity) for row, identity in enumerate(ids)]
-    first = next((row for row in rows if isinstance(row.data, dict)), None)
-    if first is not None and (answers.label_map or answers.band):
-        first.data["taken"] = {"labels": dict(answers.label_map), "band": answers.band}
-    return rows
+
+    def __init__(self, answers: Answers, ids: Sequence[str]) -> None:
+        if len(ids) != len(answers.predictions):
+            raise DataError(
+                f"{len(answers.predictions):,} answers for {len(ids):,} examples",
+                fix="an answer to each example",
+            )
+        self.answers = answers
+        self.ids = ids
+        places = range(len(ids))
+        labelled = bool(answers.label_map or answers.band) and not answers.texts
+        self._first = next((row for row in places if row not in answers.errors), -1) if labelled else -1
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @overload
+    def __getitem__(self, place: int) -> Answer: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[Answer]: ...
+    def __getitem__(self, place: int | slice) -> Answer | list[Answer]:
+        if isinstance(place, slice):
+            return [self._row(row) for row in range(len(self))[place]]
+        return self._row(range(len(self))[place])
+
+    def __iter__(self) -> Iterator[Answer]:
+        return map(self._row, range(len(self)))
+
+    def _row(self, row: int) -> Answer:
+        answer = _answer(self.answers, row, self.ids[row])
+        if row == self._first:
+            answer.data["taken"] = {"labels": dict(self.answers.label_map), "band": self.answers.band}
+        return answer
+
+
+def answer_rows(answers: Answers, ids: Sequence[str]) -> list[Answer]:
+    """The rows of a batch, all at once."""
+    return list(AnswerRows(answers, ids))
 
 
 def _answer(answers: Answers, row: int, identity: str) -> Answer:
@@ -427,109 +493,198 @@ def _answer(answers: Answers, row: int, identity: str) -> Answer:
     return Answer(identity, "label", data)
 
 
-def by_mark(rows: Sequence[Answer], questions: Questions, built: Asked) -> dict[str, Any]:
+def by_mark(rows: Iterable[Answer], questions: Questions, built: Asked) -> dict[str, Any]:
     """Kept rows as scoring takes them, for each moment at which the model was asked; the last is the end.
 
     `Answers` where labels or spans were asked for, else the rows of each case.
     """
-    marks: dict[str, list[Answer]] = {}
+    as_columns = built.asks in ("labels", "spans")
+    marks: dict[str, Any] = {}
     for row in rows:
-        marks.setdefault(row.mark, []).append(row)
+        if row.mark not in marks:
+            marks[row.mark] = _Gathered(questions) if as_columns else []
+        if as_columns:
+            marks[row.mark].add(row)
+        else:
+            marks[row.mark].append(row)
     if not marks:
         raise DataError(
             f"none of {len(questions.ids):,} examples has an answer", fix="shoal run PLAN, which asks again"
         )
-    if built.asks in ("labels", "spans"):
-        labels = built.labels or number_labels(built.cases)
-        answers = {mark: gather(kept, questions, labels) for mark, kept in marks.items()}
-        if not built.labels and built.asks == "labels":
-            for columns in answers.values():
-                check_numbers(columns, labels, "the model")
-        return answers
-    return {mark: by_case(kept, questions, built.cases) for mark, kept in marks.items()}
+    if not as_columns:
+        return {mark: by_case(kept, questions, built.cases) for mark, kept in marks.items()}
+    labels = built.labels or number_labels(built.cases)
+    answers = {mark: gathered.answers(labels) for mark, gathered in marks.items()}
+    if not built.labels and built.asks == "labels":
+        for columns in answers.values():
+            check_numbers(columns, labels, "the model")
+    return answers
 
 
 def by_case(rows: Sequence[Answer], questions: Questions, cases: Sequence[Case]) -> list[list[Answer]]:
     """The rows of each case, in the order of its examples."""
-    order = _order(rows, questions)
-    flat = iter([rows[position] for position in order.tolist()])
+    places = _Places(questions)
+    for row in rows:
+        places.add(row.example_id)
+    flat = iter([rows[position] for position in places.order().tolist()])
     return [[next(flat) for _ in case.examples] for case in cases]
 
 
-def _order(rows: Sequence[Answer], questions: Questions) -> NDArray[np.int64]:
-    """Which row answers each example of the cases."""
-    place = {row.example_id: position for position, row in enumerate(rows)}
-    missing = [identity for identity in questions.ids if identity not in place]
-    if missing:
-        raise DataError(
-            f"{len(missing):,} of {len(questions.ids):,} examples have no answer",
-            fix="shoal run PLAN, which asks again; answers of other cases do not fit",
-        )
-    return np.array([place[identity] for identity in questions.ids], np.int64)[questions.rows]
-
-
-def gather(rows: Sequence[Answer], questions: Questions, labels: Sequence[str] | None) -> Answers:
+def gather(rows: Iterable[Answer], questions: Questions, labels: Sequence[str] | None) -> Answers:
     """Kept rows as columns, one for each example of the cases."""
-    order = _order(rows, questions)
-    columns = answer_columns(rows, labels)
-    errors = {at: columns.errors[row] for at, row in enumerate(order.tolist()) if row in columns.errors}
-    return Answers(
-        columns.labels,
-        columns.predictions[order],
-        None if columns.probabilities is None else columns.probabilities[order],
-        None if columns.confidences is None else columns.confidences[order],
-        [columns.texts[row] for row in order.tolist()] if columns.texts else (),
-        errors,
-        columns.facts,
-        columns.label_map,
-        columns.band,
-    )
+    gathered = _Gathered(questions)
+    for row in rows:
+        gathered.add(row)
+    return gathered.answers(labels)
 
 
-def answer_columns(rows: Sequence[Answer], labels: Sequence[str] | None) -> Answers:
+def answer_columns(rows: Iterable[Answer], labels: Sequence[str] | None) -> Answers:
     """Kept rows as columns, in the order they were kept."""
-    errors = {at: row.error for at, row in enumerate(rows) if row.error}
-    if any(row.kind == "span" for row in rows):
-        texts = ["" if row.error else str(row.data) for row in rows]
-        return Answers((), np.zeros(len(rows), np.int64), texts=texts, errors=errors)
-    given: list[Mapping[str, Any]] = [{} if row.error else row.data for row in rows]
-    names = _names(given, labels)
-    codes = {name: code for code, name in enumerate(names)}
-    predictions = np.array([codes[data["label"]] if data else 0 for data in given], np.int64)
-    vectors = [data.get("probabilities") for data in given]
-    probabilities = confidences = None
-    if any(vectors):
-        empty = [np.nan] * len(names)
-        probabilities = np.array([[v[name] for name in names] if v else empty for v in vectors])
-    elif any("confidence" in data for data in given):
-        confidences = np.array([data.get("confidence", np.nan) for data in given], np.float64)
-    taken = [data["taken"] for data in given if "taken" in data]
-    return Answers(
-        names,
-        predictions,
-        probabilities,
-        confidences,
-        errors=errors,
-        facts=_cut(given),
-        label_map={name: label for row in taken for name, label in row["labels"].items()},
-        band=any(row["band"] for row in taken),
-    )
+    columns = _Columns()
+    for row in rows:
+        columns.add(row)
+    return columns.answers(labels)
 
 
-def _cut(given: Sequence[Mapping[str, Any]]) -> dict[str, int]:
-    """How many examples were longer than the model takes, if any."""
-    cut = [data["cut"] for data in given if "cut" in data]
-    return {"cut": len(cut), "asked": len(given), "cut by": max(cut)} if cut else {}
+class _Places:
+    """Which row answers which question."""
+
+    def __init__(self, questions: Questions) -> None:
+        self._questions = questions
+        self._rows = np.full(len(questions.ids), -1, np.int64)
+        self._numbers: dict[str, int] = {}  # of the questions by id, once rows come in another order
+        self._count = 0
+
+    def add(self, example_id: str) -> None:
+        """The next row's."""
+        ids, number = self._questions.ids, self._count
+        if number >= len(ids) or ids[number] != example_id:
+            self._numbers = self._numbers or {name: place for place, name in enumerate(ids)}
+            number = self._numbers.get(example_id, -1)
+        if number >= 0:
+            self._rows[number] = self._count
+        self._count += 1
+
+    def order(self) -> NDArray[np.int64]:
+        """The row that answers each example of the cases."""
+        missing = int((self._rows < 0).sum())
+        if missing:
+            raise DataError(
+                f"{missing:,} of {len(self._rows):,} examples have no answer",
+                fix="shoal run PLAN, which asks again; answers of other cases do not fit",
+            )
+        return self._rows[self._questions.rows]
 
 
-def _names(given: Sequence[Mapping[str, Any]], labels: Sequence[str] | None) -> tuple[str, ...]:
-    """The label names the rows use, in the suite's order where it has one."""
-    vector = next((data["probabilities"] for data in given if data.get("probabilities")), None)
-    if vector is not None:
-        return tuple(vector)
-    used = {data["label"] for data in given if data}
-    if labels and used <= set(labels):
+class _Columns:
+    """Rows put into columns as they come, so that they need not all be held."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._errors: dict[int, str] = {}
+        self._texts: list[str] = []  # filled from the first span on
+        self._used: dict[str, int] = {}  # label to its number in `_labels`
+        self._labels = array("q")  # (rows,), -1 where there is none
+        self._names: tuple[str, ...] = ()  # of the probabilities
+        self._with_vector, self._vectors = array("q"), array("d")
+        self._with_confidence, self._confidences = array("q"), array("d")
+        self._cuts: list[int] = []
+        self._taken: list[dict[str, Any]] = []
+
+    def add(self, row: Answer) -> None:
+        """The next row."""
+        place = self._count
+        self._count += 1
+        if row.error:
+            self._errors[place] = row.error
+        if row.kind == "span" or self._texts:
+            self._texts += [""] * (place - len(self._texts))
+            self._texts.append("" if row.error else str(row.data))
+        elif row.error or not row.data:
+            self._labels.append(-1)
+        else:
+            self._add_label(place, row.data)
+
+    def _add_label(self, place: int, data: dict[str, Any]) -> None:
+        self._labels.append(self._used.setdefault(data["label"], len(self._used)))
+        vector = data.get("probabilities")
+        if vector:
+            self._names = self._names or tuple(vector)
+            self._with_vector.append(place)
+            self._vectors.extend([vector[name] for name in self._names])
+        if "confidence" in data:
+            self._with_confidence.append(place)
+            self._confidences.append(data["confidence"])
+        if "cut" in data:
+            self._cuts.append(data["cut"])
+        if "taken" in data:
+            self._taken.append(data["taken"])
+
+    def answers(self, labels: Sequence[str] | None) -> Answers:
+        """What has come, in the order it came."""
+        if self._texts:
+            return Answers((), np.zeros(self._count, np.int64), texts=self._texts, errors=self._errors)
+        names = self._names or _names(self._used, labels)
+        code = {name: number for number, name in enumerate(names)}
+        codes = np.array([code[name] for name in self._used] + [0], np.int64)  # -1 is the last
+        probabilities = confidences = None
+        if self._names:
+            probabilities = np.full((self._count, len(names)), np.nan)
+            probabilities[np.array(self._with_vector)] = np.array(self._vectors).reshape(-1, len(names))
+        elif self._with_confidence:
+            confidences = np.full(self._count, np.nan)
+            confidences[np.array(self._with_confidence)] = self._confidences
+        cuts = {"cut": len(self._cuts), "asked": self._count, "cut by": max(self._cuts, default=0)}
+        return Answers(
+            names,
+            codes[np.array(self._labels, np.int64)],
+            probabilities,
+            confidences,
+            errors=self._errors,
+            facts=cuts if self._cuts else {},
+            label_map={name: label for taken in self._taken for name, label in taken["labels"].items()},
+            band=any(taken["band"] for taken in self._taken),
+        )
+
+
+class _Gathered:
+    """The same for each example of the cases, in their order."""
+
+    def __init__(self, questions: Questions) -> None:
+        self._places = _Places(questions)
+        self._columns = _Columns()
+
+    def add(self, row: Answer) -> None:
+        """The next row."""
+        self._places.add(row.example_id)
+        self._columns.add(row)
+
+    def answers(self, labels: Sequence[str] | None) -> Answers:
+        """The columns, a row for each example of the cases."""
+        order = self._places.order()
+        columns = self._columns.answers(labels)
+        errors = {}
+        if columns.errors:
+            errors = {
+                place: columns.errors[row]
+                for place, row in enumerate(order.tolist())
+                if row in columns.errors
+            }
+        return replace(
+            columns,
+            predictions=columns.predictions[order],
+            probabilities=None if columns.probabilities is None else columns.probabilities[order],
+            confidences=None if columns.confidences is None else columns.confidences[order],
+            texts=[columns.texts[row] for row in order.tolist()] if columns.texts else (),
+            errors=errors,
+        )
+
+
+def _names(used: Iterable[str], labels: Sequence[str] | None) -> tuple[str, ...]:
+    """The label names that rows without probabilities use, in the suite's order where it has one."""
+    names = set(used)
+    if labels and names <= set(labels):
         return tuple(labels)
-    if all(name.isdecimal() for name in used):  # numbers that the suite has, and others
-        return tuple(sorted(used | set(labels or ()), key=int)) or ("0", "1")
-    return tuple(sorted(used))
+    if all(name.isdecimal() for name in names):  # numbers that the suite has, and others
+        return tuple(sorted(names | set(labels or ()), key=int)) or ("0", "1")
+    return tuple(sorted(names))

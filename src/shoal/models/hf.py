@@ -79,6 +79,8 @@ class HFModel:
         self._lengths: dict[Example, int] = {}
         self.trained = "classify"
         """Which of its networks is trained, saved and loaded."""
+        self.columns: list[int] | None = None
+        """In which order training takes its logits; None: in its own."""
         self.frozen: Features | None = None
         """What its encoder makes of examples, while that stays as it is: `classify` then computes the head alone."""
 
@@ -232,7 +234,7 @@ class HFModel:
             return self._fast_network(**self.encode(examples)).logits
         torch, _ = libraries()
         vectors = torch.from_numpy(self.frozen_features(examples)).to(self.device)
-        return self.forward({"features": vectors})
+        return self._own_logits({"features": vectors})
 
     @cached_property
     def _fast_network(self) -> Any:
@@ -388,6 +390,17 @@ class HFModel:
         model.adopt("classify", network)
         return model
 
+    def with_own_head(self, labels: Sequence[str]) -> "HFModel":
+        """The same classifier, ready to be trained: its logits in the order of these labels, its own names of them."""
+        if self.checkpoint.dtype != "float32":
+            raise ModelError(
+                f"{self!r}: training needs float32", fix=f"leave out dtype={self.checkpoint.dtype}"
+            )
+        model = HFModel(self.checkpoint, self.options)
+        theirs = suite_names(model.own_labels, labels, repr(self))
+        model.columns = [theirs.index(name) for name in labels]
+        return model
+
     def adopt(self, asked: str, network: Any) -> None:
         """Answer with this network, on this checkpoint's tokenizer; it is the one that is trained."""
         self._take(asked, network)
@@ -435,6 +448,10 @@ class HFModel:
 
     def forward(self, inputs: Mapping[str, "Tensor"]) -> "Tensor":
         """Inputs to the logits of the network under training; from features of its encoder, the head's alone."""
+        logits = self._own_logits(inputs)
+        return logits if self.columns is None else logits[:, self.columns]
+
+    def _own_logits(self, inputs: Mapping[str, "Tensor"]) -> "Tensor":
         network = self.network(self.trained)
         if "features" not in inputs:
             found: Tensor = network(**inputs).logits

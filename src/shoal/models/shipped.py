@@ -2,6 +2,7 @@
 
     tiny:sentiment   negative or positive
     tiny:paraphrase  different or duplicate, for two questions
+    tiny:nli         entailment, neutral or contradiction, for a premise and a hypothesis
     tiny:reading     finds the answer to a question in a passage
     tiny:masked      a masked language model without weights: a plan says on which text it is pre-trained
 

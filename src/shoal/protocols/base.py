@@ -180,7 +180,7 @@ class ProtocolModule(Protocol):
         """The training that comes before asking; None to ask the model as it is."""
         ...
 
-    def ask(self, settings: Any, model: Any, built: Built, examples: Sequence[Example]) -> list[Answer]:
+    def ask(self, settings: Any, model: Any, built: Built, examples: Sequence[Example]) -> Sequence[Answer]:
         """What the model says of one batch of examples, in order: the only step that touches it.
 
         Of a model that has answered already, the batch is every example of the cases in order.

@@ -188,9 +188,18 @@ def _cell(row: Row, position: int, table: Table) -> Markup:
     column = table.columns[position]
     pieces = pieces_of(cell_of(row, position))
     content = joined(_piece(piece, column, row) for piece in pieces)
-    if position == 0 and column.align == "left":
+    if position == _name_column(table):
         return _row_name(content, is_inside=plain(cell_of(row, position)).startswith(" "))
     return Markup("<td{}>{}</td>").format(classes(_side(column)), content)
+
+
+def _name_column(table: Table) -> int:
+    """The first column of words, which names the rows; marks such as ▲ are not words. −1 where there is none."""
+    for position, column in enumerate(table.columns[:2]):
+        names = [plain(cell).strip() for cell in column_cells(table, position)]
+        if column.align == "left" and (column.title.strip() or any(len(name) > 1 for name in names)):
+            return position
+    return -1
 
 
 def _row_name(name: Markup, *, is_inside: bool) -> Markup:

@@ -17,7 +17,7 @@ from ..measures import FEW_CASES, quantity, unit_word
 from ..protocols import PROTOCOLS, find_protocol
 from ..protocols.base import Compared, differing
 from ..records import Finding, Measure, Result
-from ..runs.plan import Job, Plan
+from ..runs.plan import Job, Plan, model_name
 from ..runs.scoring import compare_jobs, results_of
 from ..runs.store import RunStore
 from ..runs.viewing import result_sections
@@ -114,9 +114,13 @@ def _measures(compared: Mapping[str, Compared], by_protocol: Mapping[str, Sequen
     return measures
 
 
-def sections_page(sections: Sequence[Section], results: Sequence[Result], title: str) -> Page:
+def sections_page(
+    sections: Sequence[Section], results: Sequence[Result], title: str, measures: Sequence[Measure] = ()
+) -> Page:
     """Sections that were made already, such as a comparison's, with the cases of the results they are about."""
-    return replace(_page([Part("", sections)], results, []), title=title, findings=(), overview=())
+    page = _page([Part("", sections)], results, [])
+    findings = [finding for finding in page.findings if finding.kind != HEADLINE]
+    return replace(page, title=title, findings=findings, measures=measures)
 
 
 def _page(
@@ -159,15 +163,26 @@ def _part(result: Result, names: Mapping[str, str]) -> Part:
 
 
 def job_names(results: Sequence[Result]) -> dict[str, str]:
-    """What to call each job: by its model; where that is not enough by its whole name."""
+    """What to call each job: by its model; where that is not enough, by what tells its name from the others."""
     models = [(str(result.job["protocol"]), str(result.job["model"])) for result in results]
     several = len({protocol for protocol, _ in models}) > 1
+    ids = [str(result.job.get("id", i)) for i, result in enumerate(results)]
     names = {}
-    for i, (result, key) in enumerate(zip(results, models, strict=True)):
-        identity = str(result.job.get("id", i))
-        name = f"{key[1]} ({key[0]})" if several else key[1]
-        names[identity] = name if models.count(key) == 1 else identity
-    return names
+    for identity, key in zip(ids, models, strict=True):
+        alike = [other for other, model in zip(ids, models, strict=True) if model == key]
+        if len(alike) == 1:
+            names[identity] = f"{key[1]} ({key[0]})" if several else key[1]
+        else:
+            names[identity] = _told_apart(alike, f"{key[0]}-{model_name(key[1])}-")[identity]
+    return names if len(set(names.values())) == len(names) else dict(zip(ids, ids, strict=True))
+
+
+def _told_apart(ids: Sequence[str], common: str) -> dict[str, str]:
+    """Names without what all have in common at the front, and without the hash where they differ before it."""
+    longer = [identity.removeprefix(common) for identity in ids]
+    short = [name.rpartition("-")[0] for name in longer]
+    different = len(set(short)) == len(short) and all(short)
+    return dict(zip(ids, short if different else longer, strict=True))
 
 
 # What was asked, what was found

@@ -2,7 +2,8 @@
 
 import json
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,8 @@ FIRST = 3
 EVIDENCE = 4
 """How many numbers stand below a finding."""
 
+BLOCK = 10_000
+"""Cases that are written at a time."""
 NAMES = ("model", "recipe")
 """Groups whose values say by themselves what they are."""
 
@@ -52,8 +55,17 @@ def write_page(page: Page, path: Path | str, jobs: Sequence[Mapping[str, Any]]) 
         return
     with writing(beside) as stream:
         for name, result in page.results.items():
-            for row in each_case(result):
-                stream.write(json.dumps({"job": name, **row}, ensure_ascii=False, default=str) + "\n")
+            for block in _blocks(result):
+                for row in each_case(block):
+                    stream.write(json.dumps({"job": name, **row}, ensure_ascii=False, default=str) + "\n")
+
+
+def _blocks(result: Result) -> Iterator[Result]:
+    """A result in parts, so that a large one is never in memory twice."""
+    for start in range(0, len(result.cases), BLOCK):
+        part = slice(start, start + BLOCK)
+        columns = {name: values[part] for name, values in result.columns.items()}
+        yield replace(result, cases=result.cases[part], outcomes=result.outcomes[part], columns=columns)
 
 
 def refuse_device(path: Path) -> None:

@@ -18,6 +18,8 @@ from ..views import expected_words
 
 ROOM = 3_000_000
 """Letters of text; a page with more opens slowly."""
+A_ROW = 120
+"""Letters that a case costs beside its texts."""
 LONGEST = 20_000
 """Letters of one text that are shown; what is cut is said."""
 FAIL, PASS, NOT_APPLICABLE, ERROR = range(4)
@@ -106,11 +108,15 @@ def _chosen(results: Sequence[Result], room: int) -> list[Place]:
             group = next(iter(case.groups.values()), "")
             queues.setdefault((verdict(outcome), job, group), []).append((outcome.value or 0.0, place))
     chosen: list[Place] = []
+    known: set[tuple[str, Any]] = set()
     for kind in ORDER:
         waiting = [(job, sorted(queue)) for (of, job, _), queue in queues.items() if of == kind]
         for job, position in _in_turn(waiting):
             case = results[job].cases[position]
-            room -= 200 + sum(min(len(text), LONGEST) for example in case.examples for text in example)
+            room -= A_ROW
+            if (case.id, case.examples) not in known:
+                known.add((case.id, case.examples))
+                room -= sum(min(len(text), LONGEST) for example in case.examples for text in example)
             if room < 0:
                 return sorted(chosen, key=lambda place: _rank(results, place))
             chosen.append((job, position))

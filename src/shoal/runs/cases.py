@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import DataError, StoreError
-from ..files import read_json_lines, writing
+from ..files import Alike, collector_paused, json_object, read_lines, writing
 from ..protocols.base import Built
 from ..records import Case, as_json, from_json
 
@@ -39,16 +39,21 @@ def save_built(built: Built, path: Path) -> None:
         stream.write(json.dumps(head, ensure_ascii=False) + "\n")
         for row in _rows(built):
             count += 1
-            line = json.dumps(row, ensure_ascii=False) + "\n"
-            content.update(line.encode("utf-8", "surrogatepass"))
-            stream.write(line)
-        stream.write(json.dumps({"cases": count, "digest": content.hexdigest()[:16]}) + "\n")
+            line = json.dumps(row, ensure_ascii=False)
+            content.update(_bytes(line))
+            stream.write(line + "\n")
+        stream.write(json.dumps(_end(count, content)) + "\n")
 
 
 def _rows(built: Built) -> Iterator[dict[str, Any]]:
     """Every case as a plain object; one that is only in the whole, or only asked, says so."""
-    asked = {case.id: case for case in built.cases}
     before: dict[str, Any] = {}
+    if built.whole is built.cases:
+        for case in built.cases:
+            row, before = _row(case, before)
+            yield row
+        return
+    asked = {case.id: case for case in built.cases}
     known = set()
     for case in built.whole:
         known.add(case.id)
@@ -61,43 +66,74 @@ def _rows(built: Built) -> Iterator[dict[str, Any]]:
 
 
 def _row(case: Case, before: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    shared = {"groups": dict(case.groups), "meta": dict(case.meta)}
+    shared = {"groups": case.groups, "meta": case.meta}
     row: dict[str, Any] = {"id": case.id, "examples": case.examples}
     row |= {"labels": case.labels} if case.labels is not None else {}
     row |= {"cluster": case.cluster} if case.cluster else {}
-    return row | {name: shared[name] for name in SHARED if shared[name] != before.get(name)}, shared
+    for name, value in shared.items():
+        if value is not before.get(name) and dict(value) != before.get(name):
+            row[name] = dict(value)
+    return row, shared
 
 
 def load_built(path: Path) -> Built:
     """What `save_built` wrote; a file that was cut or changed is refused."""
     try:
         return _load(path)
-    except (DataError, KeyError, TypeError, AttributeError) as problem:
+    except (DataError, ValueError, RecursionError, KeyError, TypeError, AttributeError) as problem:
         why = str(problem).splitlines()[0]
         raise DamagedError(f"{path}: damaged", why=why, fix=f"rm {path}: it is built again") from None
 
 
+def is_whole(path: Path) -> bool:
+    """Whether a file is what `save_built` wrote, told without making its cases."""
+    content, count, last = hashlib.sha256(), 0, ""
+    try:
+        for number, line in read_lines(path):
+            if number > 2:
+                content.update(_bytes(last))
+                count += 1
+            elif number == 2 and json_object(last).get("shoal cases") != FORMAT:
+                return False
+            last = line
+        return json_object(last) == _end(count, content)
+    except (DataError, ValueError):
+        return False
+
+
+def _end(count: int, content: "hashlib._Hash") -> dict[str, Any]:
+    return {"cases": count, "digest": content.hexdigest()[:16]}
+
+
+def _bytes(line: str) -> bytes:
+    return f"{line}\n".encode("utf-8", "surrogatepass")
+
+
 def _load(path: Path) -> Built:
-    lines = read_json_lines(path)
-    _, head = next(lines, (1, {}))
+    lines = read_lines(path)
+    head = json_object(next(lines, (1, "{}"))[1])
     if head.get("shoal cases") != FORMAT:
         raise DamagedError(f"{path}: not cases of this version of shoal", fix=f"rm {path}: it is built again")
     whole, asked = [], []
     shared: dict[str, Any] = {"groups": {}, "meta": {}}
-    content, end = hashlib.sha256(), {}
-    for _, row in lines:
-        if "cases" in row and "id" not in row:
-            end = row
-            break
-        content.update((json.dumps(row, ensure_ascii=False) + "\n").encode("utf-8", "surrogatepass"))
-        shared = {name: row.get(name, shared[name]) for name in SHARED}
-        case = _case(row, shared)
-        only = row.get("only")
-        if only != ASKED:
-            whole.append(case)
-        if only != WHOLE:
-            asked.append(case)
-    if end != {"cases": _count(whole, asked), "digest": content.hexdigest()[:16]}:
+    content, count, end = hashlib.sha256(), 0, {}
+    alike = Alike()
+    with collector_paused():
+        for _, line in lines:
+            row = json_object(line)
+            if "cases" in row and "id" not in row:
+                end = row
+                break
+            content.update(_bytes(line))
+            count += 1
+            shared = {name: row.get(name, shared[name]) for name in SHARED}
+            case = _case(row, shared, alike)
+            only = row.get("only")
+            if only != ASKED:
+                whole.append(case)
+            if only != WHOLE:
+                asked.append(case)
+    if end != _end(count, content):
         raise DamagedError(f"{path}: cut off or changed", fix=f"rm {path}: it is built again")
     labels = head["labels"]
     return Built(
@@ -106,15 +142,13 @@ def _load(path: Path) -> Built:
         head["asks"],
         [from_json(measure) for measure in head["measures"]],
         head["about"],
-        () if len(whole) == len(asked) == _count(whole, asked) else whole,
+        () if len(whole) == len(asked) == count else whole,
     )
 
 
-def _count(whole: list[Case], asked: list[Case]) -> int:
-    return len({case.id for case in whole} | {case.id for case in asked})
-
-
-def _case(row: dict[str, Any], shared: dict[str, Any]) -> Case:
-    examples = tuple(tuple(example) for example in row["examples"])
-    labels = tuple(row["labels"]) if "labels" in row else None
-    return Case(row["id"], examples, labels, shared["groups"], row.get("cluster", ""), shared["meta"])
+def _case(row: dict[str, Any], shared: dict[str, Any], alike: Alike) -> Case:
+    examples = tuple([tuple(example) for example in row["examples"]])
+    labels = alike.texts(tuple(row["labels"])) if "labels" in row else None
+    return Case(
+        row["id"], examples, labels, shared["groups"], alike.text(row.get("cluster", "")), shared["meta"]
+    )

@@ -111,7 +111,8 @@ def _train_and_ask(
 
             if partial.done < len(sizes) * len(training.marks):
                 notes = train_model(training, store, shared, model, questions.examples, progress, ask_now)
-                store.write_checks(job.id, [asdict(Check("training", False, note)) for note in notes])
+                if notes:
+                    store.write_checks(job.id, [asdict(Check("training", False, note)) for note in notes])
                 if training.marks == ("",):
                     ask_now("")
             partial.finish()

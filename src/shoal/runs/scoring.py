@@ -11,8 +11,9 @@ from ..models.ask import HasAnswered, by_mark, questions_of
 from ..models.selfcheck import check_answers
 from ..protocols import find_protocol
 from ..protocols.base import Built, Compared, identity
-from ..records import Case, Measures, Outcome, Result, as_json, finding_as_json, finding_from_json, from_json
+from ..records import Case, Measures, Outcomes, Result, as_json, finding_as_json, finding_from_json, from_json
 from ..training.stage import Progress, silent
+from .columns import VALUES, KeptColumn, KeptColumns, KeptValues, verdict
 from .plan import Job, Plan
 from .settings import make_settings
 from .store import RunStore
@@ -22,11 +23,11 @@ def result_of(job: Job, store: RunStore, progress: Progress = silent) -> Result:
     """The result of a job that is done: scored anew from what was kept, which takes seconds and asks nothing."""
     module, built = find_protocol(job.protocol), store.built(job, progress)
     model = _asked(job)
-    answers = by_mark(store.read_answers(job.id), questions_of(model, built.cases), built)
+    answers = by_mark(store.answers(job.id), questions_of(model, built.cases), built)
     scored = module.score(job.settings, built, answers)
     checks = store.read_checks(job.id) + _checks(model, answers, built)
     return Result(
-        _described(job, built, checks),
+        _described(job, built.about, checks),
         built.cases,
         scored.outcomes,
         Measures([*built.measures, *scored.measures]),
@@ -36,9 +37,9 @@ def result_of(job: Job, store: RunStore, progress: Progress = silent) -> Result:
     )
 
 
-def _described(job: Job, built: Built, checks: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _described(job: Job, about: Mapping[str, Any], checks: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """What a result says about its job."""
-    return job.as_json() | {"shoal": __version__, "about": dict(built.about), "checks": list(checks)}
+    return job.as_json() | {"shoal": __version__, "about": dict(about), "checks": list(checks)}
 
 
 def _asked(job: Job) -> Any:
@@ -74,19 +75,20 @@ def failing_of(result: Result, positions: Iterable[int]) -> list[Case]:
 def score_job(job: Job, store: RunStore, progress: Progress = silent) -> Result:
     """The result of a job, its measures kept; read back where they are there and were made under the same settings."""
     kept = kept_score(job, store)
-    if kept is not None:
-        return _read_back(job, store, kept, progress)
+    if kept is not None and (columns := store.read_columns(job.id, kept)) is not None:
+        store.mend_cases(job, progress)
+        return _read_back(job, store, kept, columns, progress)
     result = result_of(job, store, progress)
     store.write_measures(
         job.id,
         {
             "scoring": scoring_of(job),
+            "about": result.job["about"],
             "outcomes": "".join(map(verdict, result.outcomes)),
-            "values": [outcome.value for outcome in result.outcomes],
-            "columns": {name: list(values) for name, values in result.columns.items()},
             "measures": [as_json(measure) for measure in result.measures],
             "findings": [finding_as_json(finding) for finding in result.findings],
         },
+        {VALUES: [outcome.value for outcome in result.outcomes], **result.columns},
     )
     return result
 
@@ -103,36 +105,39 @@ def scoring_of(job: Job) -> dict[str, Any]:
     return {"shoal": __version__, **identity(job.settings, "scoring"), "seed": job.settings.seed}
 
 
-VERDICTS = {True: "1", False: "0", None: "-"}
-
-
-def verdict(outcome: Outcome) -> str:
-    """An outcome as one letter: 1 pass, 0 fail, - not applicable, e error."""
-    return "e" if outcome.error else VERDICTS[outcome.passed]
-
-
 def brief_result(job: Job, store: RunStore, progress: Progress = silent) -> Result:
     """A result as comparing needs it, read in no time where it was scored before; nothing is written."""
     kept = kept_score(job, store)
-    return result_of(job, store, progress) if kept is None else _read_back(job, store, kept, progress)
+    columns = None if kept is None else store.read_columns(job.id, kept)
+    if kept is None or columns is None:
+        return result_of(job, store, progress)
+    return _read_back(job, store, kept, columns, progress)
 
 
-def _read_back(job: Job, store: RunStore, kept: Mapping[str, Any], progress: Progress) -> Result:
-    built = store.built(job, progress)
-    passed = {letter: value for value, letter in VERDICTS.items()}
-    outcomes = [
-        Outcome(case.id, passed.get(letter), value, "error" if letter == "e" else "")
-        for case, letter, value in zip(built.cases, kept["outcomes"], kept["values"], strict=True)
-    ]
+def _read_back(
+    job: Job, store: RunStore, kept: Mapping[str, Any], columns: KeptColumns, progress: Progress
+) -> Result:
+    cases = store.cases_later(job, len(kept["outcomes"]), progress)
     return Result(
-        _described(job, built, store.read_checks(job.id)),
-        built.cases,
-        outcomes,
+        _described(job, kept["about"], store.read_checks(job.id)),
+        cases,
+        Outcomes(
+            cases, kept["outcomes"], KeptValues(columns), {}
+        ),  # what an error said stands in the answers
         Measures(map(from_json, kept["measures"])),
-        kept["columns"],
+        {name: KeptColumn(columns, name) for name in columns.names if name != VALUES},
         [finding_from_json(finding) for finding in kept["findings"]],
         job.settings,
     )
+
+
+def dead_results(jobs: Iterable[Job], store: RunStore) -> list[Result]:
+    """The results of jobs whose model answered nothing at all."""
+    suspect = [
+        job for job in jobs if (kept := kept_score(job, store)) is None or set(kept["outcomes"]) <= {"e"}
+    ]
+    # Scored anew: what the model died of is not kept with the outcomes.
+    return [result for job in suspect if is_dead(result := result_of(job, store))]
 
 
 def compare_jobs(plan: Plan, jobs: Sequence[Job], store: RunStore) -> dict[str, Compared]:

@@ -52,10 +52,12 @@ def _plain(kind: type[Any], values: Mapping[str, Any], where: str) -> dict[str, 
     known = {one.name: hints for one, hints in zip(fields(kind), _hints(kind), strict=True)}
     found: dict[str, Any] = {}
     for name, value in nested(values).items():
+        if f"{name}_" in known:  # a word that Python keeps for itself, such as from
+            name = f"{name}_"
         if name not in known:
             raise PlanError(
                 f'{where}: unknown setting "{name}"',
-                why=f"known: {', '.join(known)}",
+                why=f"known: {', '.join(one.removesuffix('_') for one in known)}",
                 fix=nearest(name, known) or "one of those",
             )
         table = next((hint for hint in known[name] if is_dataclass(hint)), None)

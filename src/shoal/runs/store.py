@@ -7,8 +7,9 @@
           checks.json             whether the answers can be trusted, as far as a few questions told
           answers.partial.jsonl   while the model is being asked: whole batches, in the order of the batch plan
           answers.jsonl           what the model said; its presence means the slow part is done
-          answers.digest          what its content was when it was put there, so that damage shows
+          answers.digest          what its content was when it was put there, so that damage shows; how many are errors
           measures.json           rebuilt from cases and answers whenever scoring changes; no model needed
+          outcomes.jsonl          with it: values by case, in blocks that are read when they are asked for
           error.txt               only if the last try failed
       checkpoints/, features/     what several jobs share of their trainings (`training.py`)
 
@@ -21,11 +22,13 @@ import json
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
+from platform import node
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -35,13 +38,20 @@ from ..errors import DataError, StoreError
 from ..files import digest, read_json_lines, sweep, writing
 from ..protocols import find_protocol
 from ..protocols.base import Built
-from ..records import Answer
-from ..training.stage import Progress
-from .cases import DamagedError, load_built, save_built
+from ..records import Answer, Case, CasesLater
+from ..training.stage import Progress, silent
+from .cases import DamagedError, is_whole, load_built, save_built
+from .columns import KeptColumns, write_columns
 from .plan import Job
 
 if TYPE_CHECKING:
     from .remembering import Memory
+
+WRITTEN_AT_ONCE = 10_000
+"""Answers: stored predictions come as one batch, however many there are."""
+ERRORS = "errors"
+PATIENCE = 2.0
+"""Seconds of waiting for another process before it is said."""
 
 
 class RunStore:
@@ -52,6 +62,7 @@ class RunStore:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self._cases: dict[tuple[str, int], CasesLater] = {}
 
     def __repr__(self) -> str:
         return f"RunStore({str(self.folder)!r})"
@@ -67,14 +78,32 @@ class RunStore:
         path = self.cases_file(job)
         if path.exists():  # nothing is written then: a finished store may be read-only
             try:
-                return _load_once(path, path.stat().st_mtime_ns)
+                return _load_once(path)
             except DamagedError:
                 pass  # it is built again, from the same settings
-        with making(path.parent), self.lock(job.cases, wait=True):
+        self._build(job, progress)
+        return _load_once(path)
+
+    def _build(self, job: Job, progress: Progress) -> None:
+        path = self.cases_file(job)
+        with making(path.parent), self.lock(job.cases, wait=True, progress=progress):
             sweep(path.parent, path.name)
-            if not path.exists() or not _is_whole(path):
-                save_built(find_protocol(job.protocol).build(job.settings, progress), path)
-        return _load_once(path, path.stat().st_mtime_ns)
+            if not path.exists() or not is_whole(path):
+                built = find_protocol(job.protocol).build(job.settings, progress)
+                save_built(built, path)
+                _remember(path, built)
+
+    def mend_cases(self, job: Job, progress: Progress) -> None:
+        """Build the cases of a finished job again if their file is gone or damaged; they are not read otherwise."""
+        path = self.cases_file(job)
+        if not path.exists() or not _was_whole(path, path.stat().st_mtime_ns):
+            self._build(job, progress)
+
+    def cases_later(self, job: Job, length: int, progress: Progress) -> Sequence[Case]:
+        """The cases of a finished job, the same object for all jobs that share them, read when they are looked at."""
+        if (job.cases, length) not in self._cases:
+            self._cases[job.cases, length] = CasesLater(length, lambda: self.built(job, progress).cases)
+        return self._cases[job.cases, length]
 
     # Jobs
 
@@ -127,20 +156,40 @@ class RunStore:
         return job
 
     @contextmanager
-    def lock(self, name: str, *, wait: bool) -> Iterator[bool]:
-        """Hold the lock of this name while the block runs; gives False at once if another has it and `wait` is off."""
+    def lock(self, name: str, *, wait: bool, progress: Progress = silent) -> Iterator[bool]:
+        """Hold the lock of this name while the block runs; gives False at once if another has it and `wait` is off.
+
+        Who waits says for whom. The holder writes beside the lock who it is; a lock itself says nothing.
+        """
         path = self.folder / "locks" / f"{name}.lock"
         with making(path.parent):
             lock = FileLock(path)
             try:
-                lock.acquire(blocking=wait)
+                lock.acquire(timeout=PATIENCE if wait else 0)
             except Timeout:
-                yield False
-                return
+                if not wait:
+                    yield False
+                    return
+                progress(self.waiting_for(name), 0, 0)
+                lock.acquire()
+            holder = self._holder(name)
             try:
+                holder.write_text(json.dumps({"pid": os.getpid(), "host": node(), "since": time.time()}))
                 yield True
             finally:
+                holder.unlink(missing_ok=True)
                 lock.release()
+
+    def _holder(self, name: str) -> Path:
+        return self.folder / "locks" / f"{name}.holder"
+
+    def waiting_for(self, name: str) -> str:
+        """Who has the lock of this name, and since when, in words."""
+        holder = _read_json(self._holder(name))
+        if not isinstance(holder, dict):
+            return f"waiting for another process, which is at {name}"
+        since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(holder["since"]))
+        return f"waiting for process {holder['pid']} on {holder['host']}, which is at {name} since {since}"
 
     def write_job(self, job: Job) -> None:
         """Say what is being asked."""
@@ -162,10 +211,22 @@ class RunStore:
         checks = _read_json(self.job_folder(job_id) / "checks.json")
         return checks if isinstance(checks, list) else []
 
-    def write_measures(self, job_id: str, scored: dict[str, Any]) -> None:
-        """Keep the measures, with the scoring settings they were made under."""
-        with writing(self.job_folder(job_id) / "measures.json") as stream:
+    def write_measures(
+        self, job_id: str, scored: dict[str, Any], columns: Mapping[str, Sequence[Any]]
+    ) -> None:
+        """Keep the measures, with the scoring settings they were made under, and beside them columns by case."""
+        folder = self.job_folder(job_id)
+        write_columns(columns, folder / "outcomes.jsonl")
+        scored = {**scored, "columns": {"names": list(columns), "digest": digest(folder / "outcomes.jsonl")}}
+        with writing(folder / "measures.json") as stream:
             json.dump({"digest": _digest(scored), **scored}, stream, indent=1)
+
+    def read_columns(self, job_id: str, scored: Mapping[str, Any]) -> KeptColumns | None:
+        """The columns beside these measures; None where they are damaged: they are made again."""
+        path, known = self.job_folder(job_id) / "outcomes.jsonl", scored["columns"]
+        if not path.exists() or digest(path) != known["digest"]:
+            return None
+        return KeptColumns(path, known["names"], len(scored["outcomes"]))
 
     def read_measures(self, job_id: str) -> dict[str, Any] | None:
         """The measures, unless there are none, the answers are newer, or the file is damaged: they are made again."""
@@ -199,10 +260,15 @@ class RunStore:
 
     def read_answers(self, job_id: str) -> list[Answer]:
         """All that the model said."""
+        return list(self.answers(job_id))
+
+    def answers(self, job_id: str) -> Iterator[Answer]:
+        """All that the model said, one after the other."""
         path = self.job_folder(job_id) / "answers.jsonl"
         try:
             check_seal(path)
-            return [Answer(**row) for _, row in read_json_lines(path)]
+            for _, row in read_json_lines(path):
+                yield Answer(**row)
         except (DataError, TypeError) as problem:
             raise StoreError(
                 f"{path}: damaged",
@@ -216,24 +282,43 @@ class RunStore:
         seal(path).unlink(missing_ok=True)
         with writing(path) as stream:
             stream.writelines(line(row) for row in rows)
-        write_seal(path, path)
+        write_seal(path, path, sum(bool(row.error) for row in rows))
+
+    def errors(self, job_id: str) -> int:
+        """To how many examples the model gave no answer; the answers are read only where their seal does not say."""
+        kept = seal(self.job_folder(job_id) / "answers.jsonl")
+        words = kept.read_text().split() if kept.exists() else []
+        if len(words) == 3 and words[1] == ERRORS and words[2].isdecimal():
+            return int(words[2])
+        return sum(bool(row.error) for row in self.answers(job_id))
 
     def forget_answers(self, job_id: str) -> None:
         """As if the model had not been asked."""
         (self.job_folder(job_id) / "answers.jsonl").unlink(missing_ok=True)
 
 
-def _is_whole(path: Path) -> bool:
-    try:
-        load_built(path)
-    except DamagedError:
-        return False
-    return True
+@lru_cache(maxsize=64)
+def _was_whole(path: Path, _changed: int) -> bool:
+    return is_whole(path)
 
 
-@lru_cache(maxsize=2)
-def _load_once(path: Path, _changed: int) -> Built:
-    return load_built(path)
+REMEMBERED = 2
+"""Files of cases whose content is held in memory."""
+_built: dict[tuple[Path, int], Built] = {}
+
+
+def _load_once(path: Path) -> Built:
+    """What a file of cases holds, read again only where it has changed."""
+    key = path, path.stat().st_mtime_ns
+    if key not in _built:
+        _remember(path, load_built(path))
+    return _built[key]
+
+
+def _remember(path: Path, built: Built) -> None:
+    while len(_built) >= REMEMBERED:
+        del _built[next(iter(_built))]
+    _built[path, path.stat().st_mtime_ns] = built
 
 
 class ThrownAway(RunStore):
@@ -243,7 +328,7 @@ class ThrownAway(RunStore):
         super().__init__(Path(tempfile.mkdtemp(prefix="shoal-")))
         self.memory = memory
         self._built: dict[str, Built] = {}
-        self._answers: dict[str, list[Answer]] = {}
+        self._answers: dict[str, list[Sequence[Answer]]] = {}
         self._checks: dict[str, list[dict[str, Any]]] = {}
 
     def __enter__(self) -> Self:
@@ -265,7 +350,7 @@ class ThrownAway(RunStore):
         self._built[job.cases] = built
 
     @contextmanager
-    def lock(self, name: str, *, wait: bool) -> Iterator[bool]:
+    def lock(self, name: str, *, wait: bool, progress: Progress = silent) -> Iterator[bool]:
         """Nobody else is here."""
         yield True
 
@@ -292,16 +377,18 @@ class ThrownAway(RunStore):
         """Scored anew every time."""
         return None
 
-    def write_measures(self, job_id: str, scored: dict[str, Any]) -> None:
+    def write_measures(
+        self, job_id: str, scored: dict[str, Any], columns: Mapping[str, Sequence[Any]]
+    ) -> None:
         """Nobody will read them."""
 
     def partial(self, job_id: str, sizes: Sequence[int]) -> "PartialAnswers":
         """Somewhere to gather the answers."""
         return AnswersInMemory(self._answers, job_id)
 
-    def read_answers(self, job_id: str) -> list[Answer]:
-        """All that the model said."""
-        return self._answers[job_id]
+    def answers(self, job_id: str) -> Iterator[Answer]:
+        """All that the model said, one after the other."""
+        return chain.from_iterable(self._answers[job_id])
 
 
 class PartialAnswers:
@@ -313,6 +400,7 @@ class PartialAnswers:
     def __init__(self, folder: Path, sizes: Sequence[int]) -> None:
         self.path = folder / "answers.partial.jsonl"
         self.final = folder / "answers.jsonl"
+        self._errors = 0
         self.done = self._cut(sizes)
         # Unbuffered: what could not be written must not be tried again behind our back when the file is closed.
         self._stream = self.path.open("ab", buffering=0)
@@ -324,9 +412,10 @@ class PartialAnswers:
         done, kept = 0, 0
         with self.path.open("rb") as stream:
             for size in sizes:
-                lines = [stream.readline() for _ in range(size)]
-                if not all(map(_is_answer, lines)):
+                errors = [_error(stream.readline()) for _ in range(size)]
+                if None in errors:
                     break
+                self._errors += sum(map(bool, errors))
                 done, kept = done + 1, stream.tell()
         os.truncate(self.path, kept)
         return done
@@ -338,14 +427,13 @@ class PartialAnswers:
     def begin_again(self) -> None:
         """As if nothing had been asked."""
         self._stream.truncate(0)
-        self.done = 0
+        self.done = self._errors = 0
 
     def add(self, rows: Sequence[Answer]) -> None:
         """Keep a batch; a crash leaves at most a part of it at the very end."""
-        content = memoryview("".join(map(line, rows)).encode())
         try:
-            while content:
-                content = content[self._stream.write(content) :]
+            for start in range(0, len(rows), WRITTEN_AT_ONCE):
+                self._write(rows[start : start + WRITTEN_AT_ONCE])
         except OSError as problem:
             raise StoreError(
                 f"{self.path}: cannot be written",
@@ -353,12 +441,18 @@ class PartialAnswers:
                 fix="free some space; the same command then goes on from here",
             ) from None
 
+    def _write(self, rows: Sequence[Answer]) -> None:
+        content = memoryview("".join(map(line, rows)).encode())
+        while content:
+            content = content[self._stream.write(content) :]
+        self._errors += sum(bool(row.error) for row in rows)
+
     def finish(self) -> None:
         """All answers are there: put them in place."""
         try:
             os.fsync(self._stream.fileno())
             self._stream.close()
-            write_seal(self.path, self.final)
+            write_seal(self.path, self.final, self._errors)
             self.path.replace(self.final)
         except OSError as problem:
             raise StoreError(
@@ -378,18 +472,18 @@ class PartialAnswers:
 class AnswersInMemory(PartialAnswers):
     """The same for a store that is thrown away."""
 
-    def __init__(self, answers: dict[str, list[Answer]], job_id: str) -> None:
+    def __init__(self, answers: dict[str, list[Sequence[Answer]]], job_id: str) -> None:
         self.done = 0
-        self._rows: list[Answer] = []
+        self._batches: list[Sequence[Answer]] = []
         self._answers, self._job_id = answers, job_id
 
     def add(self, rows: Sequence[Answer]) -> None:
         """Keep a batch."""
-        self._rows += rows
+        self._batches.append(rows)
 
     def finish(self) -> None:
         """All answers are there."""
-        self._answers[self._job_id] = self._rows
+        self._answers[self._job_id] = self._batches
 
     def __exit__(self, *exception: object) -> None:
         """Nothing to close."""
@@ -400,16 +494,16 @@ def seal(path: Path) -> Path:
     return path.with_suffix(".digest")
 
 
-def write_seal(content: Path, path: Path) -> None:
-    """Say what the content of a file is, so that damage to it shows."""
+def write_seal(content: Path, path: Path, errors: int) -> None:
+    """Say what the content of a file is, so that damage to it shows, and how many of its answers are errors."""
     with writing(seal(path)) as stream:
-        stream.write(f"{digest(content)}\n")
+        stream.write(f"{digest(content)}\n{ERRORS} {errors}\n")
 
 
 def check_seal(path: Path) -> None:
     """Refuse a file that is not what it was when it was put in place."""
     known = seal(path)
-    if known.exists() and known.read_text().strip() != digest(path):
+    if known.exists() and known.read_text().split()[:1] != [digest(path)]:
         raise DataError(
             "its content is not what it was when it was written", fix="remove it: the same command asks again"
         )
@@ -419,15 +513,15 @@ def _digest(plain: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()[:16]
 
 
-def _is_answer(raw: bytes) -> bool:
-    """Whether this is a whole line of an answer."""
+def _error(raw: bytes) -> str | None:
+    """The error on the line of an answer, mostly empty; None where this is no whole line of an answer."""
     if not raw.endswith(b"\n"):
-        return False
+        return None
     try:
         row = json.loads(raw)
     except ValueError:
-        return False
-    return isinstance(row, dict) and "example_id" in row
+        return None
+    return str(row.get("error", "")) if isinstance(row, dict) and "example_id" in row else None
 
 
 def _read_json(path: Path) -> Any:
@@ -440,10 +534,8 @@ def _read_json(path: Path) -> Any:
 
 def line(row: Answer) -> str:
     """An answer as it is kept; the mark only where there is one."""
-    kept = asdict(row)
-    return (
-        json.dumps(kept if row.mark else {k: kept[k] for k in kept if k != "mark"}, ensure_ascii=False) + "\n"
-    )
+    kept = {"example_id": row.example_id, "kind": row.kind, "data": row.data, "error": row.error}
+    return json.dumps({**kept, "mark": row.mark} if row.mark else kept, ensure_ascii=False) + "\n"
 
 
 @contextmanager

@@ -16,13 +16,13 @@ from ..files import sweep
 from ..training.stage import Progress, silent
 from .doing import ask_again, do
 from .plan import Job
-from .store import RunStore
+from .store import PATIENCE, RunStore
 from .training import BusyError, checkpoint, shared_stages, stage_names, train_shared, training_of
 
-BUSY = "busy"
-"""How a task ends that another process is at: it is looked at again later."""
-PATIENCE = 0.2
-"""Seconds between two looks."""
+BUSY = "\0busy "
+"""How a task ends that another process is at, before the name of the lock: it is looked at again later."""
+BETWEEN_LOOKS = 0.2
+"""Seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,14 +91,14 @@ def _stage_tasks(
 
 
 def run_task(task: Task, store: RunStore, progress: Progress = silent) -> str | None:
-    """Do one task; gives None, BUSY, or what it failed with."""
+    """Do one task; gives None, BUSY with the name of a lock, or what it failed with."""
     try:
         if task.stage is None:
             return _job(task, store, progress)
         _stage(task, store, progress)
         return None
-    except BusyError:
-        return BUSY
+    except BusyError as busy:
+        return f"{BUSY}{busy}"
     except ShoalError as problem:
         return failed(task, store, str(problem))
     except Exception as problem:
@@ -124,7 +124,7 @@ def _job(task: Task, store: RunStore, progress: Progress) -> str | None:
     job = task.job
     with store.lock(job.id, wait=False) as mine:
         if not mine:
-            return BUSY
+            return f"{BUSY}{job.id}"
         if not store.is_done(job.id) and store.failed_since(job.id, task.since):
             return store.error(job.id).strip().splitlines()[-1]
         sweep(store.job_folder(job.id))
@@ -145,13 +145,15 @@ class Queue:
         self._ready: list[str] = []
         self._busy: list[str] = []
         self._waited = 0.0
+        self._locks: dict[str, float] = {}  # that others hold, since when we know
+        self._told: set[str] = set()
         self._problems: dict[str, str] = {}
         self.left = len(self._tasks)
 
     def take(self) -> Task | None:
         """The next task to do; None if all that are left wait for others."""
         self._ready += self._order.get_ready()
-        if not self._ready and self._busy and time.monotonic() - self._waited > PATIENCE:
+        if not self._ready and self._busy and time.monotonic() - self._waited > BETWEEN_LOOKS:
             self._ready, self._busy = self._busy, []
         return self._tasks[self._ready.pop(0)] if self._ready else None
 
@@ -159,13 +161,24 @@ class Queue:
         """What a task failed with that this one needs."""
         return next((self._problems[name] for name in task.needs if name in self._problems), None)
 
-    def put_back(self, task: Task) -> None:
-        """Another process is at it."""
+    def put_back(self, task: Task, lock: str = "") -> None:
+        """Another process is at it, and holds this lock."""
         self._busy.append(task.name)
         self._waited = time.monotonic()
+        if lock:
+            self._locks.setdefault(lock, self._waited)
+
+    def say_for_whom(self, store: RunStore, progress: Progress) -> None:
+        """There is nothing to do but wait: say for whom, once, where it takes longer than a moment."""
+        now = time.monotonic()
+        for lock, since in self._locks.items():
+            if now - since > PATIENCE and lock not in self._told:
+                self._told.add(lock)
+                progress(store.waiting_for(lock), 0, 0)
 
     def end(self, task: Task, problem: str | None) -> Ended:
         """It has ended, well or not."""
+        self._locks.clear()  # those that are still held are met again
         if problem is not None:
             self._problems[task.name] = problem
         self._order.done(task.name)

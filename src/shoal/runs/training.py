@@ -156,9 +156,10 @@ def _turn(store: RunStore, name: str, *, wanted: bool) -> Iterator[None]:
     if not wanted:
         yield
         return
-    with store.lock(f"stage-{name}", wait=False) as mine:
+    lock = f"stage-{name}"
+    with store.lock(lock, wait=False) as mine:
         if not mine:
-            raise BusyError(name)
+            raise BusyError(lock)
         yield
 
 
@@ -172,9 +173,10 @@ def _freeze(
         return  # nothing smaller than the whole network to compute
     wanted = list(dict.fromkeys(examples))
     path = store.folder / "features" / f"{before}-{short_hash({'examples': wanted}, 16)}.npz"
-    with making(path.parent), store.lock(f"features-{path.stem}", wait=False) as mine:
+    lock = f"features-{path.stem}"
+    with making(path.parent), store.lock(lock, wait=False) as mine:
         if not mine:
-            raise BusyError(path.stem)
+            raise BusyError(lock)
         if not path.exists():
             table = model.features(wanted, lambda done, total: progress("encoding", done, total))
             with replacing(path) as beside:

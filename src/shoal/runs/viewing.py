@@ -4,14 +4,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from ..errors import ModelError
+from ..explaining import explain
+from ..explaining.view import text_blocks
+from ..models import load_model
 from ..protocols import find_protocol
 from ..protocols.base import Compared
-from ..records import Case, Finding, Measures, Outcome, Result
+from ..records import Case, Finding, Measure, Measures, Outcome, Result
 from ..selecting import choose
-from ..views import CaseList, Section, Text, Words, shown_cases
+from ..views import Block, CaseList, Number, Section, Text, Words, expected_words, shown_cases
 from .plan import Job, Plan
 from .scoring import brief_result, results_of
 from .store import RunStore
+
+EXPLAINED, EXAMPLES = 5, 2
+"""How many failures are explained, and how many texts of each."""
 
 
 def result_sections(result: Result) -> list[Section]:
@@ -47,6 +54,31 @@ def failing_sections(result: Result, only: Sequence[str] = ()) -> list[Section]:
     ]
     summary = Text([Words(f"{len(failing):,} cases fail, {len(errors):,} are errors", "quiet")])
     return [Section(blocks=[*blocks.values(), *lines, summary])]
+
+
+def explained_sections(result: Result, method: str, only: Sequence[str] = ()) -> list[Section]:
+    """Why the worst cases fail: their texts, coloured by what counted for the answer and against it."""
+    if "training" in result.job["identity"]:
+        raise ModelError(
+            f"{result.job['id']}: its model was trained in the run",
+            why="the weights of a finished job are not kept",
+            fix="save the model, and shoal explain hf:FOLDER TEXT",
+        )
+    failing = [case for case in result.failing(*only) if not case.meta.get("reading")][:EXPLAINED]
+    examples = [example for case in failing for example in case.examples[:EXAMPLES]]
+    explained = iter(explain(load_model(str(result.job["model"])), examples, method))
+    blocks: list[Block] = []
+    for case in failing:
+        blocks.append(Text([Words(case.id, "strong"), Words(f"  expected {expected_words(case)}", "quiet")]))
+        for example in case.examples[:EXAMPLES]:
+            row = next(explained)
+            blocks += text_blocks(example, row)
+            output = Number(Measure("probability", row.output, 1), "quiet")
+            blocks.append(Text([Words(f"→ {row.label} ", "quiet"), output, Words(" %", "quiet")]))
+    note = (
+        f"{method}: green words count for the answer, red ones against it; the {len(failing)} worst failures."
+    )
+    return [Section("Why?", blocks=blocks, notes=[note])] if failing else []
 
 
 def _first_group(case: Case) -> str:

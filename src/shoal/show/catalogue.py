@@ -1,6 +1,7 @@
 """`shoal list`: what there is, one line each, read from the tables that the code itself uses."""
 
 from ..data import FORMATS
+from ..explaining import EXPLAINERS
 from ..models import SCHEMES
 from ..protocols import PROTOCOLS
 from ..runs.executors import EXECUTORS
@@ -16,6 +17,8 @@ def catalogue(what: str | None) -> str:
         "formats": FORMATS,
         "profiles": _profiles(),
         "executors": EXECUTORS,
+        "explainers": {name: about for name, (_, about) in EXPLAINERS.items()},
+        "factors": _factors(),
     }
     if what:
         return _lines(tables[what], indent="")
@@ -35,6 +38,15 @@ def _suites() -> dict[str, str]:
     return {
         name: f"{len(suite.cases):,} cases in {len(suite.functionalities)} functionalities; {suite.task}"
         for name, suite in suites.items()
+    }
+
+
+def _factors() -> dict[str, str]:
+    from ..protocols.ranking.factors import FACTORS
+
+    return {
+        name: f"{about}; high is {direction}" if direction else about
+        for name, (_, direction, about) in FACTORS.items()
     }
 
 

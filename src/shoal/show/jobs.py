@@ -20,7 +20,7 @@ STYLES = {"done": "green", "failed": "red", "to do": "dim"}
 def state(job: Job, store: RunStore) -> tuple[str, str]:
     """done, failed, begun or to do; and what there is to say about it."""
     if store.is_done(job.id):
-        failed = sum(bool(row.error) for row in store.read_answers(job.id))
+        failed = store.errors(job.id)
         return "done", f"{failed:,} answers are errors: shoal run PLAN --retry-errors" if failed else ""
     if error := store.error(job.id):
         return "failed", error.strip().splitlines()[-1 if error.startswith("Traceback") else 0]

@@ -1,10 +1,16 @@
-"""How far a step is, on standard error: a bar with rate and time left, or, in a log, a line every so often."""
+"""How far a step is, on standard error: a bar with rate and time left, or, in a log, a line every so often.
+
+A step without a total is something to say, and said at once.
+"""
 
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+import click
+
+from ..text import printable
 from .jobs import duration
 
 Tell = Callable[[str, int, int], None]
@@ -17,10 +23,11 @@ EVERY = 30.0
 def progress_bar() -> Iterator[Tell]:
     """Something to tell how far a step is."""
     if not sys.stderr.isatty():
-        yield line_by_line(lambda line: print(line, file=sys.stderr, flush=True))
+        yield line_by_line(lambda line: click.echo(line, err=True))
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+    from rich.text import Text
 
     columns = (
         TextColumn("{task.description}"),
@@ -33,6 +40,8 @@ def progress_bar() -> Iterator[Tell]:
         tasks: dict[str, TaskID] = {}
 
         def tell(step: str, done: int, total: int) -> None:
+            if not total:
+                return bar.console.print(Text(printable(step)))
             if step not in tasks:
                 tasks[step] = bar.add_task(step, total=total, rate="")
             speed = bar.tasks[list(tasks).index(step)].speed
@@ -55,6 +64,8 @@ def line_by_line(write: Callable[[str], None], clock: Callable[[], float] = time
 
     def tell(step: str, done: int, total: int) -> None:
         nonlocal last
+        if not total:
+            return write(printable(step))
         now = clock()
         start, first = began.setdefault(step, (now, done))
         if done < first:  # another job has come to this step

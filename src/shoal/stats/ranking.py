@@ -28,7 +28,7 @@ SLACK = 1e-9
 """Values this close, as a share of the largest, are the same."""
 EXACT_MODELS = 7
 """Up to so many models every exchange of them is looked at."""
-WORK = 20_000_000
+WORK = 5_000_000
 """Pairs that are looked at together over all exchanges, at the most."""
 
 
@@ -66,11 +66,13 @@ def signs(means: Floats) -> NDArray[np.int8]:
     A mean that is not known ties with everything.
     """
     first, second = np.triu_indices(means.shape[1], 1)
-    largest = np.nanmax(np.abs(means), initial=0.0)
-    differences = means[:, first] - means[:, second]
-    slack = SLACK * (largest or 1.0)
+    differences, slack = means[:, first] - means[:, second], _slack(means)
     above: NDArray[np.int8] = (differences > slack).astype(np.int8)
     return above - (differences < -slack)
+
+
+def _slack(means: Floats) -> float:
+    return SLACK * (float(np.nanmax(np.abs(means), initial=0.0)) or 1.0)
 
 
 def order_of(means: Floats, ties: Ties = "half", rng: Generator | None = None) -> Floats:
@@ -129,11 +131,19 @@ def few_shot_accuracy(order: Floats, truth: ArrayLike) -> float:
 def accuracy_by_set(means: Floats, truth: ArrayLike) -> Floats:
     """The share of pairs that each set orders as the truth has it, ties one half: (sets,)."""
     known = np.asarray(truth, np.float64)
-    first, second = np.triu_indices(len(known), 1)
-    right = np.sign(known[first] - known[second]).astype(np.int8)
-    pairs = np.count_nonzero(right)
-    agreeing = signs(means) @ right.astype(np.int64)
-    return np.asarray((1 + agreeing / pairs) / 2 if pairs else np.full(len(means), np.nan), np.float64)
+    pairs = len(decided_pairs(known)[0])
+    if not pairs:
+        return np.full(len(means), np.nan)
+    best_first = np.argsort(-known, kind="stable")
+    falling, by_model = -known[best_first], np.ascontiguousarray(means.T[best_first])
+    slack = _slack(means)
+    agreeing = np.zeros(len(means), np.int64)
+    for place, row in enumerate(by_model):
+        worse = by_model[np.searchsorted(falling, falling[place], side="right") :]
+        differences = row - worse
+        agreeing += (differences > slack).sum(axis=0)
+        agreeing -= (differences < -slack).sum(axis=0)
+    return np.asarray((1 + agreeing / pairs) / 2, np.float64)
 
 
 def rank_correlations(means: Floats, truth: ArrayLike) -> Floats:
@@ -172,16 +182,19 @@ def guess(truth: ArrayLike) -> float:
     return float(np.maximum(expected, 1 - expected).mean())
 
 
-def independent_draws(better: float, worse: float, size: int) -> tuple[float, float]:
+def independent_draws(better: ArrayLike, worse: ArrayLike, size: int) -> tuple[Floats, Floats]:
     """How often the better of two models gets more right of `size` examples, and as many, if each has its own.
 
-    >>> [round(share, 4) for share in independent_draws(0.98, 0.95, 10)]
+    >>> [round(float(share), 4) for share in independent_draws(0.98, 0.95, 10)]
     [0.3424, 0.5429]
     """
     right = np.arange(size + 1)
-    chances, others = (stats.binom.pmf(right, size, rate) for rate in (better, worse))
-    equal = float(chances @ others)
-    return float(chances @ (np.cumsum(others) - others)), equal
+    chances, others = (
+        np.asarray(stats.binom.pmf(right, size, np.asarray(rates, np.float64)[..., None]))
+        for rates in (better, worse)
+    )
+    fewer = np.cumsum(others, axis=-1) - others
+    return (chances * fewer).sum(axis=-1), (chances * others).sum(axis=-1)
 
 
 # Models left out, models exchanged

@@ -102,7 +102,8 @@ def differ_mean_e_value(values: ArrayLike, times: ArrayLike) -> float:
     if (np.abs(sample) > 1).any():
         raise ValueError("values lie between -1 and 1")
     growth = (often[:, None] * np.log1p(BETS * sample[:, None])).sum(axis=0)
-    return _exp(float(special.logsumexp(growth)) - math.log(len(BETS)))
+    largest = float(growth.max())
+    return _exp(largest + math.log(float(np.exp(growth - largest).mean())))
 
 
 def look_limit(look: int, family: int = 1, alpha: float = 0.05) -> float:

@@ -14,7 +14,7 @@ from typing import Any
 from ..records import Example
 
 Progress = Callable[[str, int, int], None]
-"""Told which step is at how many of how many."""
+"""Told which step is at how many of how many; of none, it is something to say: for whom the run waits."""
 
 
 def silent(step: str, done: int, total: int) -> None:

@@ -56,6 +56,7 @@ RECIPES = {
     "sentiment": Recipe(rows=3000, epochs=4, labels=("negative", "positive")),
     "paraphrase": Recipe(rows=8000, epochs=8, labels=("different", "duplicate")),
     "reading": Recipe(rows=6000, epochs=10),
+    "nli": Recipe(rows=6000, epochs=8, labels=("entailment", "neutral", "contradiction"), length=64),
 }
 
 

@@ -340,7 +340,7 @@ def test_what_the_model_said_stands_beside_each_case():
     )
     p = np.array([[0, 0, 1], [0.02, 0, 0.98], [0.3, 0.6, 0.1], [0.3, 0.6, 0.1], [0.3, 0.6, 0.1]])
     answers = Answers(SENTIMENT, p.argmax(1), p, errors={4: "down"})
-    assert scored(suite.cases, answers).columns["said"] == [
+    assert list(scored(suite.cases, answers).columns["said"]) == [
         ["positive 1.00"],
         ["positive .98", "neutral .60"],
         ["neutral .60", "no answer"],
@@ -355,7 +355,7 @@ def test_words_that_the_model_said_stand_as_they_are():
     suite.add_functionality("f", "c", "MFT", Expect("exact_string_equal"))
     suite.add_case("f", "1", case(("c", "q1"), ("c", "q2"), label=["x", "y"]))
     answers = Answers((), np.zeros(2, int), texts=["in Kyoto", ""])
-    assert scored(suite.cases, answers).columns["said"] == [["in Kyoto", "(nothing)"]]
+    assert list(scored(suite.cases, answers).columns["said"]) == [["in Kyoto", "(nothing)"]]
 
 
 def test_what_is_read_through_the_band_says_so_with_the_models_own_probability():
@@ -363,7 +363,7 @@ def test_what_is_read_through_the_band_says_so_with_the_models_own_probability()
     p = np.array([0.3, 0.6, 0.9])
     answers = Answers(("negative", "positive"), (p > 0.5).astype(int), np.stack([1 - p, p], 1))
     result = scored(suite.cases, answers)
-    assert result.columns["said"] == [["negative .70"], ["neutral (positive .60)"], ["positive .90"]]
+    assert list(result.columns["said"]) == [["negative .70"], ["neutral (positive .60)"], ["positive .90"]]
     (whole,) = Measures(result.measures).where("suite score")
     assert (whole.facts["band"], whole.facts["band of"]) == ("inclusive", "positive")
     bare = scored(suite.cases, Answers(("negative", "positive"), (p > 0.5).astype(int)))

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import DataError
+from ...files import Alike
 
 Prediction = int | str | None
 ROUNDED = 0.1
@@ -47,11 +48,13 @@ class Columns:
     column_names: tuple[str, ...] = ()
     """What the file calls its columns of probabilities."""
     keys: list[Key] = field(default_factory=list)  # empty where the order says which example is meant
-    lines: list[int] = field(default_factory=list)
+    lines: array = field(default_factory=lambda: array("q"))  # type: ignore[type-arg]
     predictions: list[Prediction] = field(default_factory=list)  # None: left to the probabilities
     numbers: array = field(default_factory=lambda: array("d"))  # type: ignore[type-arg]  # confidences, end to end
     widths: array = field(default_factory=lambda: array("q"))  # type: ignore[type-arg]  # how many for each row
     errors: dict[int, str] = field(default_factory=dict)
+    alike: Alike = field(default_factory=Alike)
+    """Groups and answers come again and again."""
 
     def add(
         self, line: int, prediction: Prediction, numbers: Sequence[float], key: Key | None = None
@@ -62,7 +65,7 @@ class Columns:
         except OverflowError:
             raise not_a_probability(max(numbers, key=abs)) from None
         self.lines.append(line)
-        self.predictions.append(prediction)
+        self.predictions.append(self.alike.text(prediction) if isinstance(prediction, str) else prediction)
         self.widths.append(len(numbers))
         if key is not None:
             self.keys.append(key)

@@ -11,6 +11,7 @@ from itertools import chain
 from typing import Any
 
 from ...errors import DataError, nearest, some
+from ...files import Alike
 from ..labels import Spellings
 from .asked import Request
 from .columns import Columns, Key, Prediction, not_a_probability, number_from, shown
@@ -194,7 +195,7 @@ def _adder(columns: Columns, records: Records, fields: Fields) -> Callable[[int,
     is_table = records.columns is not None
 
     def add(number: int, row: Row) -> None:
-        key = _key(row, identity(row), fields.identity)
+        key = _key(row, identity(row), fields.identity, columns.alike)
         if not is_table and row.get("error"):
             if not isinstance(row["error"], str):
                 raise DataError(
@@ -218,10 +219,10 @@ def _adder(columns: Columns, records: Records, fields: Fields) -> Callable[[int,
     return add
 
 
-def _key(row: Row, identity: Any, name: str) -> Key:
+def _key(row: Row, identity: Any, name: str, alike: Alike) -> Key:
     group, example = row.get("functionality"), row.get("example_idx")
     return Key(
-        str(group) if group or group == 0 else None,
+        alike.text(str(group)) if group or group == 0 else None,
         _identity(identity, name),
         _example_number(example),
     )

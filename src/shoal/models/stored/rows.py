@@ -4,7 +4,9 @@ A case is called "group/id", and an id may hold a slash as a group may. A file n
 by what stands behind one of the slashes, where that names one case only.
 """
 
+from array import array
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,26 +27,29 @@ def rows_of(columns: Columns, cases: Sequence[Case], whole: Sequence[Case]) -> N
 class Places:
     """A suite's examples, one after the other."""
 
-    def __init__(self, cases: Iterable[Case]) -> None:
-        self.sizes = {case.id: len(case.examples) for case in cases}
-        self.starts: dict[str, int] = {}
-        self.total = 0
-        for identity, size in self.sizes.items():
-            self.starts[identity] = self.total
-            self.total += size
+    def __init__(self, *suites: Sequence[Case]) -> None:
+        self.numbers: dict[str, int] = {}
+        counts = array("q")
+        for case in chain(*suites):
+            number = self.numbers.setdefault(case.id, len(counts))
+            if number == len(counts):
+                counts.append(0)
+            counts[number] = len(case.examples)
+        self.sizes = np.array(counts, np.int64)
+        self.starts = np.cumsum(self.sizes) - self.sizes
+        self.total = int(self.sizes.sum())
 
     def of(self, cases: Sequence[Case]) -> NDArray[np.int64]:
         """The places of the cases' examples."""
-        return np.array(
-            [self.starts[case.id] + number for case in cases for number in range(len(case.examples))],
-            np.int64,
-        )
+        numbers = np.fromiter((self.numbers[case.id] for case in cases), np.int64, len(cases))
+        sizes = np.fromiter((len(case.examples) for case in cases), np.int64, len(cases))
+        return np.repeat(self.starts[numbers] - (np.cumsum(sizes) - sizes), sizes) + np.arange(sizes.sum())
 
 
 def rows_by_order(columns: Columns, cases: Sequence[Case], whole: Sequence[Case]) -> NDArray[np.int64]:
     """The file has one line per example of the whole suite, in its order, copies of cases included."""
     places, lines = Places(whole), len(columns.lines)
-    strangers = [case.id for case in cases if case.id not in places.starts]
+    strangers = [case.id for case in cases if case.id not in places.numbers]
     if lines == places.total and not strangers:
         return places.of(cases)
     wanted = sum(len(case.examples) for case in cases)
@@ -62,16 +67,18 @@ def rows_by_order(columns: Columns, cases: Sequence[Case], whole: Sequence[Case]
 
 def rows_by_id(columns: Columns, cases: Sequence[Case], whole: Sequence[Case]) -> NDArray[np.int64]:
     """The file names the case of each row."""
-    places = Places([*whole, *cases])
-    full_id = _FullIds(columns, places.sizes)
-    row_at = [-1] * places.total
+    places = Places(whole) if whole is cases else Places(whole, cases)
+    full_id = _FullIds(columns, places.numbers)
+    row_at = array("q", [-1]) * places.total
+    sizes, starts = places.sizes.tolist(), places.starts.tolist()
     strangers: list[int] = []
     for row, key in enumerate(columns.keys):
         identity = full_id(key, row)
-        if identity is None or key.example >= places.sizes[identity]:
+        number = -1 if identity is None else places.numbers[identity]
+        if number < 0 or key.example >= sizes[number]:
             strangers.append(row)
             continue
-        place = places.starts[identity] + key.example
+        place = starts[number] + key.example
         if row_at[place] >= 0:
             raise DataError(
                 f"{columns.where(row)}: {_named(key)} is predicted twice",
@@ -80,7 +87,7 @@ def rows_by_id(columns: Columns, cases: Sequence[Case], whole: Sequence[Case]) -
             )
         row_at[place] = row
     if strangers:
-        raise _strangers(columns, strangers, places.sizes)
+        raise _strangers(columns, strangers, places.numbers)
     rows = np.array(row_at, np.int64)[places.of(cases)]
     if (rows < 0).any():
         raise _missing(columns, cases, rows)

@@ -45,7 +45,7 @@ def recipe(settings: Settings, model: str) -> "Recipe | None":
     return make_recipe(settings, model)
 
 
-def ask(settings: Settings, model: Any, built: Built, examples: Sequence[Example]) -> list[Answer]:
+def ask(settings: Settings, model: Any, built: Built, examples: Sequence[Example]) -> Sequence[Answer]:
     """Labels with their probabilities, or answers in words."""
     return answer_batch(model, built, examples)
 
@@ -56,12 +56,12 @@ def compare(settings: Settings, results: Sequence[Result]) -> Compared:
         from .side_by_side import compare_models
 
         return compare_models(results)
-    from .learning import compare_trainings
+    from .learning import compare_with_averages
     from .learning.aggregation import aggregation_measures
     from .learning.conclusions import conclusions, of_table, of_trainings
 
     planned = planned_folds(settings)
-    measures = compare_trainings(settings, results, planned)
+    measures = compare_with_averages(settings, results, planned)
     together = of_table(settings, results, measures, planned)
     return Compared(
         [*measures, *aggregation_measures(measures)],

@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import lru_cache
 from importlib import import_module
 from itertools import groupby
+from operator import is_
 from pathlib import Path
 from typing import Any
 
@@ -67,7 +68,7 @@ def build(settings: Settings, progress: Progress = silent) -> Built:
             f"suite {suite.name!r} has no case in split {settings.split!r}",
             fix="another split, or leave it out",
         )
-    if settings.iid:
+    if settings.has_iid:
         cases = cases + iid_cases(load_iid(settings, suite.labels))
     return built_suite(suite, cases, about)
 
@@ -105,13 +106,22 @@ def built_suite(
     chosen = suite.cases if cases is None else cases
     about = {"suite": suite.name, "task": suite.task, "version": suite.version, **(facts or {})}
     asks: Asks = "spans" if any(case.meta.get("reading") for case in chosen[:1]) else "labels"
-    return Built(_plain(chosen), suite.labels, asks, about=about, chosen_from=_plain(suite.cases))
+    # Most often nothing is left out or mended: what the cases were chosen from is then not kept a second time.
+    same = len(chosen) == len(suite.cases) and all(map(is_, chosen, suite.cases))
+    whole = () if same else _plain(suite.cases)
+    return Built(_plain(chosen), suite.labels, asks, about=about, chosen_from=whole)
 
 
 def _plain(cases: Sequence[Case]) -> list[Case]:
     """The cases with plain values only, as they are kept; cases of a functionality go on sharing what they shared."""
     known: dict[int, dict[str, Any]] = {}
-    return [replace(case, meta=known.setdefault(id(case.meta), plain_meta(case.meta))) for case in cases]
+    for case in cases:
+        if id(case.meta) not in known:
+            known[id(case.meta)] = plain_meta(case.meta)
+    return [
+        Case(case.id, case.examples, case.labels, case.groups, case.cluster, known[id(case.meta)])
+        for case in cases
+    ]
 
 
 def plain_meta(meta: Mapping[str, Any]) -> dict[str, Any]:
@@ -135,7 +145,7 @@ def training_split(settings: Settings) -> str:
 def suite_cases(settings: Settings, split: str) -> list[Case]:
     """The suite's cases, mended, of one split; all of them where it is empty."""
     cases = mended(settings)
-    if settings.train or settings.iid:
+    if settings.train or settings.has_iid:
         _refuse_reading(settings.suite, cases)
     if settings.resolved("duplicates") == "drop":
         cases = without_duplicates(cases)
@@ -254,10 +264,15 @@ def repaired(cases: Iterable[Case]) -> list[Case]:
 
 def without_duplicates(cases: Iterable[Case]) -> list[Case]:
     """The first of every set of cases with the same examples and labels in one functionality."""
-    seen: dict[tuple[object, ...], Case] = {}
+    seen: dict[str, set[tuple[object, ...]]] = {}
+    kept = []
     for case in cases:
-        seen.setdefault((case.groups["functionality"], case.examples, case.labels), case)
-    return list(seen.values())
+        known = seen.setdefault(case.groups["functionality"], set())
+        before = len(known)
+        known.add((case.examples, case.labels))
+        if len(known) > before:
+            kept.append(case)
+    return kept
 
 
 EDITS: dict[str, Callable[[Sequence[Case]], list[Case]]] = {

@@ -4,6 +4,7 @@ The package's own, made by `data/grammar`, or a file to train on and a file to t
 """
 
 import hashlib
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -31,6 +32,8 @@ class IidData:
 
     train: tuple[Row, ...]
     test: tuple[Row, ...]
+    validation: tuple[Row, ...]
+    """To choose by: the other half of what is tested on, where that was halved."""
     labels: tuple[str, ...]
     """In the order of the suite's."""
     digest: str
@@ -48,7 +51,8 @@ def load_iid(settings: Settings, suite_labels: Sequence[str] | None) -> IidData:
     """The data that the settings name."""
     return _load(
         settings.iid, settings.iid_test, settings.iid_texts, settings.iid_label, settings.iid_labels,
-        settings.iid_limit, tuple(suite_labels or ()), stamp(settings.iid), stamp(settings.iid_test),
+        settings.iid_limit, settings.iid_halves, tuple(suite_labels or ()),
+        stamp(settings.iid), stamp(settings.iid_test),
     )  # fmt: skip
 
 
@@ -66,6 +70,7 @@ def _load(
     label: str,
     names: tuple[str, ...],
     limit: int,
+    halves: bool,
     suite_labels: tuple[str, ...],
     *stamps: tuple[int, int],
 ) -> IidData:
@@ -73,13 +78,15 @@ def _load(
         train, test = make_rows(iid, "train"), make_rows(iid, "test")
     else:
         for name, what in ((iid, "iid"), (iid_test, "iid_test")):
+            if what == "iid" and not name and iid_test:
+                continue  # nothing is trained on
             if not name or not is_file(Path(name)):
                 raise PlanError(
                     f"{what} = {name!r} is no file" if name else f"{what} is missing",
                     why=f"a file, or, for iid, data of the package's own: {', '.join(GRAMMARS)}",
                     fix=nearest(name, GRAMMARS) or 'iid = "train.tsv", iid_test = "test.tsv"',
                 )
-        train = read_labelled(Path(iid), texts, label).rows
+        train = read_labelled(Path(iid), texts, label).rows if iid else []
         test = read_labelled(Path(iid_test), texts, label).rows
     if limit and limit < len(train):
         chosen = np.sort(np.random.default_rng(0).choice(len(train), limit, replace=False))
@@ -88,7 +95,15 @@ def _load(
     _need_every_label(called, suite_labels)
     order = [name for name in suite_labels if name in called.values()] or sorted(called.values())
     learnt, tested, labels = _renamed(train, called), _renamed(test, called), tuple(order)
-    return IidData(learnt, tested, labels, _digest(learnt, labels), _digest(tested, labels))
+    chosen_by, tested = _halved(tested) if halves else ((), tested)
+    return IidData(learnt, tested, chosen_by, labels, _digest(learnt, labels), _digest(tested, labels))
+
+
+def _halved(rows: Sequence[Row]) -> tuple[tuple[Row, ...], tuple[Row, ...]]:
+    """To choose by and to test on, as Hugging Face's datasets halve with seed 42 (`docs/method/beluga.md` 1.2)."""
+    order = np.random.default_rng(42).permutation(len(rows))
+    tested = math.ceil(len(rows) / 2)
+    return tuple(rows[at] for at in order[tested:]), tuple(rows[at] for at in order[:tested])
 
 
 def _digest(rows: Sequence[Row], labels: Sequence[str]) -> str:

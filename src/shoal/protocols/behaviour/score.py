@@ -3,16 +3,17 @@
 Pure: nothing here asks a model, reads a file or keeps state. All cases of one functionality are judged at once.
 """
 
+from array import array
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
 from ...errors import DataError
 from ...measures import FEW_CASES
-from ...records import Answers, Case, Finding, Label, Measure, Outcome
+from ...records import Answers, Case, Finding, Label, Measure, Outcome, Outcomes
 from ...stats.intervals import cluster_wilson, macro_wilson, wilson
 from ...stats.resampling import (
     ClusterTable,
@@ -60,14 +61,16 @@ def score(settings: Settings, built: Built, answers: Mapping[str, Answers]) -> S
     measures = measure(asked, outcomes, about, chosen, beside_iid=bool(iid))
     measures += [*example_rates(asked, judged, outcomes), *([iid_score(iid)] if iid else [])]
     shown = with_neutral_band(given, asked, settings.resolved("band"))
-    spoken = said_of(given, shown) + (said_of(of_iid, of_iid) if iid else [])
-    findings = [*dead(outcomes + iid), *degenerate(asked, shown)]
+    said: Sequence[list[str]] = Said(asked, given, shown)
+    said = [*said, *Said(built.cases[len(asked) :], of_iid, of_iid)] if iid else said
+    every = [*outcomes, *iid] if iid else outcomes
+    findings = [*dead(every), *degenerate(asked, shown)]
     if iid and not findings:
         from .learning.signs import signs_of
 
         signs = signs_of(settings, asked, given, built.cases[len(asked) :], of_iid, iid)
         measures, findings = [*measures, *signs.measures], signs.findings
-    return Scored(outcomes + iid, measures, {SAID: by_case(built.cases, spoken)}, findings)
+    return Scored(every, measures, {SAID: said}, findings)
 
 
 def about_answers(settings: Settings, cases: Sequence[Case], answers: Answers) -> dict[str, Any]:
@@ -121,26 +124,43 @@ WORDS: dict[str, Callable[[Mapping[str, Any]], str]] = {
 """Fact to its words."""
 
 
-def said_of(answers: Answers, shown: Answers) -> list[str]:
-    """What the model said of each example: a label with its own probability, or words.
+class Said(Sequence[list[str]]):
+    """What the model said of each example of each case, put into words when it is looked at.
 
-    Where the label is read otherwise than the model means it, what it is read as comes first.
+    A label with its own probability, or words. Where the label is read otherwise than the model means it (`shown`),
+    what it is read as comes first.
     """
-    if answers.texts:
-        spoken = [text or NOTHING for text in answers.texts]
-    else:
-        chances = confidence_of(answers).tolist()
-        names = [answers.labels[code] for code in answers.predictions.tolist()]
-        spoken = [with_chance(name, chance) for name, chance in zip(names, chances, strict=True)]
-        if shown is not answers:
-            taken = [shown.labels[code] for code in shown.predictions.tolist()]
-            spoken = [
-                text if label == name else f"{label} ({text})"
-                for text, label, name in zip(spoken, taken, names, strict=True)
-            ]
-    for row in answers.errors:
-        spoken[row] = NO_ANSWER
-    return spoken
+
+    def __init__(self, cases: Sequence[Case], answers: Answers, shown: Answers) -> None:
+        sizes = np.fromiter((len(case.examples) for case in cases), np.int64, len(cases))
+        self._ends = np.cumsum(sizes)
+        self._starts = self._ends - sizes
+        self._answers, self._shown = answers, shown
+        self._chances = confidence_of(answers)
+
+    def __len__(self) -> int:
+        return len(self._ends)
+
+    @overload
+    def __getitem__(self, place: int) -> list[str]: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[list[str]]: ...
+    def __getitem__(self, place: int | slice) -> list[str] | list[list[str]]:
+        if isinstance(place, slice):
+            return [self[position] for position in range(len(self))[place]]
+        rows = range(int(self._starts[place]), int(self._ends[place]))
+        return [self._words(row) for row in rows]
+
+    def _words(self, row: int) -> str:
+        answers, shown = self._answers, self._shown
+        if row in answers.errors:
+            return NO_ANSWER
+        if answers.texts:
+            return answers.texts[row] or NOTHING
+        name = answers.labels[answers.predictions[row]]
+        text = with_chance(name, float(self._chances[row]))
+        label = shown.labels[shown.predictions[row]]
+        return text if shown is answers or label == name else f"{label} ({text})"
 
 
 def confidence_of(answers: Answers) -> Floats:
@@ -158,12 +178,6 @@ def with_chance(name: str, chance: float) -> str:
     ('positive .98', 'positive 1.00', 'positive')
     """
     return name if chance != chance else f"{name} {f'{chance:.2f}'.removeprefix('0')}"
-
-
-def by_case(cases: Sequence[Case], values: Sequence[str]) -> list[list[str]]:
-    """Values of examples, put together case by case."""
-    each = iter(values)
-    return [[next(each) for _ in case.examples] for case in cases]
 
 
 # What to say of the whole
@@ -252,7 +266,7 @@ class Judged:
     expect: Expect
 
 
-def judge(settings: Settings, cases: Sequence[Case], answers: Answers) -> list[Outcome]:
+def judge(settings: Settings, cases: Sequence[Case], answers: Answers) -> Outcomes:
     """Pass, fail, not applicable or error, for each case."""
     return case_outcomes(cases, list(judge_examples(settings, cases, answers)), answers)
 
@@ -277,21 +291,19 @@ def judge_examples(settings: Settings, cases: Sequence[Case], answers: Answers) 
         yield Judged(members, block.starts, values_of(block, expect, settings.resolved("slack")), expect)
 
 
-def case_outcomes(cases: Sequence[Case], judged: Sequence[Judged], answers: Answers) -> list[Outcome]:
+def case_outcomes(cases: Sequence[Case], judged: Sequence[Judged], answers: Answers) -> Outcomes:
     """From what was said of examples to what holds of cases; an example without an answer makes its case an error."""
-    outcomes: list[Outcome] = [None] * len(cases)  # type: ignore[list-item]
+    verdicts = np.full(len(cases), ord("-"), np.uint8)
+    values = np.full(len(cases), np.nan)
     for group in judged:
         passed, applies, worst = aggregate(group.values, group.starts, group.expect.aggregate)
-        for position, ok, applied, value in zip(
-            group.members.tolist(), passed.tolist(), applies.tolist(), worst.tolist(), strict=True
-        ):
-            outcomes[position] = Outcome(
-                cases[position].id, ok if applied else None, value if applied and value == value else None
-            )
+        verdicts[group.members] = np.where(applies, np.where(passed, ord("1"), ord("0")), ord("-"))
+        values[group.members] = np.where(applies, worst, np.nan)
     sizes = np.fromiter((len(case.examples) for case in cases), np.int64, len(cases))
-    for position, message in _cases_with_errors(answers, np.cumsum(sizes) - sizes).items():
-        outcomes[position] = Outcome(cases[position].id, None, None, message)
-    return outcomes
+    errors = _cases_with_errors(answers, np.cumsum(sizes) - sizes)
+    verdicts[list(errors)] = ord("e")
+    values[list(errors)] = np.nan
+    return Outcomes(cases, verdicts.tobytes().decode(), array("d", values), errors)
 
 
 def by_functionality(cases: Sequence[Case]) -> dict[str, Integers]:

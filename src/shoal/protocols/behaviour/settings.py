@@ -63,6 +63,9 @@ class Train:
 
     on: tuple[Config, ...] = ("iid", "iid>suite")
     """i.i.d. data only; then the suite; both mixed from the start; i.i.d. data, then both mixed."""
+    from_: Literal["base", "model"] = "base"
+    """Start from the model's base weights under a fresh head; or from the model as it is, with its own head: then it
+    stands where the i.i.d. stage would, and the iid row is the model untrained."""
     method: tuple[str, ...] = ("vanilla",)
     """How the stage with the suite is trained: vanilla, l2, dropout, lp, lp-ft, irm, group-dro, fish. The i.i.d. stage
     is always plain."""
@@ -106,7 +109,7 @@ def _split(settings: "Settings") -> Any:
 def _iid(settings: "Settings") -> Any:
     from .build import iid_digest
 
-    return iid_digest(settings) if settings.iid else ""
+    return iid_digest(settings) if settings.has_iid else ""
 
 
 def _samples(settings: "Settings") -> bool:
@@ -160,7 +163,9 @@ class Settings(Profiled):
     iid: str = changes("cases", "", resolve=_iid)
     """The i.i.d. data: sentiment or paraphrase for the package's own, or a file to train on."""
     iid_test: str = changes("cases", "")
-    """The file of i.i.d. data to test on, where iid is a file."""
+    """The file of i.i.d. data to test on, where iid is a file; with train.from = "model" it may stand alone."""
+    iid_halves: bool = changes("cases", False)
+    """iid_test is a public validation set, halved as BELUGA does: one half to choose by, the other to test on."""
     iid_texts: tuple[str, ...] = changes("cases", ())
     """Names of the columns with the text or the two texts; guessed where not given."""
     iid_label: str = changes("cases", "")
@@ -181,3 +186,8 @@ class Settings(Profiled):
     """The i.i.d. score inside G: of the model trained on the full suite, or the mean over the held-out ones."""
     shuffles: Annotated[int, Within(10, 10_000_000)] = changes("scoring", 10_000)
     """Shuffles of the randomisation test of G."""
+
+    @property
+    def has_iid(self) -> bool:
+        """Whether there are i.i.d. rows to ask."""
+        return bool(self.iid or self.iid_test)

@@ -4,17 +4,15 @@ Written in Python with the decorators below, or read from a file with `read_suit
 its groups (functionality, capability, test type) and its expectation, and is checked when it is made.
 """
 
-import gc
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
 
 from ...data import SuiteRows, columns, read_suite_rows, with_label_names
 from ...errors import DataError, nearest, some
-from ...files import writing
+from ...files import Alike, collector_paused, writing
 from ...records import Case, Example, Label, TestType
 from .rules import DIRECTIONS, SPAN_RULES, Expect, check_expect, is_number, needs_labels, rule_name
 
@@ -92,6 +90,7 @@ class Suite:
         self._headings: dict[str, tuple[Mapping[str, str], Mapping[str, Any]]] = {}
         self._ids: set[str] = set()
         self._known_labels: set[Label] = set()
+        self._alike = Alike()
         self._texts = 0  # of an example: one, or two
 
     def __repr__(self) -> str:
@@ -203,7 +202,9 @@ class Suite:
         self._ids.add(identity)
         self._check(made, meta["expect"])
         about = {**meta, **made.meta} if made.meta else meta
-        self.cases.append(Case(identity, made.examples, made.labels, groups, made.cluster, about))
+        labels = None if made.labels is None else self._alike.texts(made.labels)
+        cluster = self._alike.text(made.cluster)
+        self.cases.append(Case(identity, made.examples, labels, groups, cluster, about))
 
     def infer_labels(self) -> None:
         """Take the labels' names from the cases, where they are names and no header gave them."""
@@ -395,7 +396,7 @@ def suite_from_rows(found: SuiteRows, path: Path) -> Suite:
     except DataError as problem:
         raise problem.at(f"{path}, line 1") from None
     opened: dict[str, tuple[Any, ...]] = {}
-    with _collector_paused():
+    with collector_paused():
         for number, row in found.rows:
             try:
                 _add_row(suite, row, opened, blank_texts=found.blank_texts)
@@ -409,18 +410,6 @@ def suite_from_rows(found: SuiteRows, path: Path) -> Suite:
     except DataError as problem:
         raise problem.at(str(path)) from None
     return suite
-
-
-@contextmanager
-def _collector_paused() -> Iterator[None]:
-    """Without the cycle collector, which walks every case again and again while they come in: a third of the time."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 def _add_row(

@@ -21,7 +21,6 @@ from ...views import (
     shown_cases,
 )
 from ..base import differing
-from .iid import is_iid
 from .score import DEAD, DEGENERATE, WORDS
 from .settings import Settings, Train
 
@@ -59,7 +58,8 @@ def view(
 
 def _about(settings: Settings | None, result: Result) -> str:
     """Suite, split, cases, profile, and every setting that is not as the profile has it."""
-    iid = sum(map(is_iid, result.cases))
+    scored_apart = result.measures.where("iid score") if result.cases else ()
+    iid = sum(row.n + row.errors for row in scored_apart)
     cases = f"{len(result.cases) - iid:,} cases" + (f" and {iid:,} i.i.d. cases" if iid else "")
     given = result.job["settings"] if settings is None else {"suite": settings.suite, "split": settings.split}
     split = f", {given['split']} split" if given.get("split") else ""
@@ -102,7 +102,7 @@ def _flat(chosen: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         usual = Train()
         for part in fields(value):
             if getattr(value, part.name) != getattr(usual, part.name):
-                yield f"{name}.{part.name}", getattr(value, part.name)
+                yield f"{name}.{part.name.removesuffix('_')}", getattr(value, part.name)
 
 
 def _plain(value: Any) -> str:

@@ -68,7 +68,7 @@ def title(settings: Settings) -> str:
     return " ".join(filter(None, words))
 
 
-def ask(settings: Settings, model: object, built: Built, examples: Sequence[Example]) -> list[Answer]:
+def ask(settings: Settings, model: object, built: Built, examples: Sequence[Example]) -> Sequence[Answer]:
     """Whether each text and its template agree, as far as the model can tell; nothing that it is shown is cut."""
     check_room(model, examples)
     return answer_batch(model, built, examples)

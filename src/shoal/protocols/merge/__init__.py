@@ -48,6 +48,6 @@ def recipe(settings: Settings, model: str) -> Recipe | None:
     return None
 
 
-def ask(settings: Settings, model: object, built: Built, examples: Sequence[Example]) -> list[Answer]:
+def ask(settings: Settings, model: object, built: Built, examples: Sequence[Example]) -> Sequence[Answer]:
     """Labels of originals and variants, each distinct one once."""
     return answer_batch(model, built, examples)

@@ -144,7 +144,8 @@ class Funnel:
         """The counts, each with the one before it as its n."""
         problems = {
             "read": self.read.rows,
-            "with a gold label": len(self.read.problems),
+            "with a gold label": self.read.rows - self.read.dropped.get("no gold label", 0),
+            "taken": len(self.read.problems),
             "with a word to replace": self.shared,
             "with suggestions": self.suggested,
             f"with {self.settings.minimum} suggestions for a class": self.varied,

@@ -141,14 +141,19 @@ def _drawn(
     if settings.draws == 0:
         drawn.patterns = _pools(by_class, by_source, settings, place)
         return drawn
-    placed = {name: [[place(v) for v in part] for part in parts] for name, parts in by_class.items()}
-    merged = [[number for parts in placed.values() for number in parts[n]] for n in range(settings.draws)]
+    placed = {
+        name: [sorted(place(variant) for variant in part) for part in parts]
+        for name, parts in by_class.items()
+    }
+    merged = [
+        sorted(number for parts in placed.values() for number in parts[n]) for n in range(settings.draws)
+    ]
     drawn.patterns.append({"groups": {}, "draws": merged})
     drawn.patterns += [{"groups": {"word class": name}, "draws": parts} for name, parts in placed.items()]
     if settings.by_source == "split" and condition == "default":
         drawn.patterns += _split(drawn, merged, suggesters)
     for name, chosen in by_source.items():
-        parts = [[place(variant) for variant in part] for part in chosen]
+        parts = [sorted(place(variant) for variant in part) for part in chosen]
         drawn.patterns.append({"groups": {"source": name}, "draws": parts})
     return drawn
 

@@ -169,6 +169,11 @@ def read_groups(settings: Settings) -> tuple[list[Group], Read]:
     dropped: Counter[str] = Counter()
     for line, row in zip(read.lines, read.rows, strict=True):
         (group,) = columns[line]
+        if not group:
+            raise DataError(
+                f"{path}, line {line}: nothing in column {settings.group!r}",
+                fix="fill it in, or take the row out",
+            )
         if row.label in NO_LABEL:
             dropped["no gold label"] += 1
             continue

@@ -132,13 +132,6 @@ class Pattern:
     pools: tuple[tuple[int, int, int], ...] = ()
     """(right, in all, drawn) of each, where all variants were asked."""
 
-    def solved(self, thresholds: Sequence[float]) -> list[float]:
-        """How often it is solved at each threshold: a mean over draws; NaN where nothing was answered."""
-        if self.pools:
-            return solved_shares(self.pools, thresholds)
-        by_draw = [is_solved(self.right, self.n, threshold) for threshold in thresholds]
-        return [float(np.mean(row)) if not np.isnan(row).any() else math.nan for row in by_draw]
-
 
 @dataclass(frozen=True, slots=True)
 class Condition:
@@ -261,172 +254,189 @@ def _seed_accuracy(
     )  # fmt: skip
 
 
-def condition_measures(sheet: Sheet, condition: Condition) -> list[Measure]:
-    """Sample and pattern accuracy of one condition, with the curve, the references and the correlation."""
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """The patterns of a condition as arrays, those without an answer in some draw left out."""
+
+    condition: Condition
+    patterns: Sequence[Pattern]
+    right: Floats  # (patterns, draws)
+    n: Floats  # (patterns, draws)
+    places: NDArray[np.int64]  # (patterns,) of their cases
+    clusters: NDArray[np.int64]  # (patterns,)
+
+    @property
+    def pooled(self) -> bool:
+        """Whether all variants were asked, so that there are no draws."""
+        return bool(self.patterns[0].pools)
+
+    @property
+    def problems(self) -> int:
+        """How many problems they are of."""
+        return len(np.unique(self.places))
+
+    def solved(self, thresholds: Sequence[float]) -> Floats:
+        """How often each is solved at each threshold, a mean over draws: (patterns, thresholds)."""
+        if self.pooled:
+            return np.array([solved_shares(pattern.pools, thresholds) for pattern in self.patterns])
+        return np.column_stack(
+            [is_solved(self.right, self.n, at_least).mean(axis=1) for at_least in thresholds]
+        )
+
+    def over_draws(self, by_draw: Floats) -> dict[str, Any]:
+        """Facts on the draws that a mean was taken over."""
+        if self.pooled or len(by_draw) < 2:
+            return {}
+        return {"draws": len(by_draw), "sd over draws": float(np.std(by_draw, ddof=1))}
+
+
+def _counted(sheet: Sheet, condition: Condition) -> Counted | None:
     patterns = [pattern for pattern in condition.patterns if pattern.n.min() > 0]
     if not patterns:
+        return None
+    places = np.array([pattern.case for pattern in patterns])
+    right, n = (np.array([getattr(pattern, name) for pattern in patterns]) for name in ("right", "n"))
+    return Counted(condition, patterns, right, n, places, sheet.clusters[places])
+
+
+def condition_measures(sheet: Sheet, condition: Condition) -> list[Measure]:
+    """Sample and pattern accuracy of one condition, with the curve, the references and the correlation."""
+    counted = _counted(sheet, condition)
+    if counted is None:
         return [Measure("sample accuracy", None, 0, condition.groups, errors=condition.errors)]
-    rows = [_sample(sheet, condition, patterns)]
-    solved = np.array([pattern.solved(sheet.thresholds) for pattern in patterns])  # (problems, thresholds)
-    curve = []
-    for number, threshold in enumerate(sheet.thresholds):
-        curve.append(_pattern_accuracy(sheet, condition, patterns, threshold, solved[:, number]))
-    rows += curve
-    rows += _of_solved_seeds(sheet, condition, patterns, solved)
-    rows += _references(sheet, condition, patterns)
-    rows += [*_drop(sheet, condition, patterns), *_parity(sheet, condition, patterns, curve)]
-    return rows
+    solved = counted.solved(sheet.thresholds)
+    curve = [
+        _pattern_accuracy(sheet, counted, threshold, solved[:, number])
+        for number, threshold in enumerate(sheet.thresholds)
+    ]
+    return [
+        _sample(sheet, counted),
+        *curve,
+        *_of_solved_seeds(sheet, counted, solved),
+        *_references(sheet, counted),
+        *_drop(sheet, counted),
+        *_parity(sheet, counted, curve),
+    ]
 
 
-def _sample(sheet: Sheet, condition: Condition, patterns: Sequence[Pattern]) -> Measure:
-    right, n = (np.array([getattr(pattern, name).mean() for pattern in patterns]) for name in ("right", "n"))
-    by_draw = _by_draw(patterns, lambda c, sizes: sample_accuracy(c, sizes))
-    clusters = sheet.clusters[[pattern.case for pattern in patterns]]
-    column = f"{SHARE}{condition.words}"
+def _sample(sheet: Sheet, counted: Counted) -> Measure:
+    right, n = counted.right.mean(axis=1), counted.n.mean(axis=1)
+    column = f"{SHARE}{counted.condition.words}"
     # Scaled so that its mean over problems is the share of variants, whatever their numbers.
-    _fill(sheet, column, patterns, right / n.sum() * _problems(patterns))
-    facts = {"mean over": "cases", "column": column, "only": dict(condition.only), **_over_draws(by_draw)}
-    interval = cluster_wilson(variant_table([right], n, clusters))
+    _fill(sheet, column, counted, right / n.sum() * counted.problems)
+    draws = counted.over_draws(counted.right.sum(axis=0) / counted.n.sum(axis=0))
+    facts = {"mean over": "cases", "column": column, "only": dict(counted.condition.only), **draws}
+    interval = cluster_wilson(variant_table([right], n, counted.clusters))
     return Measure(
-        "sample accuracy", float(right.sum() / n.sum()), _problems(patterns), condition.groups, interval,
-        f"wilson over {METHOD}", errors=condition.errors,
-        note=_draws_in_words(by_draw), facts={**facts, "variants": float(n.sum())},
+        "sample accuracy", float(right.sum() / n.sum()), counted.problems, counted.condition.groups, interval,
+        f"wilson over {METHOD}", errors=counted.condition.errors,
+        note=_in_words(draws), facts={**facts, "variants": float(n.sum())},
     )  # fmt: skip
 
 
-def _pattern_accuracy(
-    sheet: Sheet, condition: Condition, patterns: Sequence[Pattern], threshold: float, solved: Floats
-) -> Measure:
-    shown = f"{threshold:g}"
-    clusters = sheet.clusters[[pattern.case for pattern in patterns]]
-    by_draw = _by_draw(patterns, lambda c, sizes: float(np.mean(is_solved(c, sizes, threshold))))
-    facts: dict[str, Any] = _over_draws(by_draw)
+def _pattern_accuracy(sheet: Sheet, counted: Counted, threshold: float, solved: Floats) -> Measure:
+    shown_threshold = f"{threshold:g}"
+    draws = counted.over_draws(is_solved(counted.right, counted.n, threshold).mean(axis=0))
+    facts: dict[str, Any] = dict(draws)
     if threshold in sheet.headline:
-        column = f"{SOLVED} {shown}{condition.words}"
-        _fill(sheet, column, patterns, solved / len(patterns) * _problems(patterns))
-        facts |= {"mean over": "cases", "column": column, "only": dict(condition.only)}
-        if threshold == sheet.settings.threshold and not condition.groups:
+        column = f"{SOLVED} {shown_threshold}{counted.condition.words}"
+        _fill(sheet, column, counted, solved / len(solved) * counted.problems)
+        facts |= {"mean over": "cases", "column": column, "only": dict(counted.condition.only)}
+        if threshold == sheet.settings.threshold and not counted.condition.groups:
             facts["headline"] = True
     return Measure(
-        "pattern accuracy", float(solved.mean()), _problems(patterns),
-        {**condition.groups, "threshold": shown}, cluster_wilson(cluster_table(solved, clusters)),
-        f"wilson over {METHOD}", errors=condition.errors, note=_draws_in_words(by_draw), facts=facts,
+        "pattern accuracy", float(solved.mean()), counted.problems,
+        {**counted.condition.groups, "threshold": shown_threshold},
+        cluster_wilson(cluster_table(np.clip(solved, 0.0, 1.0), counted.clusters)),
+        f"wilson over {METHOD}", errors=counted.condition.errors, note=_in_words(draws), facts=facts,
     )  # fmt: skip
 
 
-def _of_solved_seeds(
-    sheet: Sheet, condition: Condition, patterns: Sequence[Pattern], solved: Floats
-) -> Iterator[Measure]:
+def _of_solved_seeds(sheet: Sheet, counted: Counted, solved: Floats) -> Iterator[Measure]:
     """Pattern accuracy over the problems whose original is answered right."""
-    places = np.array([pattern.case for pattern in patterns])
-    chosen = sheet.seeds[places] == 1
+    chosen = sheet.seeds[counted.places] == 1
     for number, threshold in enumerate(sheet.thresholds):
-        if threshold in sheet.headline:
-            values = solved[chosen, number]
-            groups = {**condition.groups, "seed": "right", "threshold": f"{threshold:g}"}
-            if not len(values):
-                yield Measure("pattern accuracy", None, 0, groups, note="no original is answered right")
-                continue
-            interval = cluster_wilson(cluster_table(values, sheet.clusters[places][chosen]))
-            yield Measure(
-                "pattern accuracy", float(values.mean()), len(values), groups, interval,
-                f"wilson over {METHOD}", errors=condition.errors,
-            )  # fmt: skip
+        if threshold not in sheet.headline:
+            continue
+        values = np.clip(solved[chosen, number], 0.0, 1.0)
+        groups = {**counted.condition.groups, "seed": "right", "threshold": f"{threshold:g}"}
+        if not len(values):
+            yield Measure("pattern accuracy", None, 0, groups, note="no original is answered right")
+            continue
+        yield Measure(
+            "pattern accuracy", float(values.mean()), len(values), groups,
+            cluster_wilson(cluster_table(values, counted.clusters[chosen])), f"wilson over {METHOD}",
+            errors=counted.condition.errors,
+        )  # fmt: skip
 
 
-def _references(sheet: Sheet, condition: Condition, patterns: Sequence[Pattern]) -> Iterator[Measure]:
+def _references(sheet: Sheet, counted: Counted) -> Iterator[Measure]:
     """The correlation within problems, and what pattern accuracy would be without it and with it alone."""
-    draws = range(len(patterns[0].n))
-    right, n = (
-        [np.array([getattr(p, name)[draw] for p in patterns]) for draw in draws] for name in ("right", "n")
-    )
-    clusters = sheet.clusters[[pattern.case for pattern in patterns]]
-    if patterns[0].pools:  # the whole pool tells more than an expected draw
-        right = [np.array([float(sum(pool[0] for pool in p.pools)) for p in patterns])]
-        n = [np.array([float(sum(pool[1] for pool in p.pools)) for p in patterns])]
-    correlation, interval = correlation_interval(right, n, clusters)
+    right, n, groups = list(counted.right.T), list(counted.n.T), counted.condition.groups
+    if counted.pooled:  # the whole pool tells more than an expected draw
+        right = [np.array([float(sum(pool[0] for pool in p.pools)) for p in counted.patterns])]
+        n = [np.array([float(sum(pool[1] for pool in p.pools)) for p in counted.patterns])]
+    correlation, interval = correlation_interval(right, n, counted.clusters)
     known = not math.isnan(correlation)
     yield Measure(
-        "intra-problem correlation", correlation if known else None, _problems(patterns), condition.groups,
+        "intra-problem correlation", correlation if known else None, counted.problems, groups,
         _defined(interval), "jackknife over premises" if _defined(interval) else "",
         note="" if known else "all variants are right, all wrong, or each problem has one",
     )  # fmt: skip
     fits = [beta_binomial(c, sizes) for c, sizes in zip(right, n, strict=True)]
     accuracies = [sample_accuracy(c, sizes) for c, sizes in zip(right, n, strict=True)]
-    drawn = [pattern.n[0] for pattern in patterns]
+    drawn = counted.n[:, 0]
     for threshold in sheet.thresholds:
-        groups = {**condition.groups, "threshold": f"{threshold:g}"}
+        named_so = {**groups, "threshold": f"{threshold:g}"}
         independent = [independence_reference(drawn, accuracy, threshold) for accuracy in accuracies]
-        yield Measure("independence reference", float(np.mean(independent)), _problems(patterns), groups)
+        yield Measure("independence reference", float(np.mean(independent)), counted.problems, named_so)
         if threshold in sheet.headline and not any(math.isnan(mean) for mean, _ in fits):
             fitted = [correlated_reference(drawn, mean, rho, threshold) for mean, rho in fits]
             facts = {"correlation": float(np.mean([rho for _, rho in fits]))}
-            yield Measure(
-                "beta-binomial reference", float(np.mean(fitted)), _problems(patterns), groups, facts=facts
-            )
+            value = float(np.mean(fitted))
+            yield Measure("beta-binomial reference", value, counted.problems, named_so, facts=facts)
 
 
-def _drop(sheet: Sheet, condition: Condition, patterns: Sequence[Pattern]) -> Iterator[Measure]:
+def _drop(sheet: Sheet, counted: Counted) -> Iterator[Measure]:
     """From originals to variants, each original as often as it has variants."""
-    places = np.array([pattern.case for pattern in patterns])
-    seeds, known = sheet.seeds[places], ~np.isnan(sheet.seeds[places])
+    seeds = sheet.seeds[counted.places]
+    known = ~np.isnan(seeds)
     if not known.any():
         return
-    right, n = (np.array([getattr(p, name).mean() for p in patterns])[known] for name in ("right", "n"))
-    table = variant_table([seeds[known] * n, right], n, sheet.clusters[places][known])
+    right, n = counted.right.mean(axis=1)[known], counted.n.mean(axis=1)[known]
+    table = variant_table([seeds[known] * n, right], n, counted.clusters[known])
     value = float((seeds[known] @ n - right.sum()) / n.sum())
     yield Measure(
-        "drop from seeds", value, int(known.sum()), condition.groups,
+        "drop from seeds", value, int(known.sum()), counted.condition.groups,
         paired_difference_interval(table), f"paired t over {METHOD}",
     )  # fmt: skip
 
 
-def _parity(
-    sheet: Sheet, condition: Condition, patterns: Sequence[Pattern], curve: Sequence[Measure]
-) -> Iterator[Measure]:
+def _parity(sheet: Sheet, counted: Counted, curve: Sequence[Measure]) -> Iterator[Measure]:
     """The largest threshold at which patterns do as well as the same originals."""
-    seeds = float(np.nanmean(sheet.seeds[[pattern.case for pattern in patterns]]))
+    seeds = sheet.seeds[counted.places]
+    if np.isnan(seeds).all():
+        return
+    enough = float(np.nanmean(seeds)) - 1e-12
     reached = [
         threshold
         for threshold, row in zip(sheet.thresholds, curve, strict=True)
-        if row.value is not None and row.value >= seeds - 1e-12
+        if row.value is not None and row.value >= enough
     ]
     note = "" if reached else "at no threshold"
-    yield Measure(
-        "parity threshold", max(reached, default=None), _problems(patterns), condition.groups, note=note
-    )
+    groups = counted.condition.groups
+    yield Measure("parity threshold", max(reached, default=None), counted.problems, groups, note=note)
 
 
-def _problems(patterns: Sequence[Pattern]) -> int:
-    return len({pattern.case for pattern in patterns})
-
-
-def _fill(sheet: Sheet, name: str, patterns: Sequence[Pattern], values: Floats) -> None:
+def _fill(sheet: Sheet, name: str, counted: Counted, values: Floats) -> None:
     """Add values to a column, those of several patterns of a problem together."""
     column = sheet.columns.setdefault(name, [None] * len(sheet.cases))
-    for pattern, value in zip(patterns, values.tolist(), strict=True):
-        column[pattern.case] = (column[pattern.case] or 0.0) + value
+    for place, value in zip(counted.places.tolist(), values.tolist(), strict=True):
+        column[place] = (column[place] or 0.0) + value
 
 
-def _by_draw(patterns: Sequence[Pattern], statistic: Any) -> list[float]:
-    """A statistic of each draw; none where the mean over all draws is computed."""
-    if patterns[0].pools:
-        return []
-    draws = range(len(patterns[0].n))
-    return [
-        float(statistic(*(np.array([getattr(p, name)[draw] for p in patterns]) for name in ("right", "n"))))
-        for draw in draws
-    ]
-
-
-def _over_draws(by_draw: Sequence[float]) -> dict[str, Any]:
-    if len(by_draw) < 2:
-        return {}
-    return {"draws": len(by_draw), "sd over draws": float(np.std(by_draw, ddof=1))}
-
-
-def _draws_in_words(by_draw: Sequence[float]) -> str:
-    return f"mean of {len(by_draw)} draws" if len(by_draw) > 1 else ""
+def _in_words(draws: Mapping[str, Any]) -> str:
+    return f"mean of {draws['draws']} draws" if draws else ""
 
 
 def _defined(interval: Interval) -> Interval | None:

@@ -56,7 +56,7 @@ class Tagger:
 
     def __init__(self) -> None:
         try:
-            from HanTa import HanoverTagger as hanta
+            import HanTa.HanoverTagger as hanta  # noqa: N813
         except ImportError:
             raise MissingExtra("HanTa", extra="merge", needed_for="word classes of the texts") from None
         self._library: Any = hanta.HanoverTagger("morphmodel_en.pgz")

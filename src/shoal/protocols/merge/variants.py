@@ -12,7 +12,7 @@ of its own. Other keys are kept as they are.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from ...errors import DataError, nearest
 from ...files import read_json_lines, writing
 from ...records import Case, Example, Measure
 from ..base import Built
+from .draws import source_name
 from .problems import Problem, label_order
 from .settings import Settings
 
@@ -115,7 +116,7 @@ def read_variants(settings: Settings) -> Built:
             _add(row, problems)
         except DataError as problem:
             raise problem.at(f"{path}, line {line}") from None
-    cases = list(_cases(problems.values(), int(header.get("draws", 1))))
+    cases = list(_cases(problems.values(), int(header.get("draws", 1)), _suggesters(header)))
     count = sum(len(case.examples) - 1 for case in cases)
     if not count:
         raise DataError(f"{path}: no variants", fix="a file with lines that have a replacement `s`")
@@ -183,7 +184,7 @@ def _texts(row: Mapping[str, Any]) -> Example:
     return tuple(texts)
 
 
-def _cases(problems: Any, draws: int) -> Iterator[Case]:
+def _cases(problems: Iterable[_Problem], draws: int, suggesters: Sequence[str]) -> Iterator[Case]:
     for known in problems:
         problem = known.problem
         if not known.rows:
@@ -196,7 +197,7 @@ def _cases(problems: Any, draws: int) -> Iterator[Case]:
                 (problem.label, *(str(row.get("label", problem.label)) for row in rows)),
                 {"label": problem.label, "filter": condition, "variants": "some"},
                 known.cluster,
-                {"patterns": _patterns(rows, draws), "made": [_made(row) for row in rows]},
+                {"patterns": _patterns(rows, draws, suggesters), "made": [_made(row) for row in rows]},
             )
 
 
@@ -204,7 +205,9 @@ def _made(row: Mapping[str, Any]) -> dict[str, Any]:
     return {ours: row[theirs] for ours, theirs in NAMES.items() if theirs in row}
 
 
-def _patterns(rows: Sequence[Mapping[str, Any]], draws: int) -> list[dict[str, Any]]:
+def _patterns(
+    rows: Sequence[Mapping[str, Any]], draws: int, suggesters: Sequence[str]
+) -> list[dict[str, Any]]:
     """The patterns that the numbers of the draws make, over all and by class and source."""
     classes = list(dict.fromkeys(str(row["class"]) for row in rows if "class" in row))
     if any("drawn" in row for row in rows):
@@ -231,7 +234,17 @@ def _patterns(rows: Sequence[Mapping[str, Any]], draws: int) -> list[dict[str, A
         {"groups": {"word class": name}, "draws": _where(rows, draws, "rep", "class", name)}
         for name in classes
     ]
-    return patterns
+    return [*patterns, *_by_source(rows, draws, suggesters)]
+
+
+def _by_source(
+    rows: Sequence[Mapping[str, Any]], draws: int, suggesters: Sequence[str]
+) -> Iterator[dict[str, Any]]:
+    named = [{**row, "source": source_name(row["source"], suggesters)} for row in rows if row.get("source")]
+    if len(named) < len(rows) or not any("source_rep" in row for row in rows):
+        return
+    for name in [*(f"{model} only" for model in suggesters), source_name(suggesters, suggesters)]:
+        yield {"groups": {"source": name}, "draws": _where(named, draws, "source_rep", "source", name)}
 
 
 def _where(

@@ -35,8 +35,10 @@ def view(
     settings: Settings, results: Sequence[Result], measures: Sequence[Measure], findings: Sequence[Finding]
 ) -> list[Section]:
     """Each result by itself, or models side by side; every point of every curve for those who want everything."""
-    shown = [_together(settings, Measures(measures), findings)] if measures else [_alone(r) for r in results]
-    return [*shown, *([_points(results)] if results else [])]
+    if measures:
+        return [_together(settings, Measures(measures), findings), *([_points(results)] if results else [])]
+    alone = [section for result in results for section in (_alone(result), *_by_group(result.measures))]
+    return [*alone, *([_points(results)] if results else [])]
 
 
 # One job
@@ -124,25 +126,31 @@ def _in_words(groups: Mapping[str, str]) -> str:
     return ", ".join(f"{value}" for key, value in groups.items() if key != "model")
 
 
-def _curves(measures: Measures, extra: Mapping[str, str] | None = None) -> list[Curves]:
-    """Pattern accuracy over thresholds: of all with its reference, and then by class, source and filter."""
-    beside = dict(extra or {})
-    base = {} if named(measures, "sample accuracy", beside) else {"filter": "default"}
+def _curves(measures: Measures) -> list[Curves]:
+    """Pattern accuracy over thresholds, with its reference."""
+    base = {} if named(measures, "sample accuracy", {}) else {"filter": "default"}
     whole = [
-        _line("patterns", measures, "pattern accuracy", {**base, **beside}, "first"),
-        _line("if independent", measures, "independence reference", {**base, **beside}, "quiet"),
+        _line("patterns", measures, "pattern accuracy", base, "first"),
+        _line("if independent", measures, "independence reference", base, "quiet"),
     ]
-    curves = [Curves("threshold", whole, title="problems solved, by the share of variants that must be right",
-                     name="pa_curve")]  # fmt: skip
+    title = "problems solved, by the share of variants that must be right"
+    curves = [Curves("threshold", whole, title=title, name="pa_curve")]
+    return [curve for curve in curves if all(line.points for line in curve.lines)]
+
+
+def _by_group(measures: Measures) -> Iterator[Section]:
+    """The curves by class, by source and by filter condition, for those who want everything."""
+    curves = []
     for key in BY:
-        groups = [g for g in _rows_of(measures) if set(g) == {key}] if not extra else []
+        groups = [groups for groups in _rows_of(measures) if set(groups) == {key}]
         if len(groups) > 1:
             lines = [
-                _line(g[key], measures, "pattern accuracy", g, TONES[number % len(TONES)])
-                for number, g in enumerate(groups)
+                _line(each[key], measures, "pattern accuracy", each, TONES[number % len(TONES)])
+                for number, each in enumerate(groups)
             ]
-            curves.append(Curves("threshold", lines, title=f"the same, by {key}"))
-    return [curve for curve in curves if all(line.points for line in curve.lines)]
+            curves.append(Curves("threshold", lines, title=f"problems solved, by {key}"))
+    if curves:
+        yield Section(blocks=curves, detail="full")
 
 
 def _line(name: str, measures: Measures, measure: str, groups: Mapping[str, str], tone: Tone) -> Line:

@@ -44,7 +44,7 @@ def recipe(settings: Settings, model: str) -> Recipe | None:
     return None
 
 
-def ask(settings: Settings, model: object, built: Built, examples: Sequence[Example]) -> list[Answer]:
+def ask(settings: Settings, model: object, built: Built, examples: Sequence[Example]) -> Sequence[Answer]:
     """A label for each example, with probabilities if the model has them, and how much each word counted if asked."""
     if settings.explainers:
         return explain_batch(settings, model, built, examples)

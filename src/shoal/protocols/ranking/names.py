@@ -1,15 +1,21 @@
 """What to call models in tables: no longer than it takes to tell them apart."""
 
+import re
 from collections.abc import Sequence
+from itertools import takewhile
 from urllib.parse import parse_qsl
+
+START = re.compile(r".*[-_.:/ ]")
+END = re.compile(r"(?:[-_.:/ ]|(?<=[a-z])[A-Z]|^[A-Z.]).*")
+"""Where a word ends: at a sign, or before a capital letter."""
 
 
 def short_names(specs: Sequence[str]) -> dict[str, str]:
-    """Spec to name: its file or folder, an option in which all differ, or the whole spec.
+    """Spec to name: its file or folder, an option in which all differ, or the whole spec; without what all share.
 
     >>> list(short_names(["predictions:a/x.csv", "predictions:a/y.csv"]).values())
-    ['x.csv', 'y.csv']
-    >>> list(short_names(["predictions:a.csv?label=bert", "predictions:a.csv?label=xlnet"]).values())
+    ['x', 'y']
+    >>> list(short_names(["predictions:a.csv?label=pred-bert", "predictions:a.csv?label=pred-xlnet"]).values())
     ['bert', 'xlnet']
     """
     by_file = [_last(spec.partition("?")[0]) for spec in specs]
@@ -17,7 +23,7 @@ def short_names(specs: Sequence[str]) -> dict[str, str]:
     shared = [name for name in (options[0] if options else {}) if all(name in given for given in options)]
     candidates = [by_file, *([given[name] for given in options] for name in shared)]
     names = next((names for names in candidates if len(set(names)) == len(specs)), list(specs))
-    return dict(zip(specs, names, strict=True))
+    return dict(zip(specs, _without_shared(names), strict=True))
 
 
 def _last(spec: str) -> str:
@@ -25,3 +31,18 @@ def _last(spec: str) -> str:
     if scheme == "tiny":
         return spec
     return (rest if colon else scheme).rstrip("/").rpartition("/")[2]
+
+
+def _without_shared(names: Sequence[str]) -> list[str]:
+    """Names without the words that all begin or end with; as they are, if that leaves one without a letter."""
+    before = START.match(_shared_start(names))
+    after = END.search(_shared_start([name[::-1] for name in names])[::-1])
+    first, last = len(before[0]) if before else 0, len(after[0]) if after else 0
+    cut = [name[first : len(name) - last] for name in names]
+    is_telling = len(names) > 1 and all(re.search(r"[^\W\d_]", name) for name in cut)
+    return cut if is_telling else list(names)
+
+
+def _shared_start(names: Sequence[str]) -> str:
+    letters = takewhile(lambda column: len(set(column)) == 1, zip(*names, strict=False))
+    return "".join(column[0] for column in letters)

@@ -278,10 +278,10 @@ def _verdict(field: Field, pairs: Sequence[Pair], order: Sequence[int]) -> Findi
     if not still:
         text = (
             f"Stop: {field.names[best]} is better than each of the other {len(rivals)} "
-            f"(wrong in at most {ALPHA:.0%}, {often})."
+            f"(wrong in at most {100 * ALPHA:.0f} %, {often})."
             if len(rivals) > 1
             else f"Stop: {field.names[best]} is better than {field.names[rivals[0].second]} "
-            f"(wrong in at most {ALPHA:.0%}, {often})."
+            f"(wrong in at most {100 * ALPHA:.0f} %, {often})."
         )
         return Finding("stop", text, rows, 3.0, {"model": field.names[best]}, facts)
     closest = min(rivals, key=lambda pair: (pair.probability, field.names[pair.second]))

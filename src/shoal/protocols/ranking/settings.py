@@ -61,8 +61,8 @@ class Settings(Profiled):
     """B: how many probe sets are drawn, with replacement; the same for all models and factors."""
     population: int = changes("scoring", 0)
     """How many of the examples probe sets are drawn from; 0: all. Accuracy is always that on all."""
-    accuracies: dict[str, float] | None = changes("scoring", None)
-    """What models get right on the whole test set, by spec, where that is known; else what they get right here."""
+    accuracies: tuple[str, ...] = changes("scoring", ())
+    """What models get right on the whole test set, where that is known: "MODEL=0.9" each; else what they do here."""
     ties: Ties = changes("scoring", "half")
     """What a tie of two models on a probe set counts: one half, a failure, or as a coin falls."""
     resamples: int = changes("scoring", 2000)
@@ -98,10 +98,20 @@ class Settings(Profiled):
                 raise PlanError(f"{name} names {twice[0]!r} twice", fix="name it once")
         for name in self.explainers:
             find_explainer(name)
-        outside = {name: rate for name, rate in (self.accuracies or {}).items() if not 0 <= rate <= 1}
-        for name, rate in outside.items():
+        given_accuracies(self)
+
+
+def given_accuracies(settings: Settings) -> dict[str, float]:
+    """Model to what it gets right on the whole test set."""
+    rates = {}
+    for written in settings.accuracies:
+        name, equals, number = written.rpartition("=")
+        try:
+            rates[name] = float(number)
+        except ValueError:
+            rates[name] = -1.0
+        if not equals or not 0 <= rates[name] <= 1:
             raise PlanError(
-                f"accuracies: {name} = {rate}",
-                why="a share between 0 and 1 is expected",
-                fix="divide percentages by 100",
+                f"accuracies: {written!r}", why="a share between 0 and 1 is expected", fix="MODEL=0.9"
             )
+    return rates

@@ -32,7 +32,7 @@ from ...stats.ranking import (
 from .build import LABELLED
 from .factors import Factor, factors_of
 from .order import Field
-from .settings import Settings
+from .settings import Settings, given_accuracies
 
 Floats = NDArray[np.float64]
 
@@ -132,8 +132,8 @@ def _study(settings: Settings, field: Field) -> Study | None:
 
 def _truth(settings: Settings, field: Field) -> Floats:
     """What each model gets right of everything: as the settings say, or as it does here."""
-    given = settings.accuracies
-    if given is None:
+    given = given_accuracies(settings)
+    if not given:
         rates = [result.measures.where("accuracy")[0].value for result in field.results]
         return np.array([np.nan if rate is None else rate for rate in rates], np.float64)
     missing = [spec for spec in field.specs if spec not in given]
@@ -141,7 +141,7 @@ def _truth(settings: Settings, field: Field) -> Floats:
         raise PlanError(
             f"accuracies: none for {missing[0]!r}",
             why="where some are given, every model needs one",
-            fix=nearest(missing[0], given) or f'accuracies = {{"{missing[0]}" = 0.9, …}}',
+            fix=nearest(missing[0], given) or f'accuracies = ["{missing[0]}=0.9", …]',
         )
     return np.array([given[spec] for spec in field.specs], np.float64)
 
@@ -198,11 +198,9 @@ def _few_shot(whole: Study, order: Floats, groups: dict[str, str], facts: dict[s
 
 def _independent(truth: Floats, size: int) -> float:
     """What ACC would come to if models were right or wrong independently of each other, ties one half."""
-    shares = [
-        independent_draws(truth[first], truth[second], size)
-        for first, second in zip(*decided_pairs(truth), strict=True)
-    ]
-    return float(np.mean([above + equal / 2 for above, equal in shares]))
+    better, worse = decided_pairs(truth)
+    above, equal = independent_draws(truth[better], truth[worse], size)
+    return float((above + equal / 2).mean())
 
 
 def _worth(

@@ -39,19 +39,19 @@ TONES: dict[str, Tone] = {
 }
 MOST_MODELS = 12
 """Of more models no matrix is drawn."""
-MOST_PAIRS = 28
+MOST_PAIRS = 10
 """More pairs of models are shown only where everything is asked for."""
 SHOWN_MODELS = 4
 """Of an example to be labelled, the answers of so many models are shown."""
 HOW_PROBABLE = (
     "Better than the next: the probability that the model gets more right in the domain than the one below it, from "
     "the examples that only one of the two gets right; beforehand any share of them was equally probable. From "
-    f"{1 - LIKELY:.0%} to {LIKELY:.0%} it is undecided."
+    f"{100 * (1 - LIKELY):.0f} to {100 * LIKELY:.0f} % it is undecided."
 )
 WHEN_DECIDED = (
     f"Decided: the evidence (e value) has reached the number of pairs over {ALPHA:g}; it may be looked at after every "
-    f"label, and over all pairs and looks at most {ALPHA:.0%} of rankings decide wrongly. It holds for examples drawn "
-    "alike, and for those that shoal drew with the chances it wrote down."
+    f"label, and over all pairs and looks at most {100 * ALPHA:.0f} % of rankings decide wrongly. It holds for "
+    "examples drawn alike, and for those that shoal drew with the chances it wrote down."
 )
 AFTER = (
     "better way: the better of the two directions, chosen after the fact; it says nothing about other models."
@@ -258,8 +258,8 @@ def _few_shot(rows: Measures) -> Section:
     drawn = [row for row in accuracies if "independent draws" in row.facts]
     notes = [AFTER, DAGGER, "Intervals leave out models: pairs share them and are not independent."]
     notes += [
-        f"ACC at t = {row.groups['probe size']} would come to {row.facts['independent draws']:.1%} if models were "
-        "right and wrong independently of each other."
+        f"ACC at t = {row.groups['probe size']} would come to {100 * row.facts['independent draws']:.1f} % if models "
+        "were right and wrong independently of each other."
         for row in drawn
     ]
     return Section(

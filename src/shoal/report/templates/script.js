@@ -32,10 +32,10 @@
     if (shelf === null && $("data")) shelf = JSON.parse($("data").textContent);
     return shelf;
   };
-  const FAIL = 0, PASS = 1, NONE = 2, ERROR = 3, ALL = 4;
+  const FAIL = 0, PASS = 1, NONE = 2, ERROR = 3, ALL = 4, ONLY = 5;
   const WORDS = ["fails", "passes", "not applicable", "no answer"];
   const SIGNS = ["✕", "✓", "–", "!"];
-  const MANY = 20, MOST = 400;
+  const MANY = 20, MOST = 400, FEW = 4;
 
   // Which cases a number rests on: by the groups that cases have; of the jobs that it names, of the one whose part it
   // stands in, or by model and seed. Null where that cannot be told.
@@ -230,6 +230,8 @@
     for (const one of shelf.jobs) one.counts.forEach((number, kind) => { totals[kind] += number; });
     const names = ["Failing", "Passing", "Not applicable", "No answer"];
     const pairs = names.map((name, kind) => [kind, `${name} (${count(totals[kind])})`]).filter((pair) => totals[pair[0]]);
+    // Of two jobs, what one passes and the other fails: what changed between them
+    if (shelf.jobs.length === 2) shelf.jobs.forEach((one, i) => pairs.push([ONLY + i, `Fails in ${one.name} alone (${count(shelf.rows.filter((row) => alone(row, i)).length)})`]));
     options(verdict, [...pairs, [ALL, `All (${count(totals.reduce((a, b) => a + b, 0))})`]]);
   };
   const clear = () => {
@@ -249,11 +251,11 @@
   const find = () => {
     const kind = Number(verdict.value), which = job ? Number(job.value) : -1, sought = search.value.trim().toLowerCase();
     const groups = new Map(selects.map(([place, select]) => [place, Number(select.value)]).filter((pair) => pair[1] >= 0));
-    matching = shelf.rows.filter((row) => (kind === ALL || row[2] === kind) && (which === -1 || (which === -2 ? several.has(row[0]) : row[0] === which)) && inside(row, groups) && (!sought || textOf(row).includes(sought)));
+    matching = shelf.rows.filter((row) => (kind === ALL || (kind >= ONLY ? alone(row, kind - ONLY) : row[2] === kind)) && (which === -1 || (which === -2 ? several.has(row[0]) : row[0] === which)) && inside(row, groups) && (!sought || textOf(row).includes(sought)));
     list.replaceChildren();
     more();
     const whole = shelf.jobs.every((one) => one.counts.every((number, i) => number === one.held[i]));
-    const what = kind === ALL ? "case" : { [FAIL]: "failing case", [PASS]: "passing case", [NONE]: "case that does not apply", [ERROR]: "case without an answer" }[kind];
+    const what = kind >= ALL ? "case" : { [FAIL]: "failing case", [PASS]: "passing case", [NONE]: "case that does not apply", [ERROR]: "case without an answer" }[kind];
     const plural = matching.length === 1 ? what : what.replace("case", "cases").replace("does", "do");
     $("count").textContent = `${count(matching.length)} ${plural}${whole ? "" : " of those that this page holds"}`;
     $("back").hidden = from === null;
@@ -309,13 +311,24 @@
     line.append(button);
   };
   // How the other jobs did on the same case
+  const elsewhere = (row) => {
+    if (!shelf.by) {
+      shelf.by = new Map();
+      for (const one of shelf.rows) { if (!shelf.by.has(one[1])) shelf.by.set(one[1], []); shelf.by.get(one[1]).push(one); }
+    }
+    return shelf.by.get(row[1]).filter((one) => one[0] !== row[0]);
+  };
+  const alone = (row, which) => row[0] === which && row[2] === FAIL && elsewhere(row).some((one) => one[2] === PASS);
   const others = (row) => {
     if (shelf.jobs.length < 2) return [];
-    if (!shelf.by) { shelf.by = new Map(); for (const one of shelf.rows) shelf.by.set(one[1], [...(shelf.by.get(one[1]) || []), one]); }
-    const rest = shelf.by.get(row[1]).filter((one) => one !== row).slice(0, 6);
+    const rest = elsewhere(row);
     if (!rest.length) return [];
     const line = make("p", "others");
-    for (const one of rest) line.append(make("span", `v${one[2]}`, `${SIGNS[one[2]]} ${shelf.jobs[one[0]].name}${one[3].length ? ": " + one[3][one[3].length - 1] : ""}`));
+    if (rest.length <= FEW) for (const one of rest) line.append(make("span", `v${one[2]}`, `${SIGNS[one[2]]} ${shelf.jobs[one[0]].name}${one[3].length ? ": " + one[3][one[3].length - 1] : ""}`));
+    else for (const kind of [FAIL, PASS, NONE, ERROR]) {
+      const alike = rest.filter((one) => one[2] === kind);
+      if (alike.length) line.append(make("span", `v${kind}`, `${SIGNS[kind]} ${WORDS[kind]} in ${alike.length} other job${alike.length > 1 ? "s" : ""}`));
+    }
     return [line];
   };
   const open = (number, choice) => {

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from ...training.stage import Progress
 from ..store import RunStore
-from ..tasks import BUSY, PATIENCE, Ended, Queue, Task, failed, run_task
+from ..tasks import BETWEEN_LOOKS, BUSY, Ended, Queue, Task, failed, run_task
 
 
 def execute(tasks: Sequence[Task], store: RunStore, progress: Progress, workers: int = 1) -> Iterator[Ended]:
@@ -14,11 +14,12 @@ def execute(tasks: Sequence[Task], store: RunStore, progress: Progress, workers:
     while queue.left:
         task = queue.take()
         if task is None:
-            time.sleep(PATIENCE)
+            queue.say_for_whom(store, progress)
+            time.sleep(BETWEEN_LOOKS)
             continue
         before = queue.problem_before(task)
         problem = run_task(task, store, progress) if before is None else failed(task, store, before)
-        if problem == BUSY:
-            queue.put_back(task)
+        if problem is not None and problem.startswith(BUSY):
+            queue.put_back(task, problem.removeprefix(BUSY))
         else:
             yield queue.end(task, problem)

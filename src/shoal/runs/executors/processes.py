@@ -16,7 +16,7 @@ from pathlib import Path
 
 from ...training.stage import Progress
 from ..store import RunStore
-from ..tasks import BUSY, PATIENCE, Ended, Queue, Task, failed, run_task
+from ..tasks import BETWEEN_LOOKS, BUSY, Ended, Queue, Task, failed, run_task
 
 TRIES = 2
 """How often a task is begun whose worker is lost."""
@@ -54,11 +54,13 @@ def execute(tasks: Sequence[Task], store: RunStore, progress: Progress, workers:
     try:
         while queue.left:
             yield from _give_out(queue, team, store)
+            if all(worker.task is None for worker in team):
+                queue.say_for_whom(store, progress)
             for number, worker in _heard_from(team):
                 task, problem = worker.task, _said(worker)
                 assert task is not None
-                if problem == BUSY:
-                    queue.put_back(task)
+                if problem is not None and problem.startswith(BUSY):
+                    queue.put_back(task, problem.removeprefix(BUSY))
                     worker.task = None
                     continue
                 if problem is not None and not worker.process.is_alive():
@@ -91,7 +93,7 @@ def _give_out(queue: Queue, team: Sequence[Worker], store: RunStore) -> Iterator
 def _heard_from(team: Sequence[Worker]) -> list[tuple[int, Worker]]:
     """The workers that have ended a task or were lost; none after a short while."""
     signs = {worker.pipe: number for number, worker in enumerate(team) if worker.task is not None}
-    ready = wait(list(signs), timeout=PATIENCE)
+    ready = wait(list(signs), timeout=BETWEEN_LOOKS)
     return [(signs[pipe], team[signs[pipe]]) for pipe in ready]  # type: ignore[index]
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from shoal import Case, Measure, Measures, Outcome, Result
 from shoal.errors import DataError
 from shoal.protocols.behaviour.iid import IID
-from shoal.protocols.behaviour.learning import compare_trainings
+from shoal.protocols.behaviour.learning import compare_tasks, compare_trainings, compare_with_averages
 from shoal.protocols.behaviour.learning.aggregation import aggregation_measures, kendall, sensitive_claims
 from shoal.protocols.behaviour.learning.conclusions import conclusions, of_table, of_trainings
 from shoal.protocols.behaviour.learning.table3 import baseline_of, best_gain, mean_gain, rows_of_table3
@@ -741,3 +741,92 @@ def test_what_a_training_noted_is_told_with_which_it_was():
     check = {"name": "training", "ok": False, "detail": "group-dro: this was plain training"}
     (told,) = of_trainings([replace(noted, job={**noted.job, "checks": [check]})])
     assert told.groups["method"] == "group-dro" and "plain training" in told.text
+
+
+# Averages
+
+
+def averaged(settings: Settings, results: Sequence[Result]) -> Measures:
+    return Measures(compare_with_averages(settings, results))
+
+
+def test_the_average_of_a_row_is_over_its_scenarios_and_has_their_p():
+    rng = np.random.default_rng(11)
+    base = random_suite(rng, 0.6)
+    iid = [1] * 20
+    results = [iid_job(base, iid), job(improved(base, rng, 0.4), iid)]
+    alone = averaged(table(), results)
+    assert one(alone, "average G", config="iid>suite").value == one(alone, "G", config="iid>suite").value
+    (p,) = alone.where("p value", score="average G")
+    assert p.value == p_of(alone, "seen", name="p value") and "not adjusted" in p.note
+    results += folds(base, iid, "capability")
+    both = averaged(table(hold_out=("capability",)), results)
+    values = [one(both, "G", config="iid>suite", hold_out=name).value for name in ("seen", "capability")]
+    assert one(both, "average G", config="iid>suite").value == pytest.approx(np.mean(values))
+    (change,) = both.where("difference", score="average G")
+    assert change.value == pytest.approx(np.mean(values) - one(both, "G", config="iid").value)
+    (p,) = both.where("p value", score="average G")
+    assert p.value < 0.05  # half of a large effect is still one
+    assert not averaged(table(hold_out=("capability",)), results[:-1]).where("average G", config="iid>suite")
+
+
+def test_the_average_over_tasks_is_that_of_all_their_scores():
+    rng = np.random.default_rng(12)
+    plans = {}
+    for task in ("sentiment", "paraphrase"):
+        base = random_suite(rng, 0.6)
+        plans[task] = table(), [iid_job(base, [1] * 9), job(improved(base, rng, 0.5), [1] * 9)]
+    averages = Measures(compare_tasks(plans))
+    each = [one(compared(*plan), "G", config="iid>suite").value for plan in plans.values()]
+    mean = one(averages, "average G", config="iid>suite")
+    assert mean.value == pytest.approx(np.mean(each)) and mean.note == "over 2 tasks"
+    (p,) = averages.where("p value")
+    assert p.value < 0.02
+
+
+def test_the_average_over_tasks_finds_nothing_where_there_is_nothing():
+    """Two tasks whose shuffles began with one seed are not exchanged alike."""
+    ps = []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        plans = {}
+        for task in ("a", "b"):
+            old, new = random_suite(rng, 0.6, 30), random_suite(rng, 0.6, 30)
+            plans[task] = table(shuffles=200), [iid_job(old, [1] * 9), job(new, [1] * 9)]
+        (p,) = Measures(compare_tasks(plans)).where("p value")
+        ps.append(p.value)
+    assert sum(p <= 0.05 for p in ps) <= 4 and 0.3 < np.mean(ps) < 0.7
+
+
+def test_a_column_has_a_mean_over_the_methods_of_a_configuration():
+    suite, better = {"a.f.MFT": [1, 0, 0, 0]}, {"a.f.MFT": [1, 1, 1, 0]}
+    settings = table(method=("vanilla", "irm"))
+    results = [
+        iid_job(suite, [1, 1, 1, 0]),
+        job(suite, [1, 1, 0, 0]),
+        job(better, [1, 0, 0, 0], method="irm"),
+    ]
+    found = averaged(settings, results)
+    (mean,) = found.where("mean over methods", column="i.i.d.")
+    assert (mean.value, mean.n) == (0.375, 2)
+    (change,) = found.where("difference", column="i.i.d.")
+    assert change.value == pytest.approx(-0.375)
+    assert not averaged(settings, results[:-1]).where("mean over methods")
+
+
+def test_duplicates_are_told_by_f1_too():
+    def paraphrase(result: Result, gold: Sequence[str]) -> Result:
+        cases = [
+            replace(made, labels=(gold[int(made.id.rpartition("/")[2])],)) if made.id.startswith(IID) else
+            replace(made, meta={"labels": ("different", "duplicate")})
+            for made in result.cases
+        ]  # fmt: skip
+        return replace(result, cases=cases, job={**result.job, "about": {"task": "paraphrase"}})
+
+    gold = ["duplicate", "duplicate", "different", "different"]
+    suite = {"a.f.MFT": [1, 0]}
+    results = [iid_job(suite, [1, 1, 1, 1]), job(suite, [1, 0, 1, 0])]
+    found = compared(table(), [paraphrase(result, gold) for result in results])
+    assert one(found, "iid F1", config="iid").value == 1.0
+    assert one(found, "iid F1", config="iid>suite").value == pytest.approx(0.5)  # TP 1, FN 1, FP 1
+    assert not compared(table(), results).where("iid F1")

@@ -80,7 +80,7 @@ def example() -> list[Measure]:
 
 
 def shown(measures: Sequence[Measure], findings: Sequence[Finding] = (), **settings: Any) -> list[Section]:
-    results = [Result({"about": {"task": "SENT"}}, (), (), Measures(()))]
+    results = [Result({"about": {"task": "SENT"}, "settings": {}}, (), (), Measures(()))]
     return view(Settings(train=Train(), **settings), results, measures, [*conclusions(measures), *findings])
 
 
@@ -247,6 +247,39 @@ def test_the_matrix_of_pass_rates_by_scenario():
     text = printed(example(), full=True)
     assert "func: the functionality itself was held out" in text and "class: its whole" not in text
     assert "not bad" in text and "not bad" not in printed(example())
+
+
+def trained(name: str, on: str, hold_out: str = "", fold: str = "", seed: int = 0) -> Result:
+    train = {"on": [on], "method": ["vanilla"]}
+    settings = {"train": train, "hold_out": [hold_out] if hold_out else [], "fold": fold, "seed": seed}
+    return Result({"id": name, "model": "m", "settings": settings}, (), (), Measures(()))
+
+
+def test_a_cell_of_the_matrix_names_the_jobs_that_were_asked_its_cases():
+    results = [
+        trained("base", "iid"),
+        trained("whole", "iid>suite", "seen"),
+        trained("without good", "iid>suite", "functionality", "not good"),
+        trained("without good again", "iid>suite", "functionality", "not good", 1),
+        trained("without bad", "iid>suite", "functionality", "not bad"),
+    ]
+    sections = view(Settings(train=Train()), results, example(), [])
+    block = next(
+        block
+        for section in sections
+        for block in section.blocks
+        if isinstance(block, HeatMap) and block.title.startswith("func")
+    )
+    names = [name for name, _ in block.rows]
+    jobs = {
+        (names[row], block.columns[column][1]): cell.facts.get("jobs")
+        for (row, column), cell in block.cells.items()
+    }
+    assert jobs["not good", "iid"] == ["base"]
+    assert jobs["not good", "iid>suite"] == ["without good", "without good again"]
+    assert jobs["not bad", "iid>suite"] == ["without bad"]
+    assert jobs["reducers", "iid>suite"] == ["whole"], "nothing of it was there to be left out"
+    assert jobs["suite score", "iid"] is None
 
 
 def test_a_matrix_wider_than_the_terminal_is_printed_in_blocks():

@@ -7,10 +7,13 @@ out is what it is then tested on.
     lessons   a suite as something to train on;  hyper: with which numbers;  stages: in which order
     trainings the jobs put back together
     compare   scores with intervals;  against_iid: tests against the model trained without the suite
+    averages  over scenarios, tasks and methods
     table3    the measures laid out as the paper's table;  conclusions: what they come to
+    signs     what the answers of one training give away;  transfer, aggregation: what the table does
     view      what to show of it;  files: the paper's tables of numbers
 """
 
-from .compare import compare_trainings
+from .averages import compare_tasks
+from .compare import compare_trainings, compare_with_averages
 
-__all__ = ["compare_trainings"]
+__all__ = ["compare_tasks", "compare_trainings", "compare_with_averages"]

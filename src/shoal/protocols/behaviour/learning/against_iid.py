@@ -65,6 +65,8 @@ class Contest:
     """The smallest difference found 8 times in 10 by a test at a level; None where none could be."""
     facts: Mapping[str, Any] = field(default_factory=dict)
     """What else a reader should know: seeds or functionalities that only one of the two has."""
+    shuffled: Floats | None = None
+    """The difference in each shuffle, where p comes from those."""
 
 
 def common_seeds(scenario: Scenario, base: Scenario) -> tuple[list[int], list[int]]:
@@ -135,6 +137,7 @@ def g_test(
         f"randomisation: {settings.shuffles:,} exchanges of {unit}{runs}",
         partial(_smallest, float(np.nanstd(shuffled.shuffled)), units),
         _unequal(scenario, ours) | drawn,
+        shuffled.shuffled[:, 0],
     )
 
 

@@ -51,6 +51,7 @@ from .against_iid import (
     over_seeds,
     with_interval,
 )
+from .averages import average_measures, means_over_methods
 from .notes import NO_ANSWER, NO_CASE, NO_FUNCTIONALITY, with_facts
 from .trainings import HOLD_OUTS, Floats, Scenario, Trainings, read_trainings, undefined
 
@@ -66,14 +67,43 @@ def compare_trainings(
 
     `planned` names the folds of each hold-out; without it, one for each that the cases have.
     """
+    return list(_compared(settings, results, planned))
+
+
+def compare_with_averages(
+    settings: Settings,
+    results: Sequence[Result],
+    planned: Mapping[str, Sequence[str]] | None = None,
+) -> list[Measure]:
+    """The same, with the averages of rows over scenarios and of columns over methods."""
+    measures = list(_compared(settings, results, planned, averages=True))
+    return [*measures, *means_over_methods(measures)]
+
+
+def _compared(
+    settings: Settings,
+    results: Sequence[Result],
+    planned: Mapping[str, Sequence[str]] | None,
+    *,
+    averages: bool = False,
+) -> Iterator[Measure]:
     jobs = read_trainings(results)
     models = sorted({job.model for job in jobs})
-    measures: list[Measure] = []
     for model in models:
         table = _Table(Trainings(settings, [job for job in jobs if job.model == model], planned))
         which = {"model": model} if len(models) > 1 else {}
-        measures += [replace(row, groups={**which, **row.groups}) for row in table.measures()]
-    return measures
+        rows = list(table.measures())
+        rows += average_measures(rows, table.contests, settings.seed) if averages else ()
+        for row in rows:
+            yield replace(row, groups={**which, **row.groups})
+
+
+def compared_with_contests(
+    settings: Settings, results: Sequence[Result]
+) -> tuple[list[Measure], list[Contest]]:
+    """The measures of one model's table, and the tests behind them."""
+    table = _Table(Trainings(settings, read_trainings(results)))
+    return list(table.measures()), table.contests
 
 
 class _Table:
@@ -100,10 +130,12 @@ class _Table:
         yield with_facts(count, {"left out": self.left_out} if self.left_out else {})
         if self.baseline:
             yield from self._rates("iid score", self.baseline, _Slice(self.baseline.iid))
+            yield from self._f1(self.baseline)
             yield from self._scenario(self.baseline)
         for row in self.trainings.rows:
             full = self.scenarios[row, self.trainings.hold_outs[0]]  # or what there is in its place
             yield from self._rates("iid score", full, _Slice(full.iid))
+            yield from self._f1(full)
             if self.baseline:
                 self.contests += iid_test(self.settings, full, self.baseline)
             for hold_out in self.trainings.hold_outs:
@@ -226,6 +258,18 @@ class _Table:
 
     # Rates
 
+    def _f1(self, scenario: Scenario) -> Iterator[Measure]:
+        """F1 of the last label beside accuracy, where the task is told by it (`docs/method/beluga.md` 1.5)."""
+        wanted = self.trainings.told_by_f1
+        if wanted is None or not scenario.seeds:
+            return
+        scores = [f1_of(wanted, scenario.iid[:, column]) for column in range(len(scenario.seeds))]
+        known = [value for value in scores if value is not None]
+        if len(known) == len(scores):
+            n = int(_in_some_run(~np.isnan(scenario.iid)).sum())
+            row = Measure("iid F1", math.fsum(known) / len(known), n, _groups(scenario))
+            yield with_facts(row, self._about(scenario))
+
     def _slice(self, scenario: Scenario, functionality: str) -> "_Slice":
         place = self.trainings.functionalities[functionality]
         clusters = None if self.trainings.clusters is None else self.trainings.clusters[place]
@@ -321,6 +365,19 @@ class _Slice:
         reach = t_quantile(0.95, seeds - 1) * float(values.std(ddof=1)) / math.sqrt(seeds)
         below, above = math.hypot(max(0.0, middle - low), reach), math.hypot(max(0.0, high - middle), reach)
         return (max(0.0, middle - below), min(1.0, middle + above)), "cluster wilson" + over_seeds(seeds)
+
+
+def f1_of(wanted: Flags, hits: Floats) -> float | None:
+    """F1 of one of two labels from which rows have it and which are right; a mean over models counts in parts.
+
+    >>> f1_of(np.array([True, True, False, False]), np.array([1.0, 0.0, 1.0, 0.0]))
+    0.5
+    """
+    known = ~np.isnan(hits)
+    right, missed = hits[known & wanted].sum(), (1 - hits[known & wanted]).sum()
+    alarms = (1 - hits[known & ~wanted]).sum()
+    total = 2 * right + missed + alarms
+    return float(2 * right / total) if total else None
 
 
 def _in_some_run(flags: Flags) -> Flags:

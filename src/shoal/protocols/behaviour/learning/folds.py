@@ -22,7 +22,8 @@ def parts(settings: Settings) -> list[Settings]:
     if train is None:
         _refuse_without_training(settings)
         return [settings]
-    if not settings.iid:
+    _refuse_start(settings, train)
+    if not settings.iid and not (train.from_ == "model" and settings.iid_test):
         raise PlanError(
             "train.on needs i.i.d. data",
             fix='iid = "sentiment", or iid = "train.tsv" with iid_test = "test.tsv"',
@@ -42,6 +43,27 @@ def parts(settings: Settings) -> list[Settings]:
             for part in _scenarios(single, cases):
                 jobs[_key(part)] = part
     return list(jobs.values())
+
+
+def _refuse_start(settings: Settings, train: Train) -> None:
+    """Stop where a plan starts from the model and yet wants what only base weights have."""
+    if train.from_ == "base":
+        return
+    if "iid+suite" in train.on:
+        raise PlanError(
+            'train.from = "model" has no iid+suite',
+            why="that configuration starts from base weights, and the model has been trained",
+            fix="iid>iid+suite: the model, then both mixed",
+        )
+    if not settings.iid and "iid>iid+suite" in train.on:
+        raise PlanError("iid>iid+suite needs i.i.d. data to train on", fix='iid = "train.tsv"')
+    idle = [name for name in ("iid_learning_rate", "iid_batch", "iid_epochs") if getattr(train, name)]
+    if idle:
+        raise PlanError(
+            f"train.{idle[0]} has no effect",
+            why="the model stands where the i.i.d. stage would",
+            fix="leave it out",
+        )
 
 
 def refuse_idle_options(train: Train) -> None:

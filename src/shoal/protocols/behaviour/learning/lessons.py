@@ -74,9 +74,9 @@ def _suite_lessons(settings: Settings, labels: tuple[str, ...], _stamps: object)
 
 
 @lru_cache(maxsize=2)
-def iid_environment(data: IidData) -> Environment:
-    """The i.i.d. rows to train on, as one environment more."""
-    targets = {label: target_of(label, data.labels, data.labels) for label in data.labels}
+def iid_environment(data: IidData, labels: tuple[str, ...]) -> Environment:
+    """The i.i.d. rows to train on, as one environment more, for a model with these labels."""
+    targets = {label: target_of(label, labels, labels) for label in data.labels}
     return Environment(
         IID,
         "iid",

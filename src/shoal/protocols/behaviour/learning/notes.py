@@ -60,6 +60,7 @@ WORDS: dict[str, Callable[[Facts], str]] = {
         f"{shown(facts['as measured'], MEASURES['difference'])}, picked again in {facts['picked again']:.0%}"
     ),
     "applies": lambda facts: "applies to {:.0%} of the cases, for iid to {:.0%}".format(*facts["applies"]),
+    "tasks": lambda facts: f"over {facts['tasks']} tasks",
     "test": lambda facts: str(facts["test"]),
     "tests": _family,
     "power": lambda facts: f"{100 * facts['power']:.0f} % power at the level {facts['level']:.2g}",

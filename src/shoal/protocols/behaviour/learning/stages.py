@@ -10,11 +10,12 @@ The i.i.d. stage is plain training, and the same for all that begin with it: it 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
-from ....errors import PlanError
+from ....errors import PlanError, some
 from ....models import load_model, parse_spec
+from ....models.labels import in_suite_order, suite_names
 from ....records import Example
 from ....training.environments import Environment
 from ....training.loop import How, steps_of, train
@@ -38,36 +39,60 @@ def make_recipe(settings: Settings, model: str) -> Recipe:
         )
     (config,) = settings.train.on
     data = load_iid(settings, load_suite(settings.suite).labels)
+    as_it_is = settings.train.from_ == "model"
+    labels = _own_labels(settings, model, data) if as_it_is else data.labels
     stages = []
-    if config != "iid+suite":
+    if config != "iid+suite" and not as_it_is:
         stages.append(_iid_stage(settings, model, data))
     if config != "iid":
-        stages += _suite_stage(settings, model, data)
-    base = partial(_with_head, model, data.labels)
-    return Recipe(base, tuple(stages), {"labels": list(data.labels)}, settings.train.threads)
+        stages += _suite_stage(settings, model, data, labels)
+    base = partial(_with_own_head if as_it_is else _with_head, model, labels)
+    identity = {"labels": list(labels)} | ({"from": "model"} if as_it_is else {})
+    return Recipe(base, tuple(stages), identity, settings.train.threads)
 
 
 def _with_head(model: str, labels: tuple[str, ...], seed: int) -> Any:
     return load_model(model).with_fresh_head(labels, seed)
 
 
+def _with_own_head(model: str, labels: tuple[str, ...], seed: int) -> Any:
+    return load_model(model).with_own_head(labels)
+
+
+@lru_cache(maxsize=4)
+def _labels_of(model: str, suite: tuple[str, ...]) -> tuple[str, ...]:
+    """A model's labels by the suite's names, in the suite's order."""
+    return tuple(in_suite_order(suite_names(load_model(model).own_labels, suite, model), suite))
+
+
+def _own_labels(settings: Settings, model: str, data: IidData) -> tuple[str, ...]:
+    labels = _labels_of(model, tuple(load_suite(settings.suite).labels or data.labels))
+    strange = [label for label in data.labels if label not in labels]
+    if strange:
+        raise PlanError(
+            f"{model} has no label for {some(strange)} of the i.i.d. data",
+            why=f"its labels are {some(labels)}",
+            fix="i.i.d. data with the model's labels",
+        )
+    return labels
+
+
 def _iid_stage(settings: Settings, model: str, data: IidData) -> Stage:
-    return _stage(
-        settings, "iid", [iid_environment(data)], "vanilla", {}, iid_how(settings, model), data.digest
-    )
+    environment, how = iid_environment(data, data.labels), iid_how(settings, model)
+    return _stage(settings, "iid", [environment], "vanilla", {}, how, data.digest)
 
 
-def _suite_stage(settings: Settings, model: str, data: IidData) -> list[Stage]:
+def _suite_stage(settings: Settings, model: str, data: IidData, labels: tuple[str, ...]) -> list[Stage]:
     """The stage with the suite; none, where a hold-out leaves nothing to train on."""
     assert settings.train is not None
     (config,), (method,) = settings.train.on, settings.train.method
-    lessons = suite_lessons(settings, data.labels)
+    lessons = suite_lessons(settings, labels)
     kept = [
         environment
         for environment in lessons.environments
         if not _is_held_out(settings, lessons.groups[environment.name])
     ]
-    mixed = [iid_environment(data)] if "+" in config else []
+    mixed = [iid_environment(data, labels)] if "+" in config else []
     if not kept and not mixed:
         return []
     task = load_suite(settings.suite).task

@@ -105,7 +105,7 @@ def rows_of_table3(measures: Iterable[Measure], model: str | None = None) -> lis
     """One model's rows as the paper prints them: the iid row first, with its one G in every column."""
     of_rows: dict[Row, list[Measure]] = {}
     for row in means_of(measures, model):
-        if "functionality" not in row.groups and "config" in row.groups:
+        if "functionality" not in row.groups and "method" in row.groups:
             of_rows.setdefault((row.groups["config"], row.groups["method"]), []).append(row)
     laid_out = {name: _cells(rows) for name, rows in of_rows.items()}
     columns = [column for column in COLUMNS if any(column in cells for cells in laid_out.values())]

@@ -13,7 +13,7 @@ A plan may be half done: what is complete for a seed is there, and what is not s
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, get_args
 
@@ -32,6 +32,8 @@ Row = tuple[str, str]
 
 METHODS = ("vanilla", "l2", "dropout", "lp", "lp-ft", "irm", "group-dro", "fish")
 """In the order of the paper's Table 3."""
+F1_TASKS = ("paraphrase",)
+"""Where one label is what is looked for: duplicates."""
 STANDARD = "none"
 HOLD_OUTS = ("seen", "functionality", "capability", "test type")
 
@@ -63,7 +65,17 @@ def read_trainings(results: Sequence[Result]) -> list[Training]:
         key = (training.model, _rank(row), training.hold_out, training.fold, training.seed)
         _refuse_another(trainings.get(key), training)
         trainings[key] = training
-    return [trainings[key] for key in sorted(trainings)]
+    ordered = [trainings[key] for key in sorted(trainings)]
+    return [copy for training in ordered for copy in _for_every_seed(training, ordered)]
+
+
+def _for_every_seed(training: Training, others: Sequence[Training]) -> list[Training]:
+    """The model as it is has no seed: it is the baseline of every seed."""
+    train = training.result.job["settings"]["train"]
+    if train.get("from_") != "model" or training.row[0] != "iid":
+        return [training]
+    seeds = sorted({training.seed, *(other.seed for other in others if other.model == training.model)})
+    return [replace(training, seed=seed) for seed in seeds]
 
 
 def _only(value: str | Sequence[str]) -> str:
@@ -165,6 +177,15 @@ class Trainings:
         return np.array(
             [codes.setdefault(name or position, len(codes)) for position, name in enumerate(names)]
         )
+
+    @cached_property
+    def told_by_f1(self) -> NDArray[np.bool_] | None:
+        """Which i.i.d. cases have the last of two labels, in tasks that are told by its F1; None in others."""
+        if self.jobs[0].result.job.get("about", {}).get("task") not in F1_TASKS:
+            return None
+        labels = [str((self.cases[position].labels or ("",))[0]) for position in self.iid.tolist()]
+        names = self.cases[self.suite[0]].meta.get("labels") or sorted(set(labels))
+        return np.array([label == str(names[-1]) for label in labels]) if len(names) == 2 else None
 
     @property
     def rows(self) -> list[Row]:

@@ -10,6 +10,7 @@ from ....stats.generalization import ESTIMABLE_SEEDS
 from ....views import Cell as ShownCell
 from ....views import Column, HeatMap, Number, Section, Table, Tone, Words
 from ....views import Row as ShownRow
+from .averages import AVERAGE, OVER_METHODS
 from .conclusions import CONCLUSION, corrected_gain, sentence
 from .files import file_tables
 from .notes import note_of
@@ -61,7 +62,9 @@ def learning_sections(
             words = Words("The same with intervals for new functionalities:", "quiet")
             anew = _table(rows, anew=True)
             sections.append(Section(title, words, [anew], [_intervals(seeds, anew=True)], detail="full"))
-        trainings = [job for job in read_trainings(results) if model in (None, job.model)]
+        sections += _averages(title, ours)
+        known = read_trainings([result for result in results if "settings" in result.job])
+        trainings = [job for job in known if model in (None, job.model)]
         matrices = list(_matrices(means_of(measures, model), trainings))
         sections.append(Section(title, "", matrices, detail="full"))
         if seeds > 1:
@@ -141,6 +144,40 @@ def _could_see(rows: Sequence[TableRow], column: str) -> ShownCell:
         return "nothing" if effects else ""
     low, high = (shown(row.value, quantity(row)) for row in (known[0], known[-1]))
     return Number(known[0]) if low == high else [Number(known[0]), "–", Number(known[-1])]
+
+
+# Averages
+
+
+def _averages(title: Sequence[Words], measures: Sequence[Measure]) -> list[Section]:
+    """The paper's Avg of every row, and the mean of every column over the methods of a configuration."""
+    tables = [table for table in (_row_averages(measures), _column_means(measures)) if table.rows]
+    words = Words("Averages over scenarios, and over the methods of a configuration:", "quiet")
+    return [Section(title, words, [*tables], detail="full")] if tables else []
+
+
+def _row_averages(measures: Sequence[Measure]) -> Table:
+    means = [row for row in measures if row.name == AVERAGE]
+    tests = {
+        (row.groups["config"], row.groups["method"]): row
+        for row in measures
+        if row.name == "p value" and row.groups.get("score") == AVERAGE
+    }
+    rows = []
+    for row in means:
+        which = row.groups["config"], row.groups["method"]
+        rows.append(ShownRow([*which, Number(row), Number(tests.get(which))]))
+    columns = [Column("trained on", "left", once=True), Column("method", "left"), Column("Avg"), Column("p")]
+    return Table(columns, rows, "averages")
+
+
+def _column_means(measures: Sequence[Measure]) -> Table:
+    means = [row for row in measures if row.name == OVER_METHODS]
+    columns = list(dict.fromkeys(row.groups["column"] for row in means))
+    configs = dict.fromkeys(row.groups["config"] for row in means)
+    cells = {(row.groups["config"], row.groups["column"]): row for row in means}
+    rows = [ShownRow([name, *(Number(cells.get((name, column))) for column in columns)]) for name in configs]
+    return Table([Column("mean over methods", "left"), *map(Column, columns)], rows, "means")
 
 
 # How far it reaches

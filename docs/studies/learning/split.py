@@ -1,0 +1,41 @@
+"""A smaller split of a suite: 40 cases to train on and 25 to test on of each functionality, drawn by seed 0.
+
+    python docs/studies/learning/split.py SUITE OUT.csv
+
+Both are drawn from the parts that the suite's own split gives them, so nothing that is trained on is tested on. What
+is left goes to validation, which the study does not use.
+"""
+
+import csv
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from shoal.protocols.behaviour.build import mended, split_cases
+from shoal.protocols.behaviour.settings import Settings
+
+SIZES = {"train": 40, "test": 25}
+
+
+def main(suite: str, out: str) -> None:
+    """Write the split."""
+    rng = np.random.default_rng(0)
+    rows: dict[tuple[str, str], list[str]] = {}
+    cases = mended(Settings(suite=suite))
+    parts = split_cases(cases, by_content=True)
+    for case in cases:
+        rows.setdefault((case.groups["functionality"], parts[case.id]), []).append(case.id)
+    with Path(out).open("w", newline="", encoding="utf-8") as stream:
+        table = csv.writer(stream)
+        table.writerow(["functionality", "case_id", "split"])
+        for (name, part), ids in rows.items():
+            kept = set(rng.permutation(len(ids))[: SIZES.get(part, 0)].tolist())
+            for position, case_id in enumerate(ids):
+                table.writerow(
+                    [name, case_id.removeprefix(f"{name}/"), part if position in kept else "validation"]
+                )
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,153 @@
+"""Is the stated probability right, does the rule to stop keep its level, and what does choosing examples save?
+
+    python docs/studies/ranking/simulate.py [--runs 2000]
+
+Everything goes through the functions behind `shoal rank`. Models answer the same examples, which are easy or hard for all
+of them alike: they are right and wrong together, as real models are. In the runs about the level all models are exactly
+as good as each other in the pool: every answer sheet is there in every rotation over the models. Any "decided" is wrong.
+"""
+
+import argparse
+from dataclasses import replace
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from shoal.protocols.ranking import Settings
+from shoal.protocols.ranking.build import CHANCE, CHOSEN, LABELLED, LEAST, POOL, TIMES
+from shoal.protocols.ranking.choosing import label_next
+from shoal.protocols.ranking.order import DECIDED, Field, draws_of, order_by, pairs_of
+from shoal.records import Case
+from shoal.stats.ranking import probability_better
+
+LABELS = ("a", "b", "c")
+LOOK_EVERY = 10
+POOL_SIZE = 200
+MOST_LABELS = 120
+
+
+# The pool: answers of models with given accuracies, correlated
+
+
+def answer_sheets(accuracies: NDArray[np.float64], examples: int, rng: Generator) -> NDArray[np.int64]:
+    """Labels by model and example, 0 being right; hard examples are hard for every model."""
+    hard = rng.beta(1.2, 1.2, size=examples) - 0.5
+    chances = np.clip(accuracies[:, None] + 0.8 * hard, 0.02, 0.98)
+    right = rng.random((len(accuracies), examples)) < chances
+    return np.where(right, 0, rng.integers(1, len(LABELS), size=right.shape))
+
+
+def rotated(sheets: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Every sheet in every rotation over the models: all are equally good then, exactly."""
+    return np.concatenate([np.roll(sheets, shift, axis=0) for shift in range(len(sheets))], axis=1)
+
+
+def field_of_pool(sheets: NDArray[np.int64]) -> Field:
+    """The pool before anything is labelled."""
+    models, examples = sheets.shape
+    cases = [Case(f"{POOL}/{n:05d}", ((str(n),),), None, {"part": POOL}, "", {}) for n in range(examples)]
+    names = [f"m{n}" for n in range(models)]
+    predictions = [[LABELS[label] for label in row] for row in sheets]
+    return Field(names, names, cases, np.full(sheets.shape, np.nan), predictions, [])
+
+
+def label(field: Field, sheets: NDArray[np.int64], place: int, draw: list[float] | None) -> None:
+    """Label one example of the pool, drawn like any other or by its chances."""
+    case = field.cases[place]
+    draws = [*case.meta.get("draws", ()), *([draw] if draw else [])]
+    part = CHOSEN if draw else LABELLED
+    field.cases[place] = Case(  # type: ignore[index]
+        case.id, case.examples, (LABELS[0],), {"part": part}, "", {"in pool": True, "draws": draws}
+    )
+    field.right[:, place] = sheets[:, place] == 0
+
+
+def one_run(sheets: NDArray[np.int64], how: str, rng: Generator) -> tuple[int, int | None, bool]:
+    """Labels until the best model is decided (or all), which that was, and whether any pair ever was decided."""
+    field = field_of_pool(sheets)
+    examples = sheets.shape[1]
+    settings = Settings(label_next=LOOK_EVERY, seed=int(rng.integers(2**31)))
+    order_of_labels = rng.permutation(examples)
+    any_pair = False
+    for labels in range(LOOK_EVERY, MOST_LABELS + 1, LOOK_EVERY):
+        if how == "uniform":
+            for place in order_of_labels[labels - LOOK_EVERY : labels]:
+                label(field, sheets, int(place), None)
+        else:
+            finding = label_next(replace(settings, seed=settings.seed + labels), field)
+            for example in finding.facts["examples"] if finding else ():
+                draw = [example[CHANCE], example[LEAST], example[TIMES]]
+                label(field, sheets, int(example["texts"][0]), draw)
+        draws = draws_of(field.cases)
+        order, _ = order_by(field, draws)
+        pairs = pairs_of(field, draws, order)
+        any_pair |= any(pair.verdict == DECIDED for pair in pairs)
+        if all(pair.verdict == DECIDED for pair in pairs if pair.first == order[0]):
+            return labels, order[0], any_pair
+    return MOST_LABELS, None, any_pair
+
+
+# What is printed
+
+
+def calibration(runs: int, rng: Generator) -> None:
+    """Of pairs that are said to be ordered with some probability, how many are."""
+    print("| stated | pairs | mean stated | right |\n| --- | --- | --- | --- |")
+    apart, share = rng.uniform(0.05, 0.6, runs), rng.random(runs)
+    discordant = rng.binomial(20, apart)
+    first = rng.binomial(discordant, share)
+    stated = np.array([probability_better(b, n - b) for b, n in zip(first, discordant, strict=True)])
+    sure, right = np.maximum(stated, 1 - stated), (stated > 0.5) == (share > 0.5)
+    for low in (0.5, 0.6, 0.7, 0.8, 0.9):
+        chosen = (sure >= low) & (sure < low + 0.1 + (low == 0.9)) & (stated != 0.5)
+        print(
+            f"| {low:.1f} to {low + 0.1:.1f} | {chosen.sum():,} | {sure[chosen].mean():.3f} | {right[chosen].mean():.3f} |"
+        )
+
+
+def level(runs: int, rng: Generator) -> None:
+    """How often equal models are called different, looking after every ten labels."""
+    print("| models | drawn | runs | any pair decided |\n| --- | --- | --- | --- |")
+    for models in (2, 5):
+        for how in ("uniform", "disagreement"):
+            wrong = 0
+            for _ in range(runs):
+                sheets = rotated(answer_sheets(np.full(models, 0.7), POOL_SIZE // models, rng))
+                wrong += one_run(sheets, how, rng)[2]
+            print(f"| {models} | {how} | {runs:,} | {100 * wrong / runs:.1f} % |", flush=True)
+
+
+def savings(runs: int, rng: Generator) -> None:
+    """Labels until the best model is decided, when it is better by so much."""
+    print(
+        "| accuracies | drawn | decided | the right one first | median labels |\n| --- | --- | --- | --- | --- |"
+    )
+    for accuracies in ([0.9, 0.7], [0.85, 0.7], [0.9, 0.8], [0.9, 0.7, 0.7, 0.7]):
+        for how in ("uniform", "disagreement"):
+            labels, best = [], []
+            for _ in range(runs):
+                sheets = answer_sheets(np.array(accuracies), 300, rng)
+                used, first, _ = one_run(sheets, how, rng)
+                labels.append(used)
+                best += [first] if first is not None else []
+            words = ", ".join(f"{100 * rate:.0f}" for rate in accuracies)
+            right = f"{best.count(0)} of {len(best)}"
+            print(
+                f"| {words} | {how} | {100 * len(best) / runs:.0f} % | {right} | {np.median(labels):.0f} |",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=2_000)
+    parser.add_argument("--only", choices=["calibration", "level", "savings"])
+    chosen = parser.parse_args()
+    for number, part in enumerate((calibration, level, savings)):
+        if chosen.only in (None, part.__name__):
+            count = {"calibration": 20 * chosen.runs, "savings": chosen.runs // 10}.get(
+                part.__name__, chosen.runs
+            )
+            part(count, np.random.default_rng([0, number]))
+            print()

@@ -1,0 +1,103 @@
+"""Averages of a table: of a row over scenarios and tasks (the paper's Avg), and of a configuration over methods.
+
+`docs/method/beluga.md` 1.5, 1.9 and 1.15. The p of an average is that of its scores' own shuffles, put together shuffle
+by shuffle: inside a task the exchanges of i.i.d. cases are shared, between tasks nothing is.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from statistics import fmean
+
+import numpy as np
+
+from ....records import Measure, Result
+from ..settings import Settings
+from .against_iid import Contest
+from .notes import with_facts
+from .table3 import COLUMNS, IID_COLUMN, TableRow, average_g, models_of, rows_of_table3
+from .trainings import Floats, Row
+
+ALL = "all"
+"""The hold-out of an average over them."""
+AVERAGE, OVER_METHODS = "average G", "mean over methods"
+NOT_ADJUSTED = "randomisation, averaged over scenarios{}; not adjusted"
+
+
+def average_measures(
+    measures: Sequence[Measure], contests: Sequence[Contest], seed: int = 0
+) -> Iterator[Measure]:
+    """Avg of every row of one table that is complete, and against the iid row where it was tested."""
+    yield from _averages([rows_of_table3(measures, None)], [contests], seed)
+
+
+def compare_tasks(tables: Mapping[str, tuple[Settings, Sequence[Result]]], seed: int = 0) -> list[Measure]:
+    """The paper's last column: Avg of every row over several tasks, each with the settings and results of its plan."""
+    from .compare import compared_with_contests
+
+    compared = [compared_with_contests(settings, results) for settings, results in tables.values()]
+    laid_out = [rows_of_table3(measures, None) for measures, _ in compared]
+    return list(_averages(laid_out, [contests for _, contests in compared], seed))
+
+
+def _averages(
+    tables: Sequence[Sequence[TableRow]], contests: Sequence[Sequence[Contest]], seed: int
+) -> Iterator[Measure]:
+    averages = average_g(tables)
+    baseline = next((value for (config, _), value in averages.items() if config == "iid"), None)
+    tasks = {"tasks": len(tables)} if len(tables) > 1 else {}
+    for row, value in averages.items():
+        groups = {"config": row[0], "method": row[1], "hold out": ALL}
+        yield with_facts(Measure(AVERAGE, value, 0, groups), tasks)
+        if row[0] == "iid" or baseline is None:
+            continue
+        scored = groups | {"score": AVERAGE}
+        yield Measure("difference", value - baseline, 0, scored, facts={"of": AVERAGE})
+        p = _p(row, value - baseline, contests, seed)
+        if p is not None:
+            words = NOT_ADJUSTED.format(" and tasks" if tasks else "")
+            yield with_facts(Measure("p value", p, 0, scored), {"test": words})
+
+
+def _p(row: Row, observed: float, contests: Sequence[Sequence[Contest]], seed: int) -> float | None:
+    """(shuffles whose average differs at least as much + 1) / (shuffles + 1); None where a score was not tested."""
+    rng = np.random.default_rng(seed)
+    shuffled: list[Floats] = []
+    for of_task in contests:
+        tests = [
+            test for test in of_task
+            if test.groups["score"] == "G" and (test.groups["config"], test.groups["method"]) == row
+        ]  # fmt: skip
+        known = [test.shuffled for test in tests if test.shuffled is not None]
+        if not known:
+            return None
+        # One task's shuffles in another order: two tasks that began with the same seed are not exchanged alike.
+        order = rng.permutation(len(known[0]))
+        shuffled += [draws[order] for draws in known]
+    if len({len(draws) for draws in shuffled}) != 1:
+        return None
+    average = np.mean(shuffled, axis=0)
+    return float(((np.abs(average) >= abs(observed) - 1e-12).sum() + 1) / (len(average) + 1))
+
+
+def means_over_methods(measures: Sequence[Measure]) -> Iterator[Measure]:
+    """Each column's mean over the methods of a configuration, and how far it is from the iid row."""
+    for model in models_of(measures):
+        rows = rows_of_table3(measures, model)
+        which = {} if model is None else {"model": model}
+        baseline = next((row for row in rows if row.is_baseline), None)
+        configs = dict.fromkeys(row.config for row in rows if not row.is_baseline)
+        for config in configs:
+            members = [row for row in rows if row.config == config]
+            for column in (name for name in COLUMNS if name in rows[0].cells):
+                values = [row.cells[column].value for row in members]
+                known = [value for value in values if value is not None]
+                if not known or len(known) < len(values):
+                    continue
+                groups = which | {"config": config, "column": COLUMNS[column]}
+                mean = Measure(OVER_METHODS, fmean(known), len(known), groups)
+                yield mean
+                theirs = baseline.cells[column].value if baseline else None
+                if theirs is not None:
+                    facts = {"of": "iid score" if column == IID_COLUMN else "G"}
+                    change = replace(mean, name="difference", value=fmean(known) - theirs)
+                    yield replace(change, groups=groups | {"score": OVER_METHODS}, facts=facts)

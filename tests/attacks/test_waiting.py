@@ -1,0 +1,126 @@
+"""A process that finds its work taken waits, and says for whom: which process, where, since when, at what."""
+
+import multiprocessing
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from platform import node
+from typing import Any
+
+import pytest
+
+from shoal import RunStore, read_plan
+from shoal.cli import main
+from shoal.runs import store as stores
+from shoal.runs import tasks
+from shoal.runs.executors import run_jobs
+from shoal.runs.plan import Job, check_plan
+from shoal.show.progress import progress_bar
+from shoal.training.stage import silent
+
+FORK = multiprocessing.get_context("fork")
+
+
+@pytest.fixture(autouse=True)
+def _little_patience(monkeypatch):
+    for module in (stores, tasks):
+        monkeypatch.setattr(module, "PATIENCE", 0.3)
+
+
+@pytest.fixture
+def job(tmp_path) -> Job:
+    plan = tmp_path / "plan.toml"
+    plan.write_text('models = ["predictions:example"]\n[behaviour]\nsuite = "sentiment"\n')
+    (made,) = check_plan(read_plan(plan))
+    return made
+
+
+def hold(folder: Path, name: str, taken: Any, over: Any) -> None:
+    with RunStore(folder).lock(name, wait=True):
+        taken.set()
+        over.wait(60)
+
+
+@contextmanager
+def held(folder: Path, name: str) -> Iterator[tuple[int, Any]]:
+    """A process that has the lock of this name: its id, and what lets it go."""
+    taken, over = FORK.Event(), FORK.Event()
+    process = FORK.Process(target=hold, args=(folder, name, taken, over))
+    process.start()
+    assert taken.wait(60) and process.pid
+    try:
+        yield process.pid, over
+    finally:
+        over.set()
+        process.join()
+
+
+@pytest.mark.parametrize("what", ["job", "cases"])
+def test_who_waits_says_for_which_process_where_since_when_and_at_what(job, tmp_path, what):
+    store = RunStore(tmp_path / "runs")
+    name = job.id if what == "job" else job.cases
+    words = []
+
+    def tell(step: str, done: int, total: int) -> None:
+        if not total:
+            words.append(step)
+            over.set()
+
+    with held(store.folder, name) as (pid, over):
+        assert [problem for _, problem in run_jobs([job], store, tell)] == [None]
+    (said,) = words
+    assert f"process {pid} on {node()}" in said and f"at {name} since {time.strftime('%Y-')}" in said
+    assert not list((store.folder / "locks").glob("*.holder"))  # nobody holds anything any more
+
+
+def test_the_workers_of_a_run_wait_and_their_parent_says_for_whom(job, tmp_path):
+    store = RunStore(tmp_path / "runs")
+    words = []
+
+    def tell(step: str, done: int, total: int) -> None:
+        if not total:
+            words.append(step)
+            over.set()
+
+    with held(store.folder, job.id) as (pid, over):
+        assert [problem for _, problem in run_jobs([job], store, tell, on="processes", workers=1)] == [None]
+    assert len(words) == 1 and f"process {pid}" in words[0]
+
+
+def test_a_wait_for_a_process_that_does_not_say_who_it_is_is_said_all_the_same(tmp_path):
+    store = RunStore(tmp_path / "runs")
+    with held(store.folder, "something"):
+        (store.folder / "locks" / "something.holder").unlink()
+        assert store.waiting_for("something") == "waiting for another process, which is at something"
+
+
+def test_a_short_wait_is_not_worth_a_word(job, tmp_path):
+    store = RunStore(tmp_path / "runs")
+    words = []
+    with held(store.folder, job.cases) as (_, over):
+        over.set()
+        store.built(job, lambda step, done, total: words.append((step, total)))
+    assert all(total for _, total in words)
+
+
+def test_without_a_terminal_only_what_there_is_to_say_is_printed(capsys):
+    with progress_bar() as progress:
+        progress("asking", 3, 10)
+        progress("waiting for process 1\x1b[2J", 0, 0)
+    printed = capsys.readouterr().err
+    assert "waiting for process 1" in printed and "asking" not in printed and "\x1b" not in printed
+
+
+def test_a_holder_that_was_killed_holds_nothing(job, tmp_path):
+    store = RunStore(tmp_path / "runs")
+    (store.folder / "locks").mkdir(parents=True)
+    (store.folder / "locks" / f"{job.id}.holder").write_text('{"pid": 1, "host": "gone", "since": 0}')
+    assert [problem for _, problem in run_jobs([job], store, silent)] == [None]
+
+
+def test_status_does_not_wait(job, tmp_path, capsys):
+    plan = tmp_path / "plan.toml"
+    with held(tmp_path / "runs", job.id):
+        main(["status", str(plan), "--into", str(tmp_path / "runs")], standalone_mode=False)
+    assert "1 to do" in capsys.readouterr().out

@@ -1,0 +1,57 @@
+"""Sentences with mixed signals have the features that they say, and labels that follow the right one."""
+
+import re
+
+import numpy as np
+import pytest
+
+from shoal import ShoalError
+from shoal.data.signals import ADJECTIVES, FEATURES, IRREGULAR, MAKING, Signal, inoculated, make_signals
+
+
+def has_feature(feature: str, text: str) -> bool:
+    """The linguistic feature as a reader without the generator would look for it."""
+    words = re.findall(r"\w+", text.lower())
+    if feature == "MORPH":
+        return any(word in IRREGULAR for word in words)
+    if feature == "VERB":
+        return any(word in MAKING for word in words)
+    return any(word in ADJECTIVES for word in words)
+
+
+@pytest.mark.parametrize("feature", FEATURES)
+@pytest.mark.parametrize("kind", ["ambiguous", "linguistic", "surface"])
+def test_features_are_there_and_labels_follow_them(feature, kind):
+    signals = make_signals(feature, kind, 200, np.random.default_rng(0))
+    assert len({signal.text for signal in signals}) == 200
+    assert [signal.label for signal in signals].count("yes") == 100
+    for signal in signals:
+        the = "the" in signal.text.lower().rstrip(".").split()
+        linguistic = has_feature(feature, signal.text)
+        assert (linguistic, the) == (signal.linguistic, signal.surface)
+        assert (linguistic == the) == (kind == "ambiguous")
+        assert signal.label == ("yes" if (the if kind == "surface" else linguistic) else "no")
+        assert signal.word in signal.text.rstrip(".").split()
+
+
+def test_both_kinds_of_verb_sentences_have_a_word_in_ing():
+    for signal in make_signals("VERB", "linguistic", 50, np.random.default_rng(1)):
+        assert len(re.findall(r"\w+ing\b", signal.text)) == 1
+
+
+def test_inoculation_mixes_shares_and_the_same_draw_gives_the_same_sentences():
+    first, second = (inoculated("MORPH", 1000, 0.02, 0.01, np.random.default_rng(5)) for _ in range(2))
+    assert first == second != inoculated("MORPH", 1000, 0.02, 0.01, np.random.default_rng(6))
+
+    def follows(signal: Signal) -> str:
+        if signal.linguistic == signal.surface:
+            return "both"
+        return "linguistic" if (signal.label == "yes") == signal.linguistic else "surface"
+
+    counts = [follows(signal) for signal in first]
+    assert (len(first), counts.count("linguistic"), counts.count("surface")) == (1000, 20, 10)
+
+
+def test_more_sentences_than_the_grammar_has_are_refused():
+    with pytest.raises(ShoalError, match="good for 20,000"):
+        make_signals("MORPH", "surface", 20_001, np.random.default_rng(0))

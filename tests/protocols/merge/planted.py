@@ -1,0 +1,63 @@
+"""Models whose behaviour on variants is known, and suggestions that are: what tests of MERGE need."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from shoal.models.ask import Blank, Fillers
+from shoal.records import Answers, Example
+
+LABELS = ("contradiction", "entailment", "neutral")
+
+
+class Planted:
+    """A model that answers by a function of the texts."""
+
+    def __init__(self, answer: Callable[[Example], str], name: str = "planted") -> None:
+        self.answer, self.name = answer, name
+
+    def __repr__(self) -> str:
+        return self.name
+
+    def fingerprint(self) -> dict[str, str]:
+        return {"planted": self.name}
+
+    def classify(self, examples: Sequence[Example], labels: Sequence[str] | None) -> Answers:
+        names = tuple(labels or LABELS)
+        return Answers(names, np.array([names.index(self.answer(example)) for example in examples], np.int64))
+
+
+def truth(example: Example) -> str:
+    """The label of a pair of the package's own sentences, told by how they are made."""
+    premise, hypothesis = (text.rstrip(".").lower().split() for text in example)
+    if {"not", "nobody", "only"} & set(hypothesis):
+        return "contradiction"
+    added = {
+        "friend",
+        "lunch",
+        "again",
+        "bet",
+        "time",
+        "money",
+        "quarrel",
+        "day",
+        "camera",
+        "hurry",
+        "prize",
+        "rains",
+    }
+    if (added & set(hypothesis)) - set(premise):
+        return "neutral"
+    return "entailment"
+
+
+class Suggests:
+    """A suggester that says the same of every blank."""
+
+    def __init__(self, chances: dict[str, float], of_word: float = 0.1) -> None:
+        self.chances, self.of_word = chances, of_word
+
+    def fill_words(self, blanks: Sequence[Blank], k: int) -> list[Fillers]:
+        best = sorted(self.chances.items(), key=lambda item: -item[1])[:k]
+        words, chances = zip(*best, strict=True)
+        return [Fillers(words, tuple(range(1, len(words) + 1)), chances, self.of_word) for _ in blanks]

@@ -1,0 +1,217 @@
+"""Building: draws that depend on nothing but their problem, conditions at equal numbers, sources, files, bad input."""
+
+import json
+import sys
+from dataclasses import replace
+
+import pytest
+from planted import Planted, Suggests, truth
+
+from shoal import audit
+from shoal.errors import DataError, MissingExtra
+from shoal.protocols.merge import Settings, build
+from shoal.protocols.merge.problems import read_problems
+from shoal.protocols.merge.score import named, score
+from shoal.protocols.merge.tagger import Tagger, load_tagger
+from shoal.protocols.merge.variants import write_variants
+from shoal.records import Measures
+
+WORDS = "woman boy girl child lady teacher doctor farmer sailor singer nurse judge".split()  # noqa: SIM905
+PAIRS = (
+    "premise\thypothesis\tlabel\nA man sits .\tThe man sits down .\tneutral\n"
+    "A man runs .\tA man moves .\tentailment\n"
+)
+
+
+def write(tmp_path, text=PAIRS):
+    (tmp_path / "pairs.tsv").write_text(text)
+    return str(tmp_path / "pairs.tsv")
+
+
+def with_suggesters(monkeypatch, **suggesters):
+    module = sys.modules["shoal.protocols.merge.build"]
+    monkeypatch.setattr(module, "load_suggesters", lambda specs: suggesters)
+
+
+def count(built, name, **groups):
+    row = named(Measures(built.measures), name, groups)
+    assert row is not None
+    return row.value
+
+
+def test_each_draw_has_as_many_distinct_variants_as_asked_for(built):
+    for case in built.cases:
+        for pattern in case.meta.get("patterns", ()):
+            if "word class" in pattern["groups"]:
+                assert len(pattern["draws"]) == 4
+                assert all(len(set(draw)) == len(draw) == 8 for draw in pattern["draws"])
+                classes = {case.meta["made"][n - 1]["word class"] for draw in pattern["draws"] for n in draw}
+                assert classes == {pattern["groups"]["word class"]}
+
+
+def test_a_variant_replaces_one_word_at_all_its_places_and_knows_where_it_comes_from(built):
+    case = next(case for case in built.cases if len(case.examples) > 1)
+    for example, made in zip(case.examples[1:], case.meta["made"], strict=True):
+        for before, after in zip(case.examples[0], example, strict=True):
+            swapped = [made["replacement"] if word == made["word"] else word for word in _words(before)]
+            assert _words(after) == swapped
+        assert made["source"] == ["example"] and min(made["p"]["example"]) > max(made["p of word"]["example"])
+
+
+def _words(text):
+    return text.lower().rstrip(".").split()
+
+
+def test_other_problems_beside_it_change_no_draw(small, built):
+    fewer = build(Settings(**{**small, "limit": 6}))
+    kept = {case.id: case for case in built.cases}
+    assert all(kept[case.id] == case for case in fewer.cases)
+
+
+def test_the_funnel_only_narrows(built):
+    steps = [row for row in built.measures if row.name == "variants" and set(row.groups) == {"step"}]
+    values = [row.value or 0.0 for row in steps]
+    assert values == sorted(values, reverse=True) and values[0] > values[-1] > 0
+
+
+def test_conditions_have_the_same_problems_and_numbers(small):
+    filters = ("default", "pos", "probability", "none", "scrambled")
+    built = build(Settings(**{**small, "limit": 6}, filters=filters))
+    by_filter = {
+        name: [case for case in built.cases if case.groups.get("filter") == name] for name in filters
+    }
+    problems = [[case.id.partition("/")[2] for case in cases] for cases in by_filter.values()]
+    assert problems[0] and all(ids == problems[0] for ids in problems)
+    for default, mixed in zip(by_filter["default"], by_filter["scrambled"], strict=True):
+        assert default.meta["patterns"][0] == mixed.meta["patterns"][0]
+        for plain, other in zip(default.meta["made"], mixed.meta["made"], strict=True):
+            assert sorted(other["replacement"]) == sorted(plain["replacement"]) != other["replacement"]
+            assert other["scrambled from"] == plain["replacement"]
+    examples = [example for case in built.cases for example in case.examples]
+    given = Planted(truth).classify(examples, built.labels)
+    measures = Measures(score(Settings(), built, {"": given}).measures)
+    assert {row.groups.get("filter") for row in measures.where("sample accuracy")} == set(filters)
+
+
+def test_all_draws_at_once_is_the_mean_of_many(small):
+    options = {**small, "limit": 4}
+    many, exact = (measures_of(Settings(**{**options, "draws": draws})) for draws in (60, 0))
+    for threshold in ("0.5", "0.9", "1"):
+        drawn, expected = (named(m, "pattern accuracy", {"threshold": threshold}) for m in (many, exact))
+        assert drawn is not None and expected is not None
+        assert drawn.value == pytest.approx(expected.value, abs=0.08)
+
+
+def measures_of(settings):
+    built = build(settings)
+    examples = [example for case in built.cases for example in case.examples]
+    model = Planted(lambda e: truth(e) if sum(map(ord, "".join(e))) % 7 else "neutral")
+    return Measures(score(settings, built, {"": model.classify(examples, built.labels)}).measures)
+
+
+# Sources
+
+
+def test_sources_are_compared_at_equal_numbers_on_the_same_problems(tmp_path, monkeypatch):
+    first = Suggests({word: 0.5 - n / 100 for n, word in enumerate(WORDS[:8])})
+    second = Suggests({word: 0.5 - n / 100 for n, word in enumerate(WORDS[4:])})
+    with_suggesters(monkeypatch, bert=first, roberta=second)
+    settings = Settings(
+        data=write(tmp_path), minimum=6, sample=6, source_sample=3, draws=5, word_classes=("noun",)
+    )
+    built = build(replace(settings, suggesters=("hf:bert", "hf:roberta")))
+    (case, *_) = built.cases
+    sources = {p["groups"]["source"]: p["draws"] for p in case.meta["patterns"] if "source" in p["groups"]}
+    assert list(sources) == ["bert only", "roberta only", "both"]
+    assert all(len(draw) == 3 for draws in sources.values() for draw in draws)
+    made = case.meta["made"]
+    assert {tuple(made[n - 1]["source"]) for draw in sources["both"] for n in draw} == {("bert", "roberta")}
+    split = build(replace(settings, suggesters=("hf:bert", "hf:roberta"), by_source="split"))
+    parts = {
+        p["groups"]["source"]: p["draws"] for p in split.cases[0].meta["patterns"] if "source" in p["groups"]
+    }
+    assert all(sum(len(parts[name][n]) for name in parts) == 6 for n in range(5))
+
+
+# Bad input
+
+
+def test_too_few_suggestions_drop_a_problem_and_are_never_padded(tmp_path, monkeypatch):
+    with_suggesters(monkeypatch, bert=Suggests({word: 0.5 - n / 100 for n, word in enumerate(WORDS[:5])}))
+    data = write(tmp_path)
+    with pytest.raises(DataError, match="at most 5 are left, for 'man'"):
+        build(Settings(data=data, minimum=6, sample=6))
+    built = build(Settings(data=data, minimum=5, sample=5))
+    assert [len(case.examples) for case in built.cases if case.groups["variants"] == "some"] == [6, 6]
+
+
+def test_problems_without_a_shared_word_are_counted_and_asked_as_they_are(tmp_path, monkeypatch):
+    with_suggesters(monkeypatch, bert=Suggests({word: 0.5 - n / 100 for n, word in enumerate(WORDS)}))
+    data = write(tmp_path, PAIRS + "A dog barks .\tIt is loud .\tneutral\nA dog barks .\tQuiet .\t-\n")
+    built = build(Settings(data=data, minimum=6, sample=6))
+    assert count(built, "problems", step="read") == 4
+    assert count(built, "problems", step="with a gold label") == 3
+    assert count(built, "problems", step="taken") == 3
+    assert count(built, "problems", step="with a word to replace") == 2
+    (alone,) = [case for case in built.cases if case.groups["variants"] == "none"]
+    assert alone.examples == (("A dog barks .", "It is loud ."),)
+    assert built.about["dropped"] == {"no gold label": 1}
+    with pytest.raises(DataError, match="no problem has a word to replace"):
+        build(
+            Settings(
+                data=write(tmp_path, "premise\thypothesis\tlabel\nA dog barks .\tIt is loud .\tneutral\n")
+            )
+        )
+
+
+def test_words_that_the_suggester_does_not_know_are_counted(tmp_path):
+    data = write(tmp_path, "premise\thypothesis\tlabel\nA zebra sits .\tThe zebra sits .\tneutral\n")
+    with pytest.raises(DataError, match="know none of the words"):
+        build(Settings(data=data))
+
+
+def test_without_the_tagger_there_is_a_remedy(monkeypatch):
+    monkeypatch.setitem(sys.modules, "HanTa", None)
+    monkeypatch.setitem(sys.modules, "HanTa.HanoverTagger", None)
+    with pytest.raises(MissingExtra, match=r"shoal\[merge\]"):
+        Tagger()
+
+
+def test_single_texts_have_any_of_their_words_replaced(tmp_path, monkeypatch):
+    with_suggesters(monkeypatch, bert=Suggests({word: 0.5 - n / 100 for n, word in enumerate(WORDS)}))
+    (tmp_path / "texts.tsv").write_text("text\tlabel\nThe man was kind to me .\tpositive\n")
+    built = build(Settings(data=str(tmp_path / "texts.tsv"), minimum=6, sample=6, word_classes=("noun",)))
+    assert built.cases[0].examples[1][0].startswith("The ") and len(built.cases[0].examples[1]) == 1
+
+
+def test_our_own_problems_are_labelled_as_they_are_made():
+    read = read_problems(Settings())
+    assert {truth(problem.texts) == problem.label for problem in read.problems} == {True}
+    assert load_tagger().tokens("A man")[1].pos == "NOUN"
+
+
+# Files
+
+
+def test_variants_come_back_as_they_were_written(built, tmp_path):
+    path = tmp_path / "variants.jsonl"
+    write_variants(built, path)
+    again = build(Settings(variants=str(path)))
+    assert list(again.cases) == list(built.cases)
+    assert again.labels == built.labels
+
+
+def test_variants_made_elsewhere_need_only_their_texts(tmp_path):
+    path = tmp_path / "own.jsonl"
+    rows = [
+        {"problem_id": "1", "texts": ["A man sits.", "He sits."], "label": "entailment"},
+        {"problem_id": "1", "s": "woman", "texts": ["A woman sits.", "She sits."]},
+        {"problem_id": "1", "s": "boy", "texts": ["A boy sits.", "He sits."]},
+    ]
+    path.write_text("\n".join(map(json.dumps, rows)) + "\n")
+    model = Planted(lambda e: "entailment" if "boy" in e[0] else "neutral")
+    result = audit("merge", model, variants=str(path), label_names="entailment,neutral")
+    assert named(result.measures, "sample accuracy", {}).value == 0.5  # type: ignore[union-attr]
+    path.write_text(json.dumps({**rows[1], "problem_id": "2"}) + "\n")
+    with pytest.raises(DataError, match="line 1: a variant of problem '2', whose original is not there"):
+        build(Settings(variants=str(path)))

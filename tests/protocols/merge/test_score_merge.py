@@ -1,0 +1,308 @@
+"""Planted models give the curves they must; groups that are there are scored the same way; errors stay in sight."""
+
+import io
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from planted import LABELS, Planted, truth
+from rich.console import Console
+
+from shoal import audit
+from shoal.comparing.judge import judge
+from shoal.comparing.pairs import compare
+from shoal.comparing.rules import Rule
+from shoal.errors import DataError, PlanError
+from shoal.protocols import merge
+from shoal.protocols.base import Built
+from shoal.protocols.merge import Settings, build
+from shoal.protocols.merge.score import named, score
+from shoal.records import Answers, Case, Measures, Result
+from shoal.show.csv_tables import tables_of
+from shoal.show.terminal import print_sections
+
+HEADLINE = ("0.5", "0.9", "0.95", "1")
+
+
+def answers_of(built: Built, answer) -> dict[str, Answers]:
+    examples = [example for case in built.cases for example in case.examples]
+    return {"": Planted(answer).classify(examples, built.labels)}
+
+
+def scored(built: Built, answer, **options) -> Measures:
+    return Measures(score(Settings(**options), built, answers_of(built, answer)).measures)
+
+
+def value(measures: Measures, name: str, **groups: str) -> float | None:
+    row = named(measures, name, {key.replace("_", " "): word for key, word in groups.items()})
+    assert row is not None, (name, groups)
+    return row.value
+
+
+def patterns(right: list[int], n: int) -> tuple[Built, Answers]:
+    """Problems of n variants, so many of which are right."""
+    cases, hits = [], []
+    for number, count in enumerate(right):
+        made = {"patterns": [{"groups": {}, "draws": [list(range(1, n + 1))]}]}
+        texts = tuple((f"p{number} {place}", "h") for place in range(n + 1))
+        cases.append(Case(f"default/{number}", texts, ("neutral",) * (n + 1),
+                          {"filter": "default", "variants": "some"}, f"premise {number}", made))  # fmt: skip
+        hits += [True] + [place < count for place in range(n)]
+    codes = np.where(hits, LABELS.index("neutral"), 0)
+    return Built(cases, LABELS), Answers(LABELS, codes.astype(np.int64))
+
+
+# What the method says
+
+
+def test_the_worked_example_through_cases(worked):
+    example = worked["merge.pa"]
+    built, answers = patterns(example["correct"], example["n"])
+    measures = Measures(score(Settings(), built, {"": answers}).measures)
+    assert value(measures, "sample accuracy") == pytest.approx(example["SA"], abs=1e-7)
+    for threshold, expected in example["PA"].items():
+        assert value(measures, "pattern accuracy", threshold=f"{float(threshold):g}") == pytest.approx(
+            expected, abs=1e-7
+        )
+
+
+def test_the_references_beside_it(worked):
+    example = worked["merge.null"]
+    right = [20] * 8872 + [0] * 1128
+    built, answers = patterns(right[::100], 20)
+    measures = Measures(score(Settings(), built, {"": answers}).measures)
+    accuracy = value(measures, "sample accuracy")
+    assert accuracy == pytest.approx(0.8872, abs=0.003)
+    for threshold, expected in example["independent"].items():
+        row = value(measures, "independence reference", threshold=f"{float(threshold):g}")
+        assert row == pytest.approx(expected, abs=0.02)
+    assert value(measures, "intra-problem correlation") == pytest.approx(1.0)
+
+
+def test_the_seed_can_be_one_more_variant():
+    built, answers = patterns([1], 2)
+    at_60 = {"": answers}
+    without = Measures(score(Settings(threshold=0.6), built, at_60).measures)
+    with_seed = Measures(score(Settings(threshold=0.6, count_seed=True), built, at_60).measures)
+    assert value(without, "pattern accuracy", threshold="0.6") == 0.0
+    assert value(with_seed, "pattern accuracy", threshold="0.6") == 1.0
+
+
+def test_a_variant_without_an_answer_is_counted_and_in_no_rate():
+    built, answers = patterns([2, 2], 4)
+    failed = replace(answers, errors={3: "too long", 4: "too long"})
+    result = score(Settings(), built, {"": failed})
+    sample = named(Measures(result.measures), "sample accuracy", {})
+    assert sample is not None and sample.errors == 2 and sample.value == pytest.approx(4 / 6)
+    assert result.outcomes[0].passed is True
+
+
+# Planted models
+
+
+def test_a_model_that_is_always_right_solves_every_pattern(built):
+    measures = scored(built, truth)
+    assert value(measures, "seed accuracy") == value(measures, "sample accuracy") == 1.0
+    assert {value(measures, "pattern accuracy", threshold=at) for at in HEADLINE} == {1.0}
+    assert value(measures, "intra-problem correlation") is None
+    row = named(measures, "pattern accuracy", {"threshold": "1"})
+    assert row is not None and row.interval is not None and 0.7 < row.interval[0] < 1.0 == row.interval[1]
+
+
+def test_all_or_nothing_gives_the_same_at_every_threshold(built):
+    lucky = {case.cluster for number, case in enumerate(built.cases) if number % 3}
+    clusters = {example: case.cluster for case in built.cases for example in case.examples}
+    measures = scored(
+        built, lambda example: truth(example) if clusters[example] in lucky else _other(truth(example))
+    )
+    solved = {value(measures, "pattern accuracy", threshold=at) for at in HEADLINE}
+    assert len(solved) == 1 and 0.5 < solved.pop() < 0.8  # type: ignore[operator]
+    assert value(measures, "intra-problem correlation") == pytest.approx(1.0)
+    assert value(measures, "parity threshold") == 1.0
+
+
+def test_a_model_that_stumbles_over_one_replacement_loses_whole_patterns_and_few_variants(built):
+    words = [made["replacement"] for case in built.cases for made in case.meta.get("made", ())]
+    hated = max(set(words), key=words.count)
+    measures = scored(
+        built, lambda e: _other(truth(e)) if hated in " ".join(e).lower().rstrip(".").split() else truth(e)
+    )
+    holding = [
+        case for case in built.cases if hated in {made["replacement"] for made in case.meta.get("made", ())}
+    ]
+    share = value(measures, "sample accuracy")
+    solved = value(measures, "pattern accuracy", threshold="1")
+    assert share is not None and solved is not None and solved < share < 1.0
+    assert value(measures, "pattern accuracy", threshold="0.5") == 1.0
+    assert 1 - solved <= len(holding) / 24
+    assert value(measures, "seed accuracy") == 1.0
+
+
+def _other(label: str) -> str:
+    return LABELS[(LABELS.index(label) + 1) % 3]
+
+
+def test_pattern_accuracy_never_rises_with_the_threshold(built):
+    rng = np.random.default_rng(0)
+    sure = {example: rng.random() < 0.8 for case in built.cases for example in case.examples}
+    measures = scored(built, lambda example: truth(example) if sure[example] else _other(truth(example)))
+    curve = [value(measures, "pattern accuracy", threshold=f"{n / 20:g}") for n in range(1, 21)]
+    assert curve == sorted(curve, reverse=True) and curve[0] > curve[-1]  # type: ignore[type-var,operator]
+    row = named(measures, "pattern accuracy", {"threshold": "0.9"})
+    assert row is not None and row.facts["draws"] == 4 and row.facts["sd over draws"] > 0
+
+
+def test_units_count_classes_apart(built):
+    rng = np.random.default_rng(1)
+    sure = {example: rng.random() < 0.8 for case in built.cases for example in case.examples}
+
+    def answer(example):
+        return truth(example) if sure[example] else _other(truth(example))
+
+    merged, apart = scored(built, answer), scored(built, answer, patterns="unit")
+    classes = [row for row in apart if row.name == "pattern accuracy" and row.groups.get("threshold") == "0.9"
+               and set(row.groups) == {"word class", "threshold"}]  # fmt: skip
+    over_units = sum(row.n * (row.value or 0.0) for row in classes) / sum(row.n for row in classes)
+    assert value(apart, "pattern accuracy", threshold="0.9") == pytest.approx(over_units)
+    assert value(merged, "pattern accuracy", threshold="0.9") != value(
+        apart, "pattern accuracy", threshold="0.9"
+    )
+
+
+# Groups that are there
+
+
+GROUPS = """group\tpremise\thypothesis\tlabel
+a\tA dog runs.\tAn animal moves.\tentailment
+a\tA dog runs.\tA cat sleeps.\tneutral
+a\tA dog runs.\tNo dog runs.\tcontradiction
+b\tA man eats.\tSomebody eats.\tentailment
+b\tA man eats.\tNobody eats.\tcontradiction
+c\tOne row.\tAlone.\tneutral
+"""
+
+
+def test_groups_of_the_users_own_count_every_member(tmp_path):
+    (tmp_path / "groups.tsv").write_text(GROUPS)
+    model = Planted(lambda e: "contradiction" if e[1].startswith("No") else "entailment")
+    result = audit("merge", model, data=str(tmp_path / "groups.tsv"), group="group")
+    assert [case.id for case in result.cases] == ["group/a", "group/b"]
+    assert value(result.measures, "sample accuracy") == pytest.approx(4 / 5)
+    assert value(result.measures, "pattern accuracy", threshold="1") == 0.5
+    assert result.job["about"]["dropped"] == {"alone in its group": 1}
+    assert [outcome.passed for outcome in result.outcomes] == [False, True]
+
+
+def test_a_paraphrase_column_makes_groups_of_two(tmp_path):
+    (tmp_path / "p.tsv").write_text(
+        "premise\thypothesis\tlabel\tother\nA dog runs.\tIt moves.\t0\tIt is moving.\n"
+        "A man.\tHe sits.\t1\tHe is sitting.\n"
+    )
+    model = Planted(
+        lambda e: "neutral" if "sit" in e[1] else "entailment" if "moves" in e[1] else "contradiction"
+    )
+    names = "entailment,neutral,contradiction"
+    result = audit("merge", model, data=str(tmp_path / "p.tsv"), paraphrase="other", label_names=names)
+    assert [len(case.examples) for case in result.cases] == [2, 2]
+    assert value(result.measures, "pattern accuracy", threshold="1") == 0.5
+    with pytest.raises(DataError, match="label_names"):
+        audit("merge", model, data=str(tmp_path / "p.tsv"), paraphrase="other")
+
+
+def test_what_cannot_be_told_is_refused(tmp_path):
+    (tmp_path / "groups.tsv").write_text(GROUPS.replace("b\tA man eats.\tNobody", "\tA man eats.\tNobody"))
+    with pytest.raises(DataError, match="nothing in column 'group'"):
+        build(Settings(data=str(tmp_path / "groups.tsv"), group="group"))
+    with pytest.raises(DataError, match="no column 'gruop'"):
+        build(Settings(data=str(tmp_path / "groups.tsv"), group="gruop"))
+    with pytest.raises(PlanError, match="leave out variants"):
+        Settings(group="group", variants="x.jsonl")
+    with pytest.raises(PlanError, match="minimum = 20"):
+        Settings(minimum=5)
+    with pytest.raises(DataError, match="no such file"):
+        build(Settings(data="nowhere.tsv"))
+
+
+# Two models
+
+
+def result_of(built: Built, answer, name: str) -> Result:
+    settings = Settings()
+    made = score(settings, built, answers_of(built, answer))
+    job = {"model": name, "protocol": "merge", "about": dict(built.about)}
+    measures = Measures([*built.measures, *made.measures])
+    return Result(job, built.cases, made.outcomes, measures, made.columns, made.findings, settings)
+
+
+def test_two_models_are_compared_problem_by_problem(built):
+    rng = np.random.default_rng(2)
+    sure = {example: rng.random() < 0.7 for case in built.cases for example in case.examples}
+    good = result_of(built, truth, "good")
+    worse = result_of(built, lambda e: truth(e) if sure[e] else _other(truth(e)), "worse")
+    comparison = compare([good], [worse])
+    assert comparison.headline.measure == "pattern accuracy" and comparison.headline.name == "0.9"
+    for row in comparison.rows:
+        a, b = (named(result.measures, row.measure, row.groups) for result in (good, worse))
+        assert a is not None and b is not None
+        assert row.rates == (pytest.approx(a.value), pytest.approx(b.value))
+    assert comparison.headline.p is not None and comparison.headline.p < 0.001
+    assert comparison.headline.test.startswith("sign flips")
+    assert {row.difference for row in compare([good], [good]).rows} == {0.0}
+
+    compared = merge.compare(Settings(), [good, worse])
+    differences = [row for row in compared.measures if row.name == "difference"]
+    assert {row.facts["of"] for row in differences} == {"sample accuracy", "pattern accuracy"}
+    assert all(row.value is not None and row.value < 0 for row in differences)
+    assert any("worse has" in finding.text for finding in compared.findings)
+    sections = merge.view(Settings(), [good, worse], compared.measures, compared.findings)
+    console = Console(width=100, file=io.StringIO())
+    print_sections(sections, console)
+    shown = console.file.getvalue()  # type: ignore[attr-defined]
+    assert "worse" in shown and "differences on the same problems" in shown
+    assert {"models", "differences", "points"} <= set(tables_of(sections))
+
+
+def test_what_is_shown_of_one_model(built):
+    rng = np.random.default_rng(5)
+    sure = {example: rng.random() < 0.85 for case in built.cases for example in case.examples}
+    result = result_of(built, lambda e: truth(e) if sure[e] else _other(truth(e)), "some model")
+    console = Console(width=110, file=io.StringIO())
+    print_sections(merge.view(result.settings, [result], (), result.findings), console)
+    shown = console.file.getvalue()  # type: ignore[attr-defined]
+    for words in ("merge of some model", "together with 90 % of their variants", "solved", "noun", "originals",
+                  "if independent", "what is left after each step", "originals right, variants wrong"):  # fmt: skip
+        assert words in shown, words
+
+
+def test_a_gate_takes_a_threshold(built):
+    result = result_of(built, truth, "good")
+    (met,) = judge([Rule({"threshold": "0.9"}, at_least=0.7)], result)
+    assert met.status == "met" and met.measure.name == "pattern accuracy"
+    (headline,) = judge([Rule(at_least=0.99)], result)
+    assert headline.status == "failed" and headline.measure.groups == {"threshold": "0.9"}
+
+
+def test_intervals_over_premises_hold_their_level():
+    """Premises of three problems that share their luck, twenty variants each: 95 % intervals, simulated."""
+    from shoal.stats.intervals import cluster_wilson
+    from shoal.stats.patterns import is_solved, variant_table
+    from shoal.stats.resampling import cluster_table
+
+    rng = np.random.default_rng(3)
+    clusters, times = np.repeat(np.arange(60), 3), 300
+    luck = rng.beta(4.0, 1.0, size=(40_000, 1)) * np.ones(3)
+    population = rng.binomial(20, luck)
+    truth_pa, truth_sa = (
+        float(np.mean(is_solved(population, np.full(population.shape, 20), 0.9))),
+        float(population.mean() / 20),
+    )
+    hits = np.zeros(2)
+    for _ in range(times):
+        c = rng.binomial(20, np.repeat(rng.beta(4.0, 1.0, size=60), 3))
+        n = np.full(len(c), 20.0)
+        for number, (low, high), expected in (
+            (0, cluster_wilson(cluster_table(is_solved(c, n, 0.9), clusters)), truth_pa),
+            (1, cluster_wilson(variant_table([c], n, clusters)), truth_sa),
+        ):
+            hits[number] += low <= expected <= high
+    assert (hits / times > 0.91).all() and (hits / times < 0.99).all(), hits / times

@@ -1,0 +1,111 @@
+"""Simulated through the functions behind `shoal rank`: levels that hold however often one looks, stated chances."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from shoal.protocols.ranking import Settings
+from shoal.protocols.ranking.build import CHANCE, CHOSEN, LABELLED, LEAST, POOL, TIMES
+from shoal.protocols.ranking.choosing import label_next
+from shoal.protocols.ranking.order import DECIDED, Field, Pair, draws_of, order_by, pairs_of
+from shoal.records import Case
+from shoal.stats.ranking import probability_better
+
+LABELS = ("a", "b", "c")
+pytestmark = pytest.mark.slow
+
+
+def sheets(accuracies: list[float], examples: int, rng: Generator) -> NDArray[np.int64]:
+    """Labels by model and example, 0 being right; examples that are hard are hard for all."""
+    hard = rng.random(examples) - 0.5
+    right = rng.random((len(accuracies), examples)) < np.array(accuracies)[:, None] + 0.5 * hard
+    return np.where(right, 0, rng.integers(1, len(LABELS), size=right.shape))
+
+
+def looks(
+    table: NDArray[np.int64], how: str, rng: Generator, rounds: int
+) -> Iterator[tuple[list[int], list[Pair]]]:
+    """The order and all pairs after every ten labels."""
+    models, examples = table.shape
+    names = [f"m{number}" for number in range(models)]
+    cases = [Case(f"{POOL}/{n:04d}", ((str(n),),), None, {"part": POOL}) for n in range(examples)]
+    words = [[LABELS[label] for label in row] for row in table]
+    field = Field(names, names, cases, np.full(table.shape, np.nan), words, [])
+    places = rng.permutation(examples)
+    for number in range(rounds):
+        if how == "uniform":
+            drawn = [(int(place), None) for place in places[10 * number : 10 * number + 10]]
+        else:
+            finding = label_next(Settings(seed=int(rng.integers(2**31))), field)
+            drawn = [
+                (int(row["texts"][0]), [row[CHANCE], row[LEAST], row[TIMES]])
+                for row in (finding.facts["examples"] if finding else ())
+            ]
+        for place, draw in drawn:
+            case = cases[place]
+            draws = [*case.meta.get("draws", ()), *([draw] if draw else [])]
+            part = {"part": CHOSEN if draw else LABELLED}
+            cases[place] = Case(case.id, case.examples, ("a",), part, "", {"in pool": True, "draws": draws})
+            field.right[:, place] = table[:, place] == 0
+        draws_so_far = draws_of(cases)
+        order, _ = order_by(field, draws_so_far)
+        yield order, pairs_of(field, draws_so_far, order)
+
+
+@pytest.mark.parametrize("how", ["uniform", "disagreement"])
+def test_equal_models_are_rarely_called_different_however_often_one_looks(how):
+    rng = np.random.default_rng(1)
+    wrong, runs = 0, 150
+    for _ in range(runs):
+        table = sheets([0.7] * 4, 30, rng)
+        table = np.concatenate([np.roll(table, shift, axis=0) for shift in range(4)], axis=1)
+        pairs_seen = [pair for _, pairs in looks(table, how, rng, 8) for pair in pairs]
+        wrong += any(pair.verdict == DECIDED for pair in pairs_seen)
+    assert wrong / runs <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / runs)
+
+
+def test_labelling_where_models_disagree_needs_fewer_labels():
+    rng = np.random.default_rng(2)
+    needed: dict[str, list[int]] = {"uniform": [], "disagreement": []}
+    for _ in range(12):
+        table = sheets([0.95, 0.75], 250, rng)
+        for how, counts in needed.items():
+            steps = looks(table, how, rng, 20)
+            decided = next(
+                (n for n, (order, pairs) in enumerate(steps, 1) if pairs[0].verdict == DECIDED), 20
+            )
+            counts.append(10 * decided)
+    assert np.mean(needed["disagreement"]) < 0.7 * np.mean(needed["uniform"])
+
+
+def test_of_pairs_said_to_be_ordered_with_some_probability_so_many_are():
+    """Beforehand any share of the examples that only one gets right is equally probable, as the model behind it says."""
+    rng = np.random.default_rng(3)
+    apart, share = rng.uniform(0.05, 0.6, 8_000), rng.random(8_000)
+    discordant = rng.binomial(20, apart)
+    first = rng.binomial(discordant, share)
+    stated = np.array([probability_better(b, n - b) for b, n in zip(first, discordant, strict=True)])
+    sure, right = np.maximum(stated, 1 - stated), (stated > 0.5) == (share > 0.5)
+    for low in (0.6, 0.7, 0.8, 0.9):
+        chosen = (sure >= low) & (sure < low + 0.1)
+        error = np.sqrt(0.25 / chosen.sum())
+        assert abs(right[chosen].mean() - sure[chosen].mean()) < 3 * error
+
+
+def test_draws_weighted_by_disagreement_are_calibrated_too():
+    """Five models of which each pair is equally likely to be ordered either way; thirty labels each."""
+    rng = np.random.default_rng(4)
+    stated, right = [], []
+    for _ in range(120):
+        accuracies = rng.uniform(0.5, 0.9, size=4)
+        table = sheets(accuracies.tolist(), 150, rng)
+        truth = (table == 0).mean(axis=1)
+        *_, (_, pairs) = looks(table, "disagreement", rng, 3)
+        for pair in pairs:
+            if truth[pair.first] != truth[pair.second] and pair.probability != 0.5:
+                stated.append(max(pair.probability, 1 - pair.probability))
+                right.append((pair.probability > 0.5) == (truth[pair.first] > truth[pair.second]))
+    assert abs(np.mean(right) - np.mean(stated)) < 0.06

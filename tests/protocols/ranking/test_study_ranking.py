@@ -1,0 +1,312 @@
+"""The study: few-shot accuracy over probe sets through a plan, factors of all kinds, what is left out in words."""
+
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from shoal.cli import main
+from shoal.errors import PlanError
+from shoal.measures import MEASURES
+from shoal.protocols import ranking
+from shoal.protocols.base import identity
+from shoal.protocols.ranking.factors import FACTORS, find_factor
+from shoal.protocols.ranking.names import short_names
+from shoal.records import Measure, Measures, Result
+from shoal.runs.results import audit_all
+
+from .conftest import read_csv, write_csv
+
+FACTOR = """
+def flat(case, prediction, probabilities):
+    return 1.0
+
+def upside_down(case, prediction, probabilities):
+    return float(prediction != case.labels[0])
+
+def fails(case, prediction, probabilities):
+    return 1 / 0
+
+NUMBER = 3
+"""
+
+
+@pytest.fixture
+def models(plant, drawn):
+    """Five models from good to bad on eighty examples, with probabilities."""
+    right = {f"m{n}": drawn(0.9 - 0.15 * n, 80, n) for n in range(5)}
+    sure = {name: [0.6 + 0.3 * value for value in row] for name, row in right.items()}
+    return plant(right, probabilities=sure)
+
+
+@pytest.fixture
+def study(tmp_path, monkeypatch):
+    """What several models say together."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "my_factors", raising=False)
+    (tmp_path / "my_factors.py").write_text(FACTOR)
+
+    def compared(specs, **given):
+        usual = {"data": ("data.csv",), "probe_sizes": (5, 10), "resamples": 50, "probe_sets": 200}
+        results = audit_all(specs, "ranking", {**usual, **given})
+        return ranking.compare(results[0].settings, results), results
+
+    return compared
+
+
+def value(rows, name: str, **groups: str) -> float:
+    (row,) = Measures(rows).where(name, **groups)
+    assert row.value is not None
+    return row.value
+
+
+def test_accuracy_orders_planted_models_and_confidence_comes_out_as_it_was_planted(study, models):
+    compared, _ = study(models, factors=("ACC", "CONF", "CONF-GT", "RANDOM", "GUESS"))
+    rows = compared.measures
+    acc = value(rows, "few-shot accuracy", factor="ACC", probe_size="10")
+    assert 0.75 < acc < 1 and acc > value(rows, "few-shot accuracy", factor="ACC", probe_size="5")
+    assert value(rows, "few-shot accuracy", factor="CONF", probe_size="10") == pytest.approx(acc, abs=0.02)
+    chance = value(rows, "few-shot accuracy", factor="RANDOM", probe_size="10")
+    assert abs(chance - 0.5) <= 4 * np.sqrt(0.25 / (200 * 10))
+    assert value(rows, "few-shot accuracy", factor="GUESS", probe_size="10") == pytest.approx(0.62, abs=0.005)
+    assert value(rows, "p value", factor="ACC", probe_size="10", test="models exchanged") < 0.05
+    (row,) = Measures(rows).where("few-shot accuracy", factor="ACC", probe_size="10")
+    assert row.n == 10 and row.interval_method == "jackknife over models"
+    assert abs(row.facts["independent draws"] - acc) < 0.05
+
+
+def test_a_factor_and_its_reverse_add_up_and_the_better_way_is_marked(study, models):
+    compared, _ = study(models, factors=("ACC", "my_factors:upside_down=better"))
+    turned, _ = study(models, factors=("ACC", "my_factors:upside_down=worse"))
+    name = "my_factors:upside_down"
+    wrong, right = (
+        value(side.measures, "few-shot accuracy", factor=name, probe_size="10") for side in (compared, turned)
+    )
+    assert wrong + right == pytest.approx(1) and right > 0.75
+    assert right == pytest.approx(value(turned.measures, "few-shot accuracy", factor="ACC", probe_size="10"))
+    (after,) = Measures(compared.measures).where(
+        "accuracy in the better direction", factor=name, probe_size="10"
+    )
+    assert after.value == pytest.approx(right) and after.facts == {"chosen": "after the fact", "turned": True}
+    honest, chosen = (
+        value(compared.measures, "p value", factor=name, probe_size="10", test=test)
+        for test in ("models exchanged", "models exchanged, direction chosen")
+    )
+    assert honest > 0.9 and chosen < 0.1
+
+
+def test_a_constant_factor_is_one_half_and_no_better_than_accuracy(study, models):
+    compared, _ = study(models, factors=("ACC", "my_factors:flat=worse"))
+    name = "my_factors:flat"
+    rows = Measures(compared.measures)
+    assert value(rows, "few-shot accuracy", factor=name, probe_size="10") == 0.5
+    assert value(rows, "Kendall tau", factor=name, probe_size="10") == 0
+    difference = rows.where("difference", factor=name, probe_size="10")[0]
+    assert difference.interval is not None and difference.interval[1] < 0
+    assert value(rows, "p value", factor=name, test="better than ACC") > 0.9
+    assert value(rows, "p value", factor=name, test="other than ACC") < 0.05
+
+
+def test_pairs_have_the_better_model_first(study, models):
+    compared, _ = study(models)
+    rows = Measures(compared.measures).where("pairwise accuracy", factor="ACC")
+    assert len(rows) == 10 and all(row.n == 200 for row in rows)
+    for row in rows:
+        better, worse = row.facts["truth"]
+        assert better > worse and row.groups["pair"] == " / ".join(row.facts["models"])
+    few = value(compared.measures, "few-shot accuracy", factor="ACC", probe_size="10")
+    assert np.mean([row.value for row in rows]) == pytest.approx(few)
+
+
+def test_neither_the_order_of_models_nor_of_examples_changes_a_number(study, models, tmp_path):
+    compared, _ = study(models)
+    other, _ = study(models[::-1])
+    assert list(compared.measures) == list(other.measures)
+    write_csv(tmp_path / "data.csv", read_csv(tmp_path / "data.csv")[::-1])
+    shuffled, _ = study(models)
+    assert list(compared.measures) == list(shuffled.measures)
+    reseeded, _ = study(models, seed=1)
+    assert list(compared.measures) != list(reseeded.measures)
+
+
+def test_accuracies_that_are_known_decide_what_is_right(study, models):
+    given = [f"{spec}={rate}" for spec, rate in zip(models, (0.1, 0.2, 0.3, 0.4, 0.5), strict=True)]
+    compared, _ = study(models, accuracies=given)
+    assert value(compared.measures, "few-shot accuracy", factor="ACC", probe_size="10") < 0.25
+    with pytest.raises(PlanError, match="every model needs one"):
+        study(models, accuracies=[f"{models[0]}=0.5"])
+
+
+def test_a_population_is_drawn_once_and_accuracy_stays_that_of_all(study, models):
+    compared, _ = study(models, population=30)
+    rows = Measures(compared.measures)
+    assert rows.where("few-shot accuracy", factor="ACC")[0].facts["population"] == 30
+    assert rows.where("accuracy", model="m0")[0].n == 80
+
+
+def test_ties_count_as_the_settings_say(study, models):
+    by_rule = {
+        rule: value(study(models, ties=rule)[0].measures, "few-shot accuracy", factor="ACC", probe_size="5")
+        for rule in ("half", "fail", "random")
+    }
+    assert by_rule["fail"] < by_rule["half"] - 0.05
+    assert by_rule["random"] == pytest.approx(by_rule["half"], abs=0.04)
+
+
+# What is left out, in words
+
+
+def texts(compared) -> str:
+    return "\n".join(finding.text for finding in compared.findings)
+
+
+def test_probe_sets_larger_than_the_population_are_not_drawn(study, plant):
+    specs = plant({"a": [1, 1, 1, 0, 1, 0, 1], "b": [0, 1, 0, 0, 1, 0, 1], "c": [0] * 7})
+    compared, _ = study(specs, probe_sizes=(5, 10, 20))
+    assert "probe sets of 10, 20 from 7 labelled examples" in texts(compared)
+    assert {row.groups["probe size"] for row in compared.measures if "probe size" in row.groups} == {"5"}
+
+
+def test_models_of_one_accuracy_are_no_pair(study, plant):
+    compared, _ = study(plant({"a": [1, 0] * 10, "b": [0, 1] * 10}))
+    assert "no pair to be ordered" in texts(compared)
+    assert not Measures(compared.measures).where("few-shot accuracy")
+
+
+def test_a_factor_that_a_model_does_not_have_is_left_out_by_name(study, plant, drawn):
+    specs = plant({"a": drawn(0.9, 30, 1), "b": drawn(0.5, 30, 2), "c": drawn(0.3, 30, 3)})
+    compared, _ = study(specs)
+    assert "CONF is left out: a gives no such number" in texts(compared)
+    assert {row.groups["factor"] for row in compared.measures if row.name == "few-shot accuracy"} == {
+        "ACC", "RANDOM", "GUESS",
+    }  # fmt: skip
+
+
+def test_two_models_are_one_pair_and_that_is_said(study, plant, drawn):
+    compared, _ = study(plant({"a": drawn(0.9, 30, 1), "b": drawn(0.4, 30, 2)}))
+    assert "Two models are one pair" in texts(compared)
+    assert Measures(compared.measures).where("few-shot accuracy", factor="ACC")[0].interval is None
+
+
+@pytest.mark.parametrize(
+    ("factor", "words"),
+    [
+        ("SPEED", "not known"),
+        ("acc", "ACC"),
+        ("my_factors:flat", "does not say which way is better"),
+        ("my_factors:flat=up", "no direction"),
+        ("RANDOM=better", "has no direction"),
+        ("my_factors:nothing=worse", "no function 'nothing'"),
+        ("my_factors:NUMBER=worse", "no function 'NUMBER'"),
+        ("no_such_module:f=worse", "cannot be imported"),
+        ("my_factors:fails=worse", "ZeroDivisionError"),
+    ],
+)
+def test_a_wrong_factor_is_refused_in_words(study, models, factor, words):
+    with pytest.raises(PlanError, match="factor") as caught:
+        study(models, factors=("ACC", factor))
+    assert words in str(caught.value)
+
+
+def test_another_code_of_a_factor_is_scored_again(study, models, tmp_path):
+    settings = ranking.Settings(factors=("my_factors:flat=worse",))
+    before = identity(settings, "scoring")
+    (tmp_path / "my_factors.py").write_text(FACTOR + "\n# changed\n")
+    assert identity(settings, "scoring") != before
+
+
+@pytest.mark.parametrize("name", FACTORS)
+def test_every_factor_of_the_table_can_be_had(name):
+    factor = find_factor(name)
+    assert factor.has_values == bool(factor.direction)
+    assert FACTORS[name][2]
+
+
+# Through a plan
+
+
+def test_a_plan_runs_shows_compares_and_reports(study, models, tmp_path):
+    listed = ", ".join(f'"{spec}"' for spec in models)
+    (tmp_path / "plan.toml").write_text(
+        f'models = [{listed}]\n[ranking]\ndata = ["data.csv"]\nresamples = 20\nprobe_sets = 50\n'
+    )
+
+    def shoal(*arguments: str, code: int = 0) -> str:
+        done = CliRunner(env={"COLUMNS": "120"}).invoke(main, list(arguments), catch_exceptions=False)
+        assert done.exit_code == code, done.output
+        return done.output
+
+    printed = shoal("run", "plan.toml")
+    assert "How often t examples order two models as all do" in printed and "CONF-GT" in printed
+    assert "chosen after the fact" in printed and "m0 comes first" in printed
+    shoal("report", "plan.toml", "--out", "page.html")
+    assert "order two models" in Path("page.html").read_text()
+    pairs = read_csv(tmp_path / "page-pairs.csv")
+    wanted = [
+        "dataset", "explainer", "method", "direction", "model_i", "model_j", "s_i", "s_j", "accuracy", "ties", "B", "t",
+    ]  # fmt: skip
+    assert [name for name in pairs[0] if name in wanted] == wanted
+    assert len(pairs) == 30 and pairs[0]["B"] == "50"
+    assert {"page-order.csv", "page-few-shot.csv", "page-better.csv"} <= {
+        p.name for p in tmp_path.glob("page-*")
+    }
+    assert "One model is not ranked" in shoal("try", "ranking", models[0], "--set", "data=data.csv")
+    compared = json.loads(
+        shoal("compare", *models[:2], "--protocol", "ranking", "--set", "data=data.csv", "--json")
+    )
+    assert [row["n"] for row in compared["measures"] if row["name"] == "difference"] == [80]
+    (tmp_path / "gate.toml").write_text('[[rule]]\nmeasure = "accuracy"\nat_least = 0.5\n')
+    gate = ("gate", models[0], "--protocol", "ranking", "--set", "data=data.csv", "--rules", "gate.toml")
+    assert "Gate met" in shoal(*gate)
+
+
+def test_answers_are_put_together_and_their_probabilities_added(study, tmp_path):
+    rows = [
+        {"id": str(n), "premise": f"p {n}", "hypothesis": "h", "label": word}
+        for n, word in enumerate(["entailment", "non-entailment", "non-entailment"])
+    ]
+    write_csv(tmp_path / "data.csv", rows)
+    names = ("entailment", "neutral", "contradiction")
+    for model, table in {
+        "a": [(0.4, 0.3, 0.3), (0.1, 0.5, 0.4), (0.2, 0.3, 0.5)],
+        "b": [(0.3, 0.4, 0.3), (0.5, 0.3, 0.2), (0.2, 0.3, 0.5)],
+    }.items():
+        answers = [{"id": str(n), **dict(zip(names, row, strict=True))} for n, row in enumerate(table)]
+        write_csv(tmp_path / f"{model}.csv", answers)
+    classes = {"non-entailment": ("neutral", "contradiction")}
+    _, results = study(["predictions:a.csv", "predictions:b.csv"], classes=classes, probe_sizes=())
+    first: Result = results[0]
+    assert [outcome.passed for outcome in first.outcomes] == [True, True, True]
+    assert first.columns["CONF"] == pytest.approx([0.4, 0.9, 0.8])
+    assert first.columns["CONF-GT"] == pytest.approx([0.4, 0.9, 0.8])
+    assert results[1].columns["prediction"] == ["non-entailment", "entailment", "non-entailment"]
+    with pytest.raises(PlanError, match="no label of the examples"):
+        study(["predictions:a.csv"], classes={"maybe": ("neutral",)})
+
+
+def test_names_are_as_long_as_it_takes_to_tell_models_apart():
+    assert list(short_names(["hf:a/model-1", "hf:a/model-2"]).values()) == ["model-1", "model-2"]
+    assert list(short_names(["hf:a/x", "hf:b/x"]).values()) == ["a", "b"]
+    assert list(short_names(["tiny:sentiment", "python:m:f"]).values()) == ["tiny:sentiment", "m:f"]
+
+
+def test_settings_that_cannot_be_are_refused():
+    for given, words in (
+        ({"probe_sizes": (0,)}, "1 or more"),
+        ({"factors": ("ACC", "ACC")}, "twice"),
+        ({"accuracies": ("m=1.5",)}, "between 0 and 1"),
+        ({"accuracies": ("m",)}, "between 0 and 1"),
+    ):
+        with pytest.raises(PlanError, match=words):
+            replace(ranking.Settings(), **given)
+
+
+def test_every_measure_has_a_name_that_is_known(study, models):
+    compared, results = study(models)
+    rows: list[Measure] = [*compared.measures, *results[0].measures]
+    assert {row.name for row in rows} <= MEASURES.keys()

@@ -1,0 +1,107 @@
+"""What a page says before anything else: findings, cautions, models side by side, how it came to be."""
+
+import pytest
+
+from shoal import RunStore, audit, read_plan
+from shoal.records import Measure, Measures, Outcome, Result
+from shoal.report.data import job_names, plan_page, results_page
+from shoal.runs.executors import run_jobs
+from shoal.runs.plan import check_plan
+from shoal.show.markdown import as_markdown
+
+PLAN = """
+models = ["tiny:sentiment", "predictions:example"]
+[behaviour]
+suite = "sentiment"
+limit = 60
+"""
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("plan")
+    (folder / "plan.toml").write_text(PLAN)
+    plan, store = read_plan(folder / "plan.toml"), RunStore(folder / "runs")
+    jobs = check_plan(plan)
+    assert {problem for _, problem in run_jobs(jobs, store)} == {None}
+    return plan_page(plan, jobs, store, PLAN)
+
+
+def test_a_page_says_what_was_asked_of_whom(page):
+    assert page.title == "behaviour of 2 models"
+    assert page.asked[0][0] == "behaviour" and page.about[1:] == ["tiny:sentiment", "predictions:example"]
+    assert page.about[0] == "2 models, 120 cases asked and scored"
+
+
+def test_without_a_protocols_own_finding_the_headline_is_one_with_the_lowest_rate(page):
+    finding = next(told for told in page.findings if told.groups["model"] == "tiny:sentiment")
+    headline, lowest = finding.measures
+    assert headline.name == "suite score" and lowest.name == "pass rate"
+    result = page.results["tiny:sentiment"]
+    rates = [row.value for row in result.measures.by("functionality", "pass rate") if row.value is not None]
+    assert lowest.value == min(rates)
+    assert f"The lowest pass rate is that of {lowest.groups['functionality']}" in finding.text
+
+
+def test_models_stand_side_by_side_before_any_detail(page):
+    text = as_markdown(page.overview)
+    assert (
+        "## Side by side" in text and "| tiny:sentiment | **" in text and "| predictions:example | **" in text
+    )
+    assert [part.title for part in page.parts] == [
+        "behaviour",
+        "behaviour: tiny:sentiment",
+        "behaviour: predictions:example",
+    ]
+    assert [part.job for part in page.parts] == ["", "tiny:sentiment", "predictions:example"]
+
+
+def test_cautions_name_few_cases_and_one_checkpoint(page):
+    assert page.warnings[0].endswith("on fewer than 20 cases: read with the interval")
+    assert page.warnings[-1].startswith("one checkpoint of each model")
+
+
+def test_how_it_came_to_be_names_versions_settings_and_label_maps(page):
+    text = as_markdown(page.facts)
+    assert "limit = 60" in text and "label map: 0 = negative, 1 = positive" in text and "recommended" in text
+    assert page.plan == PLAN
+
+
+def failed(model: str = "m", identity: str = "j", check: bool | None = False) -> Result:
+    job = {"id": identity, "protocol": "cood", "model": model, "settings": {"seed": 0}}
+    checks = [{"name": "order of labels", "ok": check, "detail": "likely wrong"}]
+    return Result({**job, "checks": checks}, (), [Outcome("c", None, None, "late")], Measures([]))
+
+
+def test_a_failed_self_check_and_missing_answers_are_cautions(monkeypatch):
+    monkeypatch.setattr("shoal.report.data.result_sections", lambda result: [])
+    assert results_page([failed()]).warnings[:2] == [
+        "m: order of labels: likely wrong",
+        "1 cases have no answer: they count in no rate, and are among the cases below",
+    ]
+    assert not any("order" in line for line in results_page([failed(check=True)]).warnings)
+
+
+def test_jobs_of_one_model_are_told_apart_by_what_differs():
+    ids = ["cood-m-opinions-k80-seed-0-aaaa1111", "cood-m-opinions-k80-seed-1-bbbb2222"]
+    names = job_names([failed(identity=name) for name in ids])
+    assert list(names.values()) == ["opinions-k80-seed-0", "opinions-k80-seed-1"]
+    ids = ["cood-m-opinions-aaaa1111", "cood-m-opinions-bbbb2222"]
+    assert list(job_names([failed(identity=name) for name in ids]).values()) == [
+        "opinions-aaaa1111",
+        "opinions-bbbb2222",
+    ]
+    assert job_names([failed("hf:a/m", "x"), failed("hf:b/m", "y")]) == {"x": "hf:a/m", "y": "hf:b/m"}
+
+
+def test_one_model_alone_stands_beside_nobody():
+    result = audit("behaviour", "predictions:example", suite="sentiment", limit=20)
+    assert results_page([result]).overview == []
+
+
+def test_measures_of_single_jobs_are_told_apart_beside_the_page(monkeypatch):
+    monkeypatch.setattr("shoal.report.data.result_sections", lambda result: [])
+    rows = Measures([Measure("accuracy", 0.5, 9)])
+    results = [Result({"id": name, "protocol": "cood", "model": name}, (), (), rows) for name in "ab"]
+    assert [dict(row.groups) for row in results_page(results).measures] == [{"job": "a"}, {"job": "b"}]
+    assert [dict(row.groups) for row in results_page(results[:1]).measures] == [{}]

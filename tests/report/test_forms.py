@@ -1,0 +1,132 @@
+"""The page in other forms: Markdown, CSV and LaTeX tables, figures as PDF and SVG."""
+
+import csv
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+from click.testing import CliRunner
+
+from shoal.cli import main
+from shoal.records import Finding, Measure
+from shoal.report.data import Page, Part
+from shoal.report.figures import FIGURES, draw_figures, pictures_of
+from shoal.report.writing import write_forms
+from shoal.views import Bars, Column, Curves, Dots, HeatMap, Line, Row, Scatter, Section, Strips, Table
+
+
+def rate(value: float | None, name: str = "pass rate", **groups: str) -> Measure:
+    interval = None if value is None else (value / 2, (1 + value) / 2)
+    return Measure(name, value, 140, groups, interval, "wilson")
+
+
+TEXT = "50 $ & <b>"
+
+
+def pictures(text: str = TEXT) -> list:
+    line = Line(text, [(1.0, rate(0.2)), (2.0, rate(None)), (3.0, rate(0.4))])
+    return [
+        HeatMap(
+            [(text, text), ("b", "")],
+            [(text, text)],
+            {(0, 0): rate(0.9), (1, 0): rate(None)},
+            text,
+            kinds=[text, ""],
+        ),
+        Curves("epoch", [line, Line("b", [(1.0, rate(0.3)), (3.0, rate(0.1))])], 2.0, text),
+        Strips([(text, [rate(0.5), rate(0.6)]), ("b", [rate(0.2)])], (0.0, 1.0), 0.5, text),
+        Bars([(text, rate(0.5)), ("b", rate(None))], text, aside={0: text}),
+        Scatter((text, "y"), [(text, rate(0.5), rate(0.6))], text),
+    ]
+
+
+def page() -> Page:
+    table = Table(
+        [Column("name", "left"), Column("dots")], [Row(["a", Dots([rate(0.5)], (0.0, 1.0))])], "scores"
+    )
+    measures = [rate(0.25, functionality="f"), rate(0.5, "G", method="=lp")]
+    return Page(
+        [Part("a", [Section("A section", blocks=[table, *pictures()])])],
+        findings=[Finding("verdict", "It fails.")],
+        warnings=["few cases"],
+        measures=measures,
+    )
+
+
+def test_every_kind_of_picture_can_be_drawn():
+    kinds = {type(block) for block in pictures()}
+    assert kinds == set(FIGURES)
+
+
+def test_figures_are_pdf_and_svg_and_the_same_twice(tmp_path):
+    assert draw_figures(page().sections, tmp_path / "first") == 6
+    assert draw_figures([Section(blocks=pictures()[-1:])], tmp_path / "second") == 1
+    first, second = (sorted((tmp_path / folder).iterdir()) for folder in ("first", "second"))
+    assert len(first) == 12 and [path.name for path in second] == ["50-b.pdf", "50-b.svg"]
+    again = [tmp_path / "first" / f"50-b-5{path.suffix}" for path in second]
+    assert [path.read_bytes() for path in second] == [path.read_bytes() for path in again]
+    for path in first:
+        if path.suffix == ".svg":
+            assert TEXT in "".join(ElementTree.parse(path).getroot().itertext()) or path.stem == "scores"
+        else:
+            assert path.read_bytes().startswith(b"%PDF")
+
+
+def test_a_picture_without_a_value_is_not_drawn_and_dots_of_a_table_are():
+    empty = Section(blocks=[Bars([("a", rate(None))]), Table([Column("a")], [Row(["b"])])])
+    assert pictures_of([empty]) == []
+    (drawn,) = pictures_of([Section("S", blocks=[page().parts[0].sections[0].blocks[0]])])
+    assert isinstance(drawn, Strips) and drawn.title == "S" and drawn.rows[0][0] == "a"
+
+
+def test_without_matplotlib_the_extra_is_named(tmp_path, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "matplotlib", None)
+    with pytest.raises(Exception, match=r"matplotlib is not installed") as caught:
+        draw_figures(page().sections, tmp_path)
+    assert "shoal[plots]" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("form", "begins"), [("md", "## shoal report"), ("latex", "% needs"), ("csv", "measure,")]
+)
+def test_tables_are_written_in_other_forms(form, begins, tmp_path):
+    path = write_forms(page(), [], tmp_path / "r.out", form)
+    text = path.read_text()
+    assert text.startswith(begins)
+    assert form == "csv" or ("It fails." in text and "few cases" in text)
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["r-scores.csv", "r.out"]
+
+
+def test_measures_as_csv_have_a_column_for_every_group(tmp_path):
+    text = write_forms(page(), [], tmp_path / "r.csv", "csv").read_text()
+    rows = list(csv.DictReader(text.splitlines()))
+    assert [row["group: functionality"] for row in rows] == ["f", ""]
+    assert rows[1]["group: method"] == "'=lp" and rows[1]["value"] == "0.5" and rows[1]["n"] == "140"
+
+
+def test_report_writes_a_plan_a_job_and_a_comparison(tmp_path):
+    plan, into = tmp_path / "plan.toml", str(tmp_path / "runs")
+    plan.write_text(
+        'models = ["predictions:example", "tiny:sentiment"]\n[behaviour]\nsuite = "sentiment"\nlimit = 40\n'
+    )
+
+    def shoal(*words: str) -> str:
+        done = CliRunner().invoke(main, [*words, "--into", into])
+        assert done.exit_code == 0, done.output
+        return done.output
+
+    shoal("run", str(plan))
+    figures = str(tmp_path / "figures")
+    told = shoal(
+        "report", str(plan), "--out", str(tmp_path / "r.tex"), "--format", "latex", "--figures", figures
+    )
+    assert "3 figures" in told and "2 of 2 jobs" in told
+    a, b = sorted(path.name for path in (tmp_path / "runs" / "jobs").iterdir())
+    assert shoal("report", a, "--out", str(tmp_path / "job.html")).endswith("job.html: 1 job\n")
+    assert "<title>behaviour of" in (tmp_path / "job.html").read_text()
+    shoal("compare", a, b, "--out", str(tmp_path / "c.html"))
+    assert "What changed from A to B" in (tmp_path / "c.html").read_text()
+
+
+def test_what_is_neither_a_plan_nor_a_job_is_refused_with_a_remedy(tmp_path):
+    done = CliRunner().invoke(main, ["report", str(tmp_path / "no.toml"), "--into", str(tmp_path)])
+    assert done.exit_code == 1 and "no such file" in done.output and "try:" in done.output

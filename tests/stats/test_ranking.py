@@ -1,0 +1,225 @@
+"""Few-shot ranking as worked by hand, and what must hold for any numbers."""
+
+import math
+from itertools import product
+
+import numpy as np
+import pytest
+
+from shoal.stats.ranking import (
+    accuracy_by_set,
+    decided_pairs,
+    exchange_p,
+    few_shot_accuracy,
+    guess,
+    independent_draws,
+    order_of,
+    over_models,
+    probability_better,
+    probe_means,
+    probe_sets,
+    rank_correlations,
+    resampled_accuracies,
+    ties_of,
+)
+from shoal.stats.sequential import differ_e_value, differ_mean_e_value
+
+FULL = [0.9, 0.7, 0.4]
+
+
+@pytest.fixture
+def toy(worked):
+    """The toy check: three models, four examples, all sixteen ordered probe sets of two."""
+    example = worked["fewshot.toy"]
+    probes = np.array(list(product(range(4), repeat=example["t"])))
+    return example, probe_means(example["correct"], probes)
+
+
+def test_the_toy_check_with_ties_one_half(toy):
+    example, means = toy
+    order = order_of(means)
+    assert [order[0, 1], order[0, 2], order[1, 2]] == example["pairs_half"]
+    assert few_shot_accuracy(order, FULL) == pytest.approx(example["accuracy_half"], abs=1e-6)
+    assert accuracy_by_set(means, FULL).mean() == pytest.approx(example["accuracy_half"], abs=1e-6)
+    assert few_shot_accuracy(order_of(-means), FULL) == pytest.approx(0.229167, abs=1e-6)
+
+
+def test_the_toy_check_with_ties_as_failures(toy):
+    example, means = toy
+    order = order_of(means, "fail")
+    assert [order[0, 1], order[0, 2], order[1, 2]] == example["pairs_strict"]
+    assert few_shot_accuracy(order, FULL) == pytest.approx(0.541667, abs=1e-6)
+
+
+def test_ties_that_a_coin_decides_come_to_one_half(toy):
+    _, means = toy
+    many = np.tile(means, (2_000, 1))
+    by_coin = order_of(many, "random", np.random.default_rng(0))
+    assert np.nanmax(np.abs(by_coin - order_of(many))) < 0.01
+    with pytest.raises(ValueError, match="rng"):
+        order_of(means, "random")
+
+
+@pytest.mark.parametrize(
+    ("means", "accuracy"), [((3.0, 2.0, 1.0), 1.0), ((1.0, 2.0, 3.0), 0.0), ((2.0, 2.0, 1.0), 5 / 6)]
+)
+def test_a_factor_of_which_high_is_worse(means, accuracy):
+    order = order_of(-np.array([means]))
+    assert few_shot_accuracy(order, [0.5, 0.7, 0.9]) == pytest.approx(accuracy)
+
+
+def test_guessing_among_three_models(worked):
+    assert guess([0.6, 0.7, 0.8]) == pytest.approx(worked["fewshot.kernels"]["guess"], abs=1e-6)
+    assert math.isnan(guess([0.5, 0.5]))
+
+
+def test_two_models_of_95_and_98_percent_tie_often():
+    above, equal = map(float, independent_draws(0.98, 0.95, 10))
+    assert (above, equal, above + equal / 2) == pytest.approx((0.3424, 0.5429, 0.6139), abs=5e-5)
+    assert above + equal == pytest.approx(0.885, abs=5e-4)
+
+
+def test_the_null_of_exchanged_models():
+    perfect = order_of(np.array([[3.0, 2.0, 1.0]]))
+    rng = np.random.default_rng(0)
+    chances = {
+        order: exchange_p(perfect[np.ix_(order, order)], [3, 2, 1], rng)
+        for order in [(0, 1, 2), (0, 2, 1), (2, 0, 1), (2, 1, 0)]
+    }
+    assert list(chances.values()) == pytest.approx([1 / 6, 1 / 2, 5 / 6, 1.0])
+    assert exchange_p(perfect, [3, 2, 1], rng, either=True) == pytest.approx(1 / 3)
+    assert math.isnan(exchange_p(perfect, [1, 1, 1], rng))
+
+
+@pytest.mark.parametrize(("swaps", "count"), [(0, 1), (1, 6), (2, 20), (3, 49)])
+def test_the_null_of_six_models(swaps, count):
+    means = np.arange(6, 0, -1.0)
+    for place in (0, 2, 4)[:swaps]:
+        means[[place, place + 1]] = means[[place + 1, place]]
+    order = order_of(means[None, :])
+    truth = np.arange(6, 0, -1.0)
+    assert few_shot_accuracy(order, truth) == pytest.approx((15 - swaps) / 15)
+    assert exchange_p(order, truth, np.random.default_rng(0)) == pytest.approx(count / 720)
+
+
+def test_many_models_are_exchanged_at_random():
+    rng = np.random.default_rng(0)
+    truth = np.arange(9.0)
+    order = order_of(truth + rng.normal(scale=2, size=(50, 9)))
+    assert exchange_p(order, truth, np.random.default_rng(1), 2_000) == 1 / 2_001
+    assert exchange_p(order, rng.permutation(9), np.random.default_rng(1), 2_000) > 0.05
+
+
+def test_the_probability_of_being_better():
+    assert probability_better(10, 2) == pytest.approx(0.98877, abs=5e-6)
+    assert probability_better(0, 0) == 0.5
+    assert probability_better(3, 7) == pytest.approx(1 - probability_better(7, 3))
+    with pytest.raises(ValueError, match="not negative"):
+        probability_better(-1, 2)
+
+
+def test_evidence_that_may_be_looked_at_again():
+    assert differ_e_value(10, 2) == pytest.approx(4.774, abs=5e-4)
+    assert 1 / differ_e_value(10, 2) == pytest.approx(0.209, abs=5e-4)
+    assert differ_e_value(7, 0) < 20 <= differ_e_value(8, 0)
+    assert differ_e_value(2, 10) == differ_e_value(10, 2)
+    with pytest.raises(ValueError, match="not negative"):
+        differ_e_value(-1, 0)
+
+
+def test_weighted_evidence_is_one_on_average_where_nothing_differs():
+    patterns = [np.array(signs) * np.array([1.0, 0.5, 0.25]) for signs in product((-1, 1), repeat=3)]
+    assert np.mean([differ_mean_e_value(x, [1, 1, 1]) for x in patterns]) == pytest.approx(1.0)
+    assert differ_mean_e_value([0.5, 0.5], [1, 1]) == pytest.approx(differ_mean_e_value([0.5], [2]))
+    with pytest.raises(ValueError, match="between -1 and 1"):
+        differ_mean_e_value([1.2], [1])
+
+
+# For any numbers
+
+
+@pytest.fixture(params=range(5))
+def numbers(request):
+    """Values by model and example, a truth, probe sets."""
+    rng = np.random.default_rng(request.param)
+    models, examples = int(rng.integers(2, 7)), int(rng.integers(5, 30))
+    values = rng.integers(0, 4, size=(models, examples)) / 3
+    return values, rng.permutation(models) / models, probe_sets(examples, 7, 60, rng)
+
+
+def test_both_directions_add_up_to_one(numbers):
+    values, truth, probes = numbers
+    means = probe_means(values, probes)
+    accuracy, reversed_accuracy = (few_shot_accuracy(order_of(sign * means), truth) for sign in (1, -1))
+    assert accuracy + reversed_accuracy == pytest.approx(1.0)
+
+
+def test_a_constant_and_any_rising_transform_of_means_change_nothing(numbers):
+    values, _, probes = numbers
+    order = order_of(probe_means(values, probes))
+    assert np.array_equal(order_of(probe_means(values + 17.3, probes)), order, equal_nan=True)
+    assert np.array_equal(order_of(np.exp(probe_means(values, probes))), order, equal_nan=True)
+
+
+def test_the_order_of_models_and_of_sets_changes_nothing(numbers):
+    values, truth, probes = numbers
+    turned = np.arange(len(truth))[::-1]
+    order, other = order_of(probe_means(values, probes)), order_of(probe_means(values[turned], probes[::-1]))
+    assert few_shot_accuracy(order, truth) == pytest.approx(few_shot_accuracy(other, truth[turned]))
+    assert over_models(order, truth) == pytest.approx(over_models(other, truth[turned]))
+
+
+def test_half_tie_accuracy_is_half_of_one_plus_tau_a(numbers):
+    values, truth, probes = numbers
+    means = probe_means(values, probes)
+    taus = rank_correlations(means, truth)
+    untied = ~(ties_of(means) > 0)
+    assert (np.abs(taus) <= 1 + 1e-12).all()
+    if untied[~np.eye(len(truth), dtype=bool)].all():
+        assert accuracy_by_set(means, truth) == pytest.approx((1 + taus) / 2)
+
+
+def test_the_whole_population_decides_every_pair(numbers):
+    values, _, _ = numbers
+    order = order_of(probe_means(values, np.arange(values.shape[1])[None, :]))
+    assert set(order[~np.isnan(order)]) <= {0.0, 0.5, 1.0}
+
+
+# Corners
+
+
+def test_a_constant_factor_ties_everywhere():
+    means = probe_means(np.full((4, 10), 0.1), probe_sets(10, 7, 20, np.random.default_rng(0)))
+    assert few_shot_accuracy(order_of(means), [1, 2, 3, 4]) == 0.5
+    assert rank_correlations(means, [1, 2, 3, 4]).tolist() == [0.0] * 20
+
+
+def test_what_is_not_known_is_averaged_over_the_rest_or_ties():
+    values = [[1.0, np.nan, 1.0], [np.nan, np.nan, 0.0]]
+    means = probe_means(values, np.array([[0, 1], [1, 2], [1, 1]]))
+    assert np.array_equal(means, np.array([[1, np.nan], [1, 0], [np.nan, np.nan]]), equal_nan=True)
+    assert order_of(means)[0, 1] == pytest.approx((0.5 + 1 + 0.5) / 3)
+
+
+def test_models_that_are_equally_good_are_no_pair():
+    better, worse = decided_pairs([0.5, 0.9, 0.5])
+    assert list(zip(better, worse, strict=True)) == [(1, 0), (1, 2)]
+    assert math.isnan(few_shot_accuracy(np.full((2, 2), 0.5), [0.3, 0.3]))
+    assert np.isnan(accuracy_by_set(np.ones((3, 2)), [0.3, 0.3])).all()
+
+
+def test_an_interval_over_models_needs_three():
+    order = order_of(np.array([[3.0, 2.0, 1.0], [3.0, 1.0, 2.0]]))
+    assert over_models(order[:2, :2], [3, 2]) is None
+    low, high = over_models(order, [3, 2, 1]) or (0, 0)
+    assert 0 <= low < few_shot_accuracy(order, [3, 2, 1]) < high == 1
+
+
+def test_populations_are_drawn_again_for_all_factors_together():
+    rng = np.random.default_rng(0)
+    values = (rng.random((4, 200)) < np.array([[0.9], [0.7], [0.5], [0.3]])).astype(float)
+    truth = values.mean(axis=1)
+    drawn = resampled_accuracies([values, values, -values], truth, 10, 50, 20, np.random.default_rng(1))
+    assert drawn.shape == (20, 3) and np.array_equal(drawn[:, 0], drawn[:, 1])
+    assert drawn[:, 0] + drawn[:, 2] == pytest.approx(np.ones(20))
+    assert drawn[:, 0].mean() > 0.8
