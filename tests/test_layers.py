@@ -10,7 +10,7 @@ import pytest
 PACKAGE = Path(__file__).parent.parent / "src" / "shoal"
 LAYERS = [
     "errors",
-    "files text claims",
+    "files text claims selecting",
     "records",
     "measures views",
     "data models stats",

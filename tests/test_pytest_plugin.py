@@ -4,11 +4,14 @@ import subprocess
 import sys
 from importlib.metadata import entry_points
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+import shoal
 from shoal import ShoalError, Suite, case
 from shoal.pytest_plugin import assert_behaves
+from shoal.runs.remembering import Memory
 
 LABELS = ("negative", "positive")
 
@@ -68,7 +71,7 @@ def test_a_functionality_or_capability_can_be_named(suite):
     assert_behaves(cheerful, suite, at_least=0.5)
     with pytest.raises(AssertionError, match="blame_is_negative: 0.0 %"):
         assert_behaves(cheerful, suite, functionality="*")
-    with pytest.raises(ShoalError, match="matches nothing"):
+    with pytest.raises(ShoalError, match="no case is in 'functionality=absent'"):
         assert_behaves(cheerful, suite, functionality="absent")
 
 
@@ -89,7 +92,7 @@ def test_no_answer_is_no_pass(suite):
     [
         ({"at_least": 90}, "try: at_least = 0.9"),
         ({"judge": "loosely"}, "judge = 'loosely'"),
-        ({"siute": "x"}, 'unknown setting "siute"'),
+        ({"siute": "x"}, 'unknown setting, or group of cases, among siute(.|\n)*try: "suite"'),
         ({"profile": "best"}, "profile = 'best'"),
     ],
 )
@@ -139,3 +142,71 @@ def test_the_plugin_loads_nothing_heavy():
     code = f"import sys, shoal.pytest_plugin\nsys.exit(', '.join({heavy}) or 0)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+class Counting:
+    """A model that notes what it is asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.turned = False
+
+    def __call__(self, texts: list[str]) -> list[str]:
+        self.asked += texts
+        answers = right(texts)
+        return [
+            {"positive": "negative", "negative": "positive"}[word] if self.turned else word
+            for word in answers
+        ]
+
+    def __reduce__(self) -> str:
+        raise TypeError("cannot be pickled")
+
+
+def test_only_the_cases_that_are_judged_are_asked(suite):
+    model = Counting()
+    assert_behaves(model, suite, functionality="praise_is_positive")
+    assert set(model.asked) - {text for text in model.asked if len(text) > 20} == {
+        f"good {at}" for at in range(10)
+    }
+
+
+def test_in_a_session_a_model_is_asked_once_and_again_only_if_it_has_changed(suite):
+    model, memory = Counting(), Memory()
+    assert_behaves(model, suite, capability="praise", memory=memory)
+    assert_behaves(model, suite, capability="praise", memory=memory)
+    before = len(model.asked)
+    assert_behaves(model, suite, memory=memory)
+    new = model.asked[before:]
+    assert len(new) == 8 + 10 and sum("good" in text for text in new) == 8  # those that are looked at again
+    model.turned = True
+    with pytest.raises(AssertionError, match="suite score: 0.0 %"):
+        assert_behaves(model, suite, memory=memory)
+
+
+def test_another_content_of_an_object_is_another_model():
+    memory = Memory()
+    fitted = SimpleNamespace(wrong="")
+    first = memory.identity_of(fitted)
+    fitted.wrong = "good 7"
+    assert memory.identity_of(fitted) != first
+    fitted.wrong = ""
+    assert memory.identity_of(fitted) == first
+
+
+def test_audit_takes_suites_and_models_as_they_are(suite):
+    result = shoal.audit("behaviour", cheerful, suite=suite)
+    assert result.measures.where("suite score")[0].value == 0.5
+    assert result.job["about"]["suite"] == "toy"
+    with pytest.raises(ShoalError, match="can neither be called"):
+        shoal.audit("behaviour", 3, suite=suite)
+
+
+def test_an_object_whose_labels_have_no_names_is_told_how_to_carry_them(suite):
+    numbers = SimpleNamespace(classes_=[0, 1], predict_proba=lambda texts: [[0.2, 0.8]] * len(texts))
+    with pytest.raises(ShoalError, match=r"try: SimpleNamespace.classes_ = \('negative', 'positive'\)"):
+        shoal.audit("behaviour", numbers, suite=suite)
+    numbers.classes_ = ["negative", "positive"]
+    assert shoal.audit("behaviour", numbers, suite=suite).measures.where("suite score")[0].value == 0.5
+    with pytest.raises(ShoalError, match="no model was given"):
+        shoal.audit("behaviour", None, suite=suite)

@@ -28,7 +28,11 @@ def table_of(labels: list[str], between: str = ",", end: str = "\n") -> str:
     return "".join(line + end for line in lines)
 
 
-def suite_of(*cases: dict[str, object], labels: list[str] = LABELS) -> str:
+def plan_of(*models: str) -> str:
+    return f'models = {json.dumps(models)}\n[behaviour]\nsuite = "hotel.py"\n'
+
+
+def suite_of(*cases: dict[str, object], labels: list[str] | None = LABELS) -> str:
     about = {"functionality": "f", "capability": "c", "type": "MFT"}
     lines = [{"suite": "own", "label_names": labels}, *({**about, **case} for case in cases)]
     return "".join(json.dumps(line) + "\n" for line in lines)
@@ -72,6 +76,17 @@ FILES: dict[str, str] = {
     "twice-answers.jsonl": "".join(json.dumps({"case_id": at, "pred": "positive"}) + "\n" for at in range(3)),
     "three.jsonl": suite_of({"case_id": 1, "examples": [["a", "b", "c"]], "labels": 1}),
     "half.jsonl": suite_of({"case_id": 1, "examples": [{"text": "\ud83d"}], "labels": 1}),
+    "unordered.jsonl": suite_of(
+        *({"case_id": at, "examples": [{"text": word}], "labels": word} for at, word in enumerate(LABELS)),
+        labels=None,
+    ),
+    "numbered.jsonl": "".join(json.dumps({"case_id": at, "pred": at}) + "\n" for at in range(2)),
+    "worded.jsonl": "".join(json.dumps({"case_id": at, "pred": LABELS[at]}) + "\n" for at in range(2)),
+    "plan.toml": plan_of("predictions:answers.jsonl"),
+    "gone.toml": plan_of("predictions:answers.jsonl", "predictions:gone.jsonl"),
+    "crooked.toml": "models = [",
+    "nothing.toml": '[[rule]]\nfunctionality = "prise"\nat_least = 0.9\n',
+    "cents.toml": "[[rule]]\nat_least = 90\n",
     "four.jsonl": suite_of(
         {"case_id": 1, "examples": [{"text": "a"}], "labels": "mixed"}, labels=[*LABELS, "neutral", "mixed"]
     ),
@@ -111,10 +126,12 @@ MADE: dict[str, Callable[[Path], None]] = {
 @pytest.mark.parametrize(("command", "how", "words"), rows(), ids=[command for command, _, _ in rows()])
 def test_what_you_bring_is_read_or_refused_as_the_page_says(command, how, words, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    given = re.split(r"[ :=]", command)
-    for name in {*given} & {*FILES}:
+    given = {*re.split(r"[ :=?]", command)}
+    if any(name.endswith(".toml") for name in given):
+        given |= {"hotel.py", "answers.jsonl"}
+    for name in given & {*FILES}:
         (tmp_path / name).write_bytes(FILES[name].encode())
-    for name in {*given} & {*MADE}:
+    for name in given & {*MADE}:
         MADE[name](tmp_path / name)
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()}
     done = CliRunner(env={"COLUMNS": "300"}).invoke(main, shlex.split(command))

@@ -393,8 +393,8 @@ _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 # TOML
 
 
-def read_toml(path: Path) -> dict[str, Any]:
-    """A plan or a file of rules as plain data."""
+def read_toml(path: Path, looks: str) -> dict[str, Any]:
+    """A plan or a file of rules as plain data; `looks` says what such a file looks like."""
     lines = [line for _, line in read_lines(path)]
     for number, line in enumerate(lines, start=1):
         # The reader's time grows with the square of a key's parts.
@@ -407,7 +407,7 @@ def read_toml(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads("\n".join(lines))
     except tomllib.TOMLDecodeError as problem:
-        raise PlanError(f"{path}: not TOML", why=str(problem), fix="mend what stands there") from None
+        raise PlanError(f"{path}: not TOML", why=str(problem), fix=looks) from None
     except (ValueError, RecursionError) as problem:
         why = why_not_json(problem)
         raise PlanError(f"{path}: not TOML", why=why, fix="check that this is the file you meant") from None

@@ -9,8 +9,8 @@ once shoal is installed. Nothing heavy is loaded until it is called.
 
 from collections.abc import Callable
 from dataclasses import fields
+from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .comparing.rules import Judge
     from .protocols.behaviour.suite import Suite
     from .records import Result
+    from .runs.remembering import Memory
 
 WORST = 3
 EXAMPLES = 2
@@ -36,6 +37,7 @@ def assert_behaves(
     measure: str = "",
     judge: "Judge" = "point",
     allow_errors: bool = False,
+    memory: "Memory | None" = None,
     **more: Any,
 ) -> "Result":
     """Fail unless a measure of the model reaches `at_least`, a fraction (0.9 if nothing is said); gives the result.
@@ -45,13 +47,19 @@ def assert_behaves(
     protocol is about (the suite score), or what further words name: `functionality="negation"`, or with "*" each of
     them. The other words are settings of the protocol (split, profile, limit, …).
 
+    Only the cases that are judged are asked. The fixture has a `memory` for the whole session: whatever the number of
+    tests, a model is asked for an example once, and a few again to see whether it has changed.
+
     A test speaks of these very cases, so the number itself is judged; `judge="lower bound"` asks for confidence about
     new ones, as a gate does. Raises AssertionError when not met, and ShoalError for what is wrong with the call.
     """
     __tracebackhide__ = True
     from .comparing.judge import judge as judge_rules
     from .comparing.rules import Rule
+    from .errors import PlanError, nearest
     from .protocols import PROTOCOLS, find_protocol
+    from .runs.auditing import audit_with
+    from .selecting import UnknownGroup
 
     name = protocol or next(iter(PROTOCOLS))
     known = {setting.name for setting in fields(find_protocol(name).Settings)}
@@ -64,12 +72,31 @@ def assert_behaves(
     settings = {key: value for key, value in more.items() if is_setting(key)}
     wanted = 0.9 if at_least is None and at_most is None else at_least
     rule = Rule(groups, measure, wanted, at_most, judge=judge, allow_errors=allow_errors)
-    result = _audit(model, name, suite, settings)
+    try:
+        result = audit_with(
+            name, model, _needed(groups, settings, suite, known), "assert_behaves", memory=memory
+        )
+    except UnknownGroup as problem:
+        raise PlanError(
+            f"assert_behaves: unknown setting, or group of cases, among {', '.join(groups)}",
+            why=f"settings: {', '.join(sorted(known))}; {problem}",
+            fix=next((close for key in groups if (close := nearest(key, known))), "one of those"),
+        ) from None
     _refuse_unknown(groups, known, result)
     failed = [verdict for verdict in judge_rules([rule], result) if not verdict.is_met]
     if failed:
         raise AssertionError(_message(failed, result))
     return result
+
+
+def _needed(
+    groups: "dict[str, Any]", settings: dict[str, Any], suite: Any, known: "set[str]"
+) -> dict[str, Any]:
+    """The settings, with the cases that are judged chosen where the protocol can choose."""
+    named = {} if suite is None else {"suite": suite}
+    judged = [f"{group}={value}" for group, value in groups.items() if value != "*"]
+    chosen = {"only": judged} if judged and "only" in known and "only" not in settings else {}
+    return {**named, **chosen, **settings}
 
 
 def _refuse_unknown(groups: "dict[str, Any]", known: "set[str]", result: "Result") -> None:
@@ -84,38 +111,16 @@ def _refuse_unknown(groups: "dict[str, Any]", known: "set[str]", result: "Result
             raise PlanError(
                 f'assert_behaves: unknown setting "{key}"',
                 why=f"known: {', '.join(names)}",
-                fix=nearest(key, names),
+                fix=nearest(key, names) or "one of those",
             )
 
 
 @pytest.fixture(name="assert_behaves", scope="session")
 def assert_behaves_fixture() -> Callable[..., Any]:
     """`assert_behaves(model, suite, at_least=0.9, functionality=…)`: fail unless the model behaves."""
-    return assert_behaves
+    from .runs.remembering import Memory
 
-
-def _audit(
-    model: Any, protocol: str, suite: "str | Path | Suite | None", settings: dict[str, Any]
-) -> "Result":
-    from .protocols.behaviour.suite import Suite, write_suite
-    from .runs.auditing import audit_with
-
-    asked = _askable(model)
-    if not isinstance(suite, Suite):
-        named = {} if suite is None else {"suite": str(suite)}
-        return audit_with(protocol, asked, {**named, **settings}, "assert_behaves")
-    with TemporaryDirectory() as folder:
-        file = Path(folder) / "suite.jsonl"
-        write_suite(suite, file)
-        return audit_with(protocol, asked, {"suite": str(file), **settings}, "assert_behaves")
-
-
-def _askable(model: Any) -> Any:
-    """What can be asked: plain functions and scikit-learn objects are wrapped as `python:` models are."""
-    from .models.ask import Classifier, HasAnswered
-    from .models.imported import around
-
-    return model if isinstance(model, str | Classifier | HasAnswered) else around(model)
+    return partial(assert_behaves, memory=Memory())
 
 
 def _message(failed: "list[Verdict]", result: "Result") -> str:

@@ -15,11 +15,13 @@ from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from .errors import DataError, nearest
+from .errors import DataError
+from .selecting import choose
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
 
 Example = tuple[str, ...]
 """("text",), ("premise", "hypothesis") or ("context", "question")."""
@@ -55,7 +57,10 @@ class CasesLater(Sequence[Case]):
     def _cases(self) -> Sequence[Case]:
         cases = self._read()
         if len(cases) != self._length:
-            raise DataError(f"{len(cases):,} cases where {self._length:,} were scored")
+            raise DataError(
+                f"{len(cases):,} cases where {self._length:,} were scored",
+                fix="shoal run PLAN, which builds and scores them again",
+            )
         return cases
 
     def __len__(self) -> int:
@@ -254,15 +259,16 @@ class Result:
     settings: Any = None
     """The job's settings as its protocol takes them; None where they are not known."""
 
-    def failing(self, name: str | None = None) -> list[Case]:
-        """The cases that failed, worst first; those of one functionality, cell or other group if it is named."""
-        if name is not None and not any(name in case.groups.values() for case in self.cases):
-            known = dict.fromkeys(value for case in self.cases for value in case.groups.values())
-            raise DataError(f"no case is in {name!r}", fix=nearest(name, list(known)))
+    def failing(self, *names: str) -> list[Case]:
+        """The cases that failed, worst first; those of some functionality, cell or other group if it is named.
+
+        A name may hold `*`, and its group may stand before it: `functionality=neg*` (see `selecting`).
+        """
+        positions = choose(self.cases, names) if names else range(len(self.cases))
         failed = [
-            (outcome.value or 0.0, position)
-            for position, outcome in enumerate(self.outcomes)
-            if outcome.passed is False and (name is None or name in self.cases[position].groups.values())
+            (self.outcomes[position].value or 0.0, position)
+            for position in positions
+            if self.outcomes[position].passed is False
         ]
         return [self.cases[position] for _, position in sorted(failed)]
 

@@ -73,6 +73,16 @@ def test_changed_cases_are_listed(shoal, pair, suite):
     assert found["changed"][0] == {"case_id": "[bold]bad[/bold]/2", "change": "pass to fail"}
 
 
+def test_the_sentence_says_which_p_it_means_and_counts_agree(shoal, predicting, suite):
+    old, new = predicting("old", good=1, bad=2), predicting("new", good=1, bad=5)
+    done = " ".join(shoal("compare", old, new, "--set", f"suite={suite}").stdout.split())
+    assert " by itself, = " in done and " adjusted for every row" in done
+    assert "worse in 0, better in 0, no difference shown in 2." in done
+    assert "no difference shown (2)" in done and "… 1 more: no case changed" in done
+    alone = " ".join(shoal("compare", old, new, "--set", f"suite={suite}", "--adjust", "none").stdout.split())
+    assert "by itself" not in alone
+
+
 def test_a_model_against_itself(shoal, pair, suite):
     done = shoal("compare", pair[0], pair[0], "--set", f"suite={suite}")
     assert "A and B pass the same cases" in done.stdout

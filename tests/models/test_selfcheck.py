@@ -120,6 +120,16 @@ def save_named(tmp_path, folders):
     return save
 
 
+def test_a_bad_model_is_not_blamed_on_the_order_of_its_labels():
+    """SiftNinja on HateCheck: nearly everything is harmless to it, and most of the suite is not."""
+    expected = ["hateful"] * 2563 + ["non-hateful"] * 1165
+    given = ["non-hateful"] * 2333 + ["hateful"] * 230 + ["non-hateful"] * 1009 + ["hateful"] * 156
+    check = label_order(given, expected, ["non-hateful", "hateful"])
+    assert check.ok is None and "no other order would explain" in check.detail
+    turned = ["non-hateful"] * 2200 + ["hateful"] * 363 + ["hateful"] * 1000 + ["non-hateful"] * 165
+    assert label_order(turned, expected, ["non-hateful", "hateful"]).ok is False
+
+
 def test_a_coin_and_a_constant_are_not_blamed_on_the_order():
     rng = np.random.default_rng(0)
     truth = [LABELS[code] for code in rng.integers(0, 3, 64)]

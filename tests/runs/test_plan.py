@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from shoal.cli import main
-from shoal.errors import ShoalError
+from shoal.errors import ModelError, ShoalError
 from shoal.models import parse_spec
 from shoal.runs.plan import check_plan, make_plan, read_plan, slug
 
@@ -143,3 +143,64 @@ def test_a_table_of_labels_in_a_plan_is_a_map_of_names():
     )
     options = parse_spec(plan.models["mine"]).options
     assert options["labels"] == "pos&more:positive,neg:negative"
+
+
+@pytest.mark.parametrize("spec", ["predictions:a.csv?label=x&label=y", "hf:m?labels=a,b&labels=b,a"])
+def test_an_option_that_is_given_twice_is_refused(spec):
+    with pytest.raises(ModelError, match="is given twice") as caught:
+        parse_spec(spec)
+    assert "\n  try: " in str(caught.value)
+
+
+def test_an_option_without_a_value_is_refused():
+    with pytest.raises(ModelError, match="'label' is not of the form option=value"):
+        parse_spec("predictions:a.csv?label")
+
+
+PLACED = """models = ["predictions:answers.csv?label=label"]
+[behaviour]
+suite = "suite.jsonl"
+split = "parts.csv:train"
+"""
+FILES = {
+    "answers.csv": "id,label\na/1,yes\na/2,no\n",
+    "parts.csv": "functionality,case_id,split\na,1,train\na,2,train\n",
+    "suite.jsonl": '{"suite": "s", "label_names": ["no", "yes"]}\n'
+    + "".join(
+        f'{{"functionality": "a", "capability": "c", "type": "MFT", "case_id": {n}, "examples": [{{"text": "{n}"}}], '
+        '"labels": "yes"}\n'
+        for n in (1, 2)
+    ),
+    "plan.toml": PLACED,
+}
+
+
+def test_paths_in_a_plan_start_at_its_own_folder(tmp_path, monkeypatch):
+    (tmp_path / "study").mkdir()
+    for name, text in FILES.items():
+        (tmp_path / "study" / name).write_text(text)
+    monkeypatch.chdir(tmp_path / "study")
+    (near,) = check_plan(read_plan(Path("plan.toml")))
+    monkeypatch.chdir(tmp_path)
+    (far,) = check_plan(read_plan(Path("study/plan.toml")))
+    assert far.identity == near.identity and far.id == near.id
+    assert (far.model, far.settings.split) == (
+        "predictions:study/answers.csv?label=label",
+        "study/parts.csv:train",
+    )
+    assert CliRunner().invoke(main, ["run", "study/plan.toml"]).exit_code == 0
+
+
+def test_where_nothing_is_there_they_start_here_and_two_are_one_too_many(tmp_path, monkeypatch):
+    (tmp_path / "study").mkdir()
+    monkeypatch.chdir(tmp_path)
+    for name, text in FILES.items():
+        Path("study/plan.toml" if name == "plan.toml" else name).write_text(text)
+    (job,) = check_plan(read_plan(Path("study/plan.toml")))
+    assert job.model == "predictions:answers.csv?label=label"
+    Path("study/suite.jsonl").write_text(FILES["suite.jsonl"])
+    with pytest.raises(
+        ShoalError, match=r"study/plan.toml: suite.jsonl is in the plan's folder and another"
+    ) as caught:
+        read_plan(Path("study/plan.toml"))
+    assert "\n  try: " in str(caught.value)

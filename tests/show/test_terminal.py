@@ -99,7 +99,7 @@ negation                                         54.5   50.0 –  60.0  280
   a_negated_question_is_no_statement  INV       100.0   97.0 – 100.0  140   12
 
 suite score                                         –                   0
-left out for want of room: bars; wider terminal or --csv
+left out for want of room: bars; wider terminal or --json
 ▼ the lowest
 """
     )
@@ -249,7 +249,7 @@ negated_praise_is_negative  90.0  77.5  −12.5  −20.0 to +5.0    .043       2
 B minus A, in points           A     B  B − A  95 % interval  adj. p  better
 worse in B (1)
 negated_praise_is_negative  90.0  77.5  −12.5  −20.0 to +5.0    .043       2
-left out for want of room: worse, n; wider terminal or --csv
+left out for want of room: worse, n; wider terminal or --json
 """
     )
     assert "left out for want of room: A, better, worse, n;" in " ".join(lines(differences(), 60).split())
@@ -449,7 +449,7 @@ epoch    ID  COOD   gap          ID
     2  91.0  62.0  29.0        90.0
     3  98.0  71.0  27.0              ◂ chosen
 left out for want of room: bars; wider terminal or
---csv
+--json
 """
     )
 

@@ -10,6 +10,7 @@ import click
 
 from .. import __version__
 from ..errors import ShoalError
+from ..text import printable
 from .audit import list_command, try_command
 from .compare import compare_command, gate_command, reproduce_command
 from .explain import explain_command
@@ -27,7 +28,7 @@ class Cli(click.Group):
         try:
             return super().invoke(ctx)
         except ShoalError as error:
-            raise click.ClickException(str(error)) from None
+            raise click.ClickException(printable(str(error))) from None
         except KeyboardInterrupt:
             raise click.ClickException(
                 "stopped; what was kept is kept, the same command goes on from there"

@@ -1,7 +1,10 @@
 """`try` and `list`: the first things a newcomer runs."""
 
+from typing import Any
+
 import click
 
+from ..errors import PlanError
 from .options import AS_JSON, echo_json, refuse_dead
 
 
@@ -45,9 +48,22 @@ def list_command(what: str | None) -> None:
     metavar="KEY=VALUE",
     help="A setting of the protocol; repeat for more.",
 )
+@click.option(
+    "--only",
+    multiple=True,
+    metavar="GROUP=NAME",
+    help="Only these cases, such as functionality=neg*; repeat for more.",
+)
 @click.option("--limit", type=click.IntRange(min=1), help="Only a random sample of this many cases.")
 @AS_JSON
-def try_command(protocol: str, model: str, pairs: tuple[str, ...], limit: int | None, as_json: bool) -> None:
+def try_command(
+    protocol: str,
+    model: str,
+    pairs: tuple[str, ...],
+    only: tuple[str, ...],
+    limit: int | None,
+    as_json: bool,
+) -> None:
     """Audit MODEL by PROTOCOL, here and now; nothing is kept.
 
     MODEL is predictions:FILE for answers that were computed elsewhere.
@@ -57,14 +73,18 @@ def try_command(protocol: str, model: str, pairs: tuple[str, ...], limit: int | 
       shoal try behaviour predictions:example --set suite=sentiment
       shoal try behaviour predictions:answers.jsonl --set suite=suite.jsonl --set split=test --json
       shoal try behaviour "predictions:answers.csv?label=pred_a" --set suite=hatecheck.csv
+      shoal try behaviour tiny:sentiment --only "functionality=neg*"
     """
     from ..runs.auditing import audit_with
     from ..runs.settings import parse_pairs
     from ..show.progress import progress_bar
 
-    values = [*pairs, *([f"limit={limit}"] if limit else [])]
+    values: dict[str, Any] = dict(parse_pairs([*pairs, *([f"limit={limit}"] if limit else [])]))
+    if only and "only" in values:
+        raise PlanError("--only and --set only: two sources for one value", fix="keep --only")
+    values |= {"only": list(only)} if only else {}
     with progress_bar() as progress:
-        result = audit_with(protocol, model, parse_pairs(values), "--set", progress)
+        result = audit_with(protocol, model, values, "--set", progress)
     if as_json:
         echo_json(result)
     else:

@@ -2,6 +2,7 @@
 
 import click
 
+from ..errors import DataError
 from .options import AS_JSON, echo_object
 
 
@@ -52,6 +53,8 @@ def explain_command(
 
     how = How(samples, absent or "", label=label, seed=seed)  # type: ignore[arg-type]
     example = (text,) if second is None else (text, second)
+    for part in example:
+        check_text(part)
     loaded = load_model(model)
     if with_quality:
         (explained,), measures = quality(loaded, [example], method, how)
@@ -65,3 +68,13 @@ def explain_command(
         from ..show.terminal import print_sections
 
         print_sections(sections(example, explained, method, measures, warnings))
+
+
+def check_text(text: str) -> None:
+    """Stop at what no tokenizer makes a word of."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise DataError(f"half of a character in {text!r}", fix="write the whole character") from None
+    if not text.strip():
+        raise DataError("a blank text has no words to explain", fix='a text such as "A fine film."')

@@ -63,5 +63,7 @@ def refuse_dead(results: "Sequence[Result]") -> None:
         if is_dead(result):
             first = next(outcome.error for outcome in result.outcomes if outcome.error)
             raise ModelError(
-                f"{result.job['model']} answered none of {len(result.cases):,} cases", why=first.strip()[:500]
+                f"{result.job['model']} answered none of {len(result.cases):,} cases",
+                why=first.strip()[:500],
+                fix="mend what it fails with, and try again; nothing of it was counted",
             )

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..errors import ShoalError
+from ..errors import ModelError, ShoalError, some
 from .options import AS_JSON, EXISTING, INTO, echo_json, echo_object, one_form, refuse_dead
 
 if TYPE_CHECKING:
@@ -89,24 +89,40 @@ def status(plan: Path, into: Path, full: bool, as_json: bool) -> None:
       shoal status plan.toml
       shoal status plan.toml --full
     """
-    from ..runs.plan import check_plan, read_plan
+    from ..runs.plan import reachable, read_plan
     from ..runs.scoring import compare_jobs
     from ..runs.store import RunStore
     from ..runs.viewing import plan_sections
     from ..show.jobs import print_jobs
     from ..show.terminal import print_sections
 
-    store, wanted = RunStore(into), read_plan(plan)
-    jobs = check_plan(wanted)
+    store = RunStore(into)
+    wanted, jobs, problems = reachable(read_plan(plan))
     compared = compare_jobs(wanted, jobs, store)
     if as_json:
-        echo_plan(jobs, compared, store)
+        echo_plan(jobs, compared, store, problems)
     else:
         print_jobs(jobs, store)
         print_sections(plan_sections(wanted, jobs, store, compared), full=full)
+    refuse_absent(problems)
 
 
-def echo_plan(jobs: "Sequence[Job]", compared: "Mapping[str, Compared]", store: "RunStore") -> None:
+def refuse_absent(problems: "Mapping[str, str]") -> None:
+    """Models of a plan that are not found are a failure, once the rest was shown."""
+    if problems:
+        raise ModelError(
+            f"{len(problems)} of the plan's models cannot be found; what the others have done is there",
+            why=some([problem.splitlines()[0] for problem in problems.values()], 3),
+            fix="put them back where they were, or take them out of the plan",
+        )
+
+
+def echo_plan(
+    jobs: "Sequence[Job]",
+    compared: "Mapping[str, Compared]",
+    store: "RunStore",
+    problems: "Mapping[str, str] | None" = None,
+) -> None:
     """Print a plan as the public JSON object: what its jobs say together, or, where they say nothing, one by one."""
     from ..runs.viewing import plan_findings, plan_measures
     from ..show.jobs import state
@@ -115,6 +131,7 @@ def echo_plan(jobs: "Sequence[Job]", compared: "Mapping[str, Compared]", store: 
         [job.as_json() | {"state": state(job, store)[0]} for job in jobs],
         plan_measures(jobs, store, compared),
         plan_findings(jobs, store, compared),
+        **({"not found": dict(problems)} if problems else {}),
     )
 
 
@@ -123,19 +140,24 @@ def echo_plan(jobs: "Sequence[Job]", compared: "Mapping[str, Compared]", store: 
 @INTO
 @click.option("--failing", is_flag=True, help="The cases that failed, worst first.")
 @click.option(
-    "--only", metavar="NAME", help="With --failing: only of this functionality, cell or other group."
+    "--only",
+    multiple=True,
+    metavar="NAME",
+    help="Of the cases only these: a functionality, cell or other group, such as neg* or capability=negation.",
+)
+@click.option("--csv", "as_csv", is_flag=True, help="Every case as a row of CSV, those that failed first.")
+@click.option(
+    "--jsonl", "as_jsonl", is_flag=True, help="Every case as a line of JSON, those that failed first."
 )
 @click.option(
     "--explain", metavar="METHOD", help="Which words made the worst cases fail: shapley, lime, gradients."
 )
-@click.option("--csv", "as_csv", is_flag=True, help="Every case as a row of CSV, passes included.")
-@click.option("--jsonl", "as_jsonl", is_flag=True, help="Every case as a line of JSON, passes included.")
 @click.option("--json", "as_json", is_flag=True, help="The measures as one JSON object.")
 def show(
     job: str,
     into: Path,
     failing: bool,
-    only: str | None,
+    only: tuple[str, ...],
     explain: str | None,
     as_csv: bool,
     as_jsonl: bool,
@@ -146,7 +168,7 @@ def show(
     \b
     Examples:
       shoal show 3f9c1a2b
-      shoal show 3f9c1a2b --failing
+      shoal show 3f9c1a2b --failing --only "functionality=neg*"
       shoal show 3f9c1a2b --explain shapley
       shoal show 3f9c1a2b --csv > cases.csv
     """
@@ -158,12 +180,18 @@ def show(
     from ..show.terminal import print_sections
 
     form = one_form({"csv": as_csv, "jsonl": as_jsonl, "json": as_json})
+    if (only or failing) and form == "json":
+        raise click.UsageError("--json shows the measures; --failing and --only choose cases: --jsonl")
+    if only and not (failing or form or explain):
+        raise click.UsageError("--only chooses cases: give --failing, --explain, --csv or --jsonl with it")
+    if explain and form:
+        raise click.UsageError(f"--explain colours words, and --{form} has none: leave one of them out")
     store = RunStore(into)
     result = result_of(stored_job(store, job), store)
     if form == "json":
         echo_json(result)
     elif form:
-        rows = case_rows(result)
+        rows = case_rows(result, only, failing=failing)
         click.echo(rows_as_csv(rows) if form == "csv" else as_json_lines(rows), nl=False)
     elif explain:
         sections = failing_sections(result, only) if failing else []
@@ -206,32 +234,32 @@ def report(plan: str, into: Path, out: Path | None, form: str, figures: Path | N
     """
     from ..report.writing import SUFFIXES, write_figures, write_forms
 
-    page, jobs, told = _page_of(plan, into)
+    page, jobs, told, problems = _page_of(plan, into)
     path = out or Path(f"report{SUFFIXES[form]}")
     written = write_forms(page, jobs, path, form)
     if figures:
         count = write_figures(page, figures)
         click.echo(f"{figures}: {count} figures" if count else f"{figures}: no picture to draw")
     click.echo(f"{written}: {told}")
+    refuse_absent(problems)
 
 
-def _page_of(name: str, into: Path) -> "tuple[Page, list[dict[str, Any]], str]":
-    """What is shown of a plan or a job, the jobs that are done, and how many they are in words."""
+def _page_of(name: str, into: Path) -> "tuple[Page, list[dict[str, Any]], str, dict[str, str]]":
+    """What is shown of a plan or a job, the jobs that are done and how many in words, and which models have gone."""
     from ..report.data import plan_page, results_page
-    from ..runs.plan import check_plan, read_plan
+    from ..runs.plan import reachable, read_plan
     from ..runs.results import find_stored, with_outcomes
     from ..runs.store import RunStore
 
     path, store = Path(name), RunStore(into)
     if path.suffix != ".toml":
         result = with_outcomes(find_stored(name, into), name)
-        return results_page([result]), [dict(result.job)], "1 job"
+        return results_page([result]), [dict(result.job)], "1 job", {}
     if not path.is_file():
         raise ShoalError(f"{path}: no such file", fix="the plan that was run, or the name of a job")
-    wanted = read_plan(path)
-    jobs = check_plan(wanted)
+    wanted, jobs, problems = reachable(read_plan(path))
     done = [job for job in jobs if store.is_done(job.id)]
     if not done:
         raise ShoalError(f"{into}: no job of {path} is done", fix=f"shoal run {path}")
     page = plan_page(wanted, jobs, store, path.read_text(encoding="utf-8-sig"))
-    return page, [job.as_json() for job in done], f"{len(done)} of {len(jobs)} jobs"
+    return page, [job.as_json() for job in done], f"{len(done)} of {len(jobs)} jobs", problems

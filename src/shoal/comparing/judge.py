@@ -130,7 +130,7 @@ def _looked_at(rule: Rule, number: int, measures: Measures) -> list[Measure]:
         raise PlanError(
             f"rule {number} matches nothing: {rule}",
             why=f"the result has {some(known, 8)}" if known else "the result has no measures",
-            fix=nearest(rule.measure, known),
+            fix=nearest(rule.measure, known) or 'measure = "NAME", one of those',
         )
     if not rule.groups:
         return _headline(rows, rule, number)
@@ -144,7 +144,7 @@ def _looked_at(rule: Rule, number: int, measures: Measures) -> list[Measure]:
         others = [group for group in chosen[0].groups if group not in rule.groups]
         raise PlanError(
             f"rule {number} looks at {len(chosen)} things at once: {rule}",
-            fix=f'{others[0].replace(" ", "_")} = "*" for each of them' if others else "",
+            fix=f'{others[0].replace(" ", "_")} = "*" for each of them' if others else "measure = NAME",
         )
     names = list(dict.fromkeys(row.name for row in chosen))
     if len(names) > 1:
@@ -160,7 +160,11 @@ def _headline(rows: Sequence[Measure], rule: Rule, number: int) -> list[Measure]
     if marked:
         return marked[:1]
     if not rows:
-        raise PlanError(f"rule {number} matches nothing: {rule}", why="the result has nothing to judge")
+        raise PlanError(
+            f"rule {number} matches nothing: {rule}",
+            why="the result has nothing to judge",
+            fix="a result with measures: shoal try … --json, or a job that is done",
+        )
     fewest = min(_restricting(row) for row in rows)
     return [row for row in rows if _restricting(row) == fewest][:1]
 
@@ -181,14 +185,18 @@ def _nothing(rule: Rule, number: int, rows: Sequence[Measure], candidates: Seque
         known = list(dict.fromkeys(row.groups[group] for row in candidates if group in row.groups))
         if known and value not in (EVERY, *known):
             why = f"the result has {some(known, 8)}"
-            return PlanError(f"rule {number} matches nothing: {rule}", why=why, fix=nearest(value, known))
+            return PlanError(
+                f"rule {number} matches nothing: {rule}",
+                why=why,
+                fix=nearest(value, known) or 'one of those, or "*" for each of them',
+            )
     groups = list(dict.fromkeys(group for row in rows for group in row.groups))
     unknown = next((group for group in rule.groups if group not in groups), "")
     why = f"the result has no {unknown}" if unknown else "no measure has all of these groups"
     return PlanError(
         f"rule {number} matches nothing: {rule}",
         why=f"{why}; its groups are {some(groups, 8)}" if groups else why,
-        fix=nearest(unknown, groups) if unknown else "",
+        fix=nearest(unknown, groups) or "groups and values that stand together in shoal try … --json",
     )
 
 
@@ -226,7 +234,7 @@ def _verdict(rule: Rule, measure: Measure, differences: "dict[Key, Measure] | No
 
 def _refuse_per_cent(rule: Rule, measure: Measure) -> None:
     if quantity(measure).unit == "share" and not 0 <= rule.limit <= 1:
-        fix = f"{rule.kind} = {rule.limit / 100:g}" if 1 < rule.limit <= 100 else ""
+        fix = f"{rule.kind} = {rule.limit / 100:g}" if 1 < rule.limit <= 100 else f"{rule.kind} = 0.9"
         raise PlanError(f"{rule}: a fraction between 0 and 1 is expected", fix=fix)
 
 

@@ -224,7 +224,9 @@ def compare(a: Sequence[Result], b: Sequence[Result], choices: Choices | None = 
     """Compare two models on the same cases, B against A; several results a side are seeds of one recipe."""
     choices = choices or Choices()
     if not a or not b:
-        raise PlanError("a comparison needs a result on each side")
+        raise PlanError(
+            "a comparison needs a result on each side", fix="give the results of A and those of B"
+        )
     if not all(result.outcomes for result in (*a, *b)):
         raise DataError(
             "a result without outcomes cannot be compared: how each case went is not in it",
@@ -248,6 +250,7 @@ def compare(a: Sequence[Result], b: Sequence[Result], choices: Choices | None = 
         raise DataError(
             "there is nothing to compare",
             why="no measure of these results says how it rests on cases or runs",
+            fix="a protocol whose measures are means over cases",
         )
     by_column = {"": sides} | {
         quantity.column: sides_of(a, b, quantity.column) for quantity in wanted if quantity.column
@@ -413,7 +416,7 @@ class Sides:
 
 
 def sides_of(a: Sequence[Result], b: Sequence[Result], column: str = "") -> Sides:
-    """Both sides on the cases of A, their outcomes or a column; an error that says what differs where that cannot be."""
+    """Both sides on the cases of A, their outcomes or a column; an error that says what differs where it cannot be."""
     _same_settings(a, b)
     cases, hits, failed = a[0].cases, [], []
     for side, results in (("A", a), ("B", b)):
@@ -441,13 +444,15 @@ def _same_settings(a: Sequence[Result], b: Sequence[Result]) -> None:
         for result in results:
             if result.job.get("protocol") != a[0].job.get("protocol"):
                 raise DataError(
-                    f"A is a result of {a[0].job.get('protocol')}, {side} of {result.job.get('protocol')}"
+                    f"A is a result of {a[0].job.get('protocol')}, {side} of {result.job.get('protocol')}",
+                    fix="two results of one protocol",
                 )
             scoring = scoring_of(result)
             differing = [
-                f"{key}: {first[key]!r} for A, {scoring.get(key)!r} for {side}"
+                f"{key}: {first[key]!r} for A, {scoring[key]!r} for {side}"
                 for key in first
-                if scoring.get(key) != first[key]
+                if key in scoring
+                and scoring[key] != first[key]  # else it decides on the cases, which are looked at
             ]
             if differing:
                 raise DataError(
@@ -485,7 +490,7 @@ def _order_of(cases: Sequence[Case], result: Result, side: str, runs: int, numbe
         raise DataError(
             f"A and {who} were not asked the same cases: {len(cases):,} and {len(result.cases):,}",
             why="; ".join(parts),
-            fix="the same suite, split, profile and limit on both sides",
+            fix="the same suite, split, profile, limit and only on both sides",
         )
     order = [place[case.id] for case in cases]
     for case, position in zip(cases, order, strict=True):

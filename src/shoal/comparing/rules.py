@@ -64,17 +64,25 @@ class Rule:
     def __post_init__(self) -> None:
         for name in ALLOWANCES:
             if not isinstance(getattr(self, name), bool):
-                raise PlanError(f"{name} = {getattr(self, name)!r}", why="true or false is expected")
+                raise PlanError(
+                    f"{name} = {getattr(self, name)!r}", why="true or false is expected", fix=f"{name} = true"
+                )
         if not isinstance(self.measure, str):
-            raise PlanError(f"measure = {self.measure!r}", why="a text is expected")
+            raise PlanError(
+                f"measure = {self.measure!r}", why="a text is expected", fix='measure = "pass rate"'
+            )
         for name, value in self.groups.items():
             if not isinstance(value, str):
                 key = name.replace(" ", "_")
                 why = f"known: {', '.join(OPTIONS)}; a group, such as functionality, is given as a text"
-                raise PlanError(f'unknown key "{key}"', why=why, fix=nearest(key.replace("-", "_"), OPTIONS))
+                raise PlanError(
+                    f'unknown key "{key}"',
+                    why=why,
+                    fix=nearest(key.replace("-", "_"), OPTIONS) or "one of those, or a text",
+                )
         known = get_args(Judge)
         if self.judge not in known:
-            fix = nearest(str(self.judge), known)
+            fix = nearest(str(self.judge), known) or "one of those"
             raise PlanError(f"judge = {self.judge!r}", why=f"known: {', '.join(known)}", fix=fix)
         self._check_limit()
 
@@ -87,7 +95,11 @@ class Rule:
         limit = getattr(self, limits[0])
         is_number = isinstance(limit, int | float) and not isinstance(limit, bool) and limit == limit
         if not is_number or (limits[0] == LIMITS[-1] and limit < 0):
-            raise PlanError(f"{limits[0]} = {limit!r}", why="a number is expected, such as 0.9")
+            raise PlanError(
+                f"{limits[0]} = {limit!r}",
+                why="a number is expected, such as 0.9",
+                fix=f"{limits[0]} = 0.9" if limits[0] != LIMITS[-1] else f"{limits[0]} = 0.02",
+            )
 
     @property
     def kind(self) -> str:
@@ -117,7 +129,10 @@ class Rule:
 
 def read_rules(path: Path) -> list[Rule]:
     """The rules of a file, checked whole."""
-    return make_rules(read_toml(path), str(path))
+    return make_rules(
+        read_toml(path, 'tables such as [[rule]] with functionality = "negation" and at_least = 0.9'),
+        str(path),
+    )
 
 
 def make_rules(table: Mapping[str, Any], where: str = "rules") -> list[Rule]:

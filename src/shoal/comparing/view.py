@@ -65,9 +65,10 @@ def about_cases(result: Result) -> str:
     settings = result.settings
     unusual = {} if settings is None else differing(settings)
     words = [
-        f"{name} {PurePath(value).name if isinstance(value, str) else value}"
+        f"{name} {' / '.join(value) if isinstance(value, tuple) else PurePath(str(value)).name}"
         for name, value in unusual.items()
-        if isinstance(value, str | int | float) and not isinstance(value, bool)
+        if (isinstance(value, str | int | float) and not isinstance(value, bool))
+        or (isinstance(value, tuple) and all(isinstance(word, str) for word in value))
     ]
     profile = getattr(settings, "profile", "")
     parts = [str(result.job.get("protocol", "")), *words, f"{len(result.cases):,} cases"]
@@ -90,12 +91,12 @@ def _sentence(comparison: Comparison) -> list[Words | Number | str]:
                 f"The {_of(row)} is {size} {'higher' if more else 'lower'} in B than in A", tone or "strong"
             )
         )
-        pieces.append(f" ({_interval(row)}), p {_p(row.p)}")
+        pieces.append(f" ({_interval(row)}), p {_p(row.p)}{_beside(comparison)}")
     elif not row.gained and not row.lost and row.facts.get("over") != RUNS:
         pieces.append(Words("A and B pass the same cases", "strong"))
     else:
         pieces.append(Words(f"No difference shown in the {_of(row)}", "strong"))
-        p = f", p {_p(row.p)}" if row.p is not None else ""
+        p = f", p {_p(row.p)}{_beside(comparison)}" if row.p is not None else ""
         pieces.append(f": {_signed(row)}{_unit(row)} ({_interval(row) or 'no interval'}){p}")
         pieces.append(
             f"; one of {_detectable(row)} would mostly have been found" if row.mde is not None else ""
@@ -111,6 +112,14 @@ def _sentence(comparison: Comparison) -> list[Words | Number | str]:
         ]
         pieces += [Words(f"no difference shown in {len(undecided)}", "quiet")]
     return [*pieces, ".\n"]
+
+
+def _beside(comparison: Comparison) -> str:
+    """Beside the headline's own p that of the table, which is adjusted for all its rows, where they differ."""
+    row = comparison.headline
+    if row.p is None or row.adjusted is None or shown_p(row.p) == shown_p(row.adjusted):
+        return ""
+    return f" by itself, {_p(row.adjusted)} adjusted for every row"
 
 
 def _about_margin(comparison: Comparison) -> list[Words | Number | str]:
@@ -211,12 +220,14 @@ def _rows(comparison: Comparison, cells: Sequence[Callable[[Row], Cell]]) -> Ite
     def line(row: Row, name: str, mark: str = "", tone: Tone = "") -> TableRow:
         return TableRow([Words(mark, tone), Words(name, tone), *(cell(row) for cell in cells)])
 
-    def block(title: str, rows: Sequence[Row], tone: Tone, mark: str) -> Iterator[TableRow]:
+    def block(title: str, rows: Sequence[Row], tone: Tone, mark: str, more: int = 0) -> Iterator[TableRow]:
         if rows:
             yield TableRow()
-            yield TableRow(["", Words(f"{title} ({len(rows)})", tone or "strong")])
+            yield TableRow(["", Words(f"{title} ({len(rows) + more})", tone or "strong")])
             for row in rows:
                 yield line(row, row.name, mark, tone)
+            if more:
+                yield TableRow(["", Words(f"… {more} more: no case changed", "quiet")])
 
     for row in comparison.by(""):
         yield line(row, row.name, tone="strong")
@@ -228,8 +239,8 @@ def _rows(comparison: Comparison, cells: Sequence[Callable[[Row], Cell]]) -> Ite
     worse, better, undecided = _sorted(comparison)
     yield from block(f"{_word(comparison, 'worse')} in B", worse, "bad", "▼") if worse else ()
     yield from block(f"{_word(comparison, 'better')} in B", better, "good", "▲") if better else ()
-    over_runs = [row for row in undecided if row.facts.get("over") == RUNS or row.gained or row.lost]
-    yield from block("no difference shown", over_runs, "", "")
+    moved = [row for row in undecided if row.facts.get("over") == RUNS or row.gained or row.lost]
+    yield from block("no difference shown", moved, "", "", len(undecided) - len(moved))
     for level in between:
         if level not in short:
             yield from block(f"by {level}", comparison.by(level), "", "")

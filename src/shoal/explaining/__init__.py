@@ -57,7 +57,8 @@ def explain(
     for row in explained:
         if not np.isfinite(row.values).all():
             raise ModelError(
-                f"{model!r} gives no finite probabilities to copies of {' '.join(row.units.words)[:200]!r}"
+                f"{model!r} gives no finite probabilities to copies of {' '.join(row.units.words)[:200]!r}",
+                fix="mend the model: a text with words left out needs an answer too",
             )
     return explained
 
@@ -90,5 +91,5 @@ def _check_label(copies: Copies, how: How) -> None:
         raise PlanError(
             f"no label is called {how.label!r}",
             why=f"the model's are {', '.join(copies.labels)}",
-            fix=nearest(how.label, copies.labels),
+            fix=nearest(how.label, copies.labels) or "one of those",
         )

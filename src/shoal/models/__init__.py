@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl
+from urllib.parse import unquote_plus
 
 from ..errors import ModelError, nearest
 
@@ -55,8 +55,23 @@ def parse_spec(spec: str) -> ModelSpec:
             f"model {spec!r} names no model",
             fix="predictions:FILE, hf:DIR, python:module:name or tiny:NAME",
         )
-    pairs = parse_qsl(query, keep_blank_values=True, strict_parsing=False)
-    return ModelSpec(scheme, name, dict(pairs))
+    return ModelSpec(scheme, name, _options(query, spec))
+
+
+def _options(query: str, spec: str) -> dict[str, str]:
+    """What stands behind the question mark; each option once, with its value."""
+    options: dict[str, str] = {}
+    for part in filter(None, query.split("&")):
+        key, equals, value = map(unquote_plus, part.partition("="))
+        if not equals or not key:
+            raise ModelError(f"model {spec!r}: {part!r} is not of the form option=value", fix="?option=value")
+        if key in options:
+            raise ModelError(
+                f"model {spec!r}: {key} is given twice, as {options[key]!r} and {value!r}",
+                fix="give each option once",
+            )
+        options[key] = value
+    return options
 
 
 def digest_file(path: Path) -> str:

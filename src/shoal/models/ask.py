@@ -438,7 +438,10 @@ class AnswerRows(Sequence[Answer]):
 
     def __init__(self, answers: Answers, ids: Sequence[str]) -> None:
         if len(ids) != len(answers.predictions):
-            raise DataError(f"{len(answers.predictions):,} answers for {len(ids):,} examples")
+            raise DataError(
+                f"{len(answers.predictions):,} answers for {len(ids):,} examples",
+                fix="an answer to each example",
+            )
         self.answers = answers
         self.ids = ids
         places = range(len(ids))
@@ -505,7 +508,9 @@ def by_mark(rows: Iterable[Answer], questions: Questions, built: Asked) -> dict[
         else:
             marks[row.mark].append(row)
     if not marks:
-        raise NoAnswerError(f"none of {len(questions.ids):,} examples has an answer")
+        raise NoAnswerError(
+            f"none of {len(questions.ids):,} examples has an answer", fix="shoal run PLAN, which asks again"
+        )
     if not as_columns:
         return {mark: by_case(kept, questions, built.cases) for mark, kept in marks.items()}
     labels = built.labels or number_labels(built.cases)
@@ -568,7 +573,10 @@ class _Places:
         """The row that answers each example of the cases."""
         missing = int((self._rows < 0).sum())
         if missing:
-            raise NoAnswerError(f"{missing:,} of {len(self._rows):,} examples have no answer")
+            raise NoAnswerError(
+                f"{missing:,} of {len(self._rows):,} examples have no answer",
+                fix="shoal run PLAN, which asks again; answers of other cases do not fit",
+            )
         return self._rows[self._questions.rows]
 
 

@@ -53,7 +53,10 @@ class Row:
 def pieces_of(model: HFModel, examples: Sequence[Example]) -> list[Pieces]:
     """The tokens of whole examples; one that the model does not take whole is refused."""
     if not model.tokenizer.is_fast:
-        raise ModelError(f"{model!r}: its tokenizer does not say which letters a token stands for")
+        raise ModelError(
+            f"{model!r}: its tokenizer does not say which letters a token stands for",
+            fix="a checkpoint with a fast tokenizer (tokenizer.json)",
+        )
     longest = max(model.lengths(examples), default=0)
     if longest > model.longest:
         raise ModelError(

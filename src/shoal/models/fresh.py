@@ -38,7 +38,9 @@ class Fresh:
         if asked == "embed":
             return self._network.base_model
         raise ModelError(
-            f"{self.name} has no trained {HEADS[asked][1]}", why=f"it has a {HEADS[self.kind][1]}"
+            f"{self.name} has no trained {HEADS[asked][1]}",
+            why=f"it has a {HEADS[self.kind][1]}",
+            fix="a checkpoint with that head: hf:DIR",
         )
 
 

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from ..errors import ModelError, nearest, some
 from ..records import Answers, Example
 from . import ModelSpec
+from .ask import Classifier, Embedder, Extractor, HasAnswered, LanguageModel, MaskFiller
 from .calling import Limited, contained
 from .forms import NOTHING, Given, listed, read_given
 from .identity import call_watched, import_watched, made_of, short_names
@@ -58,6 +59,16 @@ def around(answerer: Any) -> "ImportedModel":
     model = ImportedModel("builtins", getattr(answerer, "__name__", type(answerer).__name__))
     model._answerer, model._handed_over = answerer, True
     return model
+
+
+def askable(model: Any) -> Any:
+    """A model of ours as it is; a function, a scikit-learn object or a pipeline as `python:` would have it."""
+    if model is None:
+        raise ModelError(
+            "no model was given: it is None", fix="a spec such as tiny:sentiment, a function, an object"
+        )
+    known = (HasAnswered, Classifier, Extractor, LanguageModel, MaskFiller, Embedder)
+    return model if isinstance(model, known) else around(model)
 
 
 def _seconds(spec: ModelSpec) -> float | None:
@@ -229,7 +240,9 @@ class ImportedModel:
         assert given.vectors is not None
         unnamed = "" if "labels" in self.options else NO_NAME
         written = given.names or classes or tuple(f"{unnamed}{n}" for n in range(given.vectors.shape[1]))
-        theirs = suite_names(self._called(given, classes, written, labels), labels, repr(self))
+        own = self._called(given, classes, written, labels)
+        named_by = self._with_option(labels, len(own)) if self._handed_over and labels else ""
+        theirs = suite_names(own, labels, repr(self), named_by)
         names = in_suite_order(theirs, labels)
         arranged = given.vectors[:, [theirs.index(name) for name in names]]
         codes = np.where(np.isfinite(arranged), arranged, -np.inf).argmax(axis=1)

@@ -164,8 +164,10 @@ def plain(name: str) -> str:
     return next((group[0] for group in SAME if words in group), words)
 
 
-def suite_names(own: Sequence[str], labels: Sequence[str] | None, who: str) -> tuple[str, ...]:
-    """For each of a model's labels the suite's name of it.
+def suite_names(
+    own: Sequence[str], labels: Sequence[str] | None, who: str, named_by: str = ""
+) -> tuple[str, ...]:
+    """For each of a model's labels the suite's name of it; `named_by` is how to name them, if not by `?labels=`.
 
     A two-class sentiment model has the two ends of a three-label suite; what lies between is the scorer's business.
 
@@ -181,13 +183,13 @@ def suite_names(own: Sequence[str], labels: Sequence[str] | None, who: str) -> t
         raise ModelError(
             f"{who} calls its labels {', '.join(own)}",
             why=f"which of them is which of {', '.join(labels)} cannot be told; a wrong guess turns every answer round",
-            fix=f"{who}{'&' if '?' in who else '?'}labels={','.join(likely(len(own), labels))}, "
-            "in the order the model was trained with",
+            fix=(named_by or f"{who}{'&' if '?' in who else '?'}labels={','.join(likely(len(own), labels))}")
+            + ", in the order the model was trained with",
         )
     raise ModelError(
         f"{who} answers {', '.join(own)}; the suite's labels are {', '.join(labels)}",
         why=_difference(found, labels),
-        fix="?labels= with the suite's names, in the order of the model's own labels",
+        fix=f"{named_by or '?labels='} with the suite's names, in the order of the model's own labels",
     )
 
 

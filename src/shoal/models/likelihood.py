@@ -106,7 +106,9 @@ def fillers(network: Any, tokenizer: Any, gaps: Sequence[tuple[str, str, str]]) 
     starts, words = [], []
     for frame, (before, word, _) in zip(frames, gaps, strict=True):
         if frame.ids.count(mask) != 1:
-            raise ModelError(f"a text with a mask of its own: {tokenizer.decode(frame.ids)!r}")
+            raise ModelError(
+                f"a text with a mask of its own: {tokenizer.decode(frame.ids)!r}", fix="leave such texts out"
+            )
         start = frame.ids.index(mask)
         spaced = f" {word}" if before.endswith(" ") else word
         own = tokenizer(spaced, add_special_tokens=False, verbose=False)["input_ids"]
@@ -188,10 +190,12 @@ def look_at(
     network: Any,
     tokenizer: Any,
     rows: Sequence[Tokens],
-    places: Sequence[int],
+    places: Sequence[int] | Sequence[Sequence[int]],
     note: "Callable[[list[int], Tensor], None]",
 ) -> None:
     """Hand `note` the logits (texts, vocabulary) at one place of each text, part by part, in no order.
+
+    Where each text has several places, as many as every other, they are (texts, places, vocabulary).
 
     The parts are small, and several cores are better used by as many parts than by all of them on one.
     """
@@ -265,6 +269,8 @@ def mask_of(tokenizer: Any) -> int:
     """The number of the mask."""
     if tokenizer.mask_token_id is None:
         raise ModelError(
-            "the tokenizer has no mask", why="only masked language models can be asked to fill one"
+            "the tokenizer has no mask",
+            why="only masked language models can be asked to fill one",
+            fix="a masked language model, or a diagnostic that asks for no mask",
         )
     return int(tokenizer.mask_token_id)

@@ -37,6 +37,8 @@ ALIKE = 0.1
 """If no probability moves by more over all examples asked, the head says nothing about them."""
 RARE = 0.001
 """How improbable a result must be before it is called likely to be a mistake."""
+EXPLAINED = 0.4
+"""How far another order must explain a model's answers, from 0 (not at all) to 1, before its own is doubted."""
 SHOWN = 200
 """Letters of an error, in a line."""
 FEW = 8
@@ -326,7 +328,8 @@ def label_order(
     right = int(np.trace(table))
     best, meaning = _best_order(table, names) if right / n <= 0.5 else (right, {})
     # Two of three labels swapped leave a third right: at chance, not below it.
-    if best > right and (bdtr(right, n, 1 / k) < RARE or best / n >= 0.8):
+    suspect = best > right and (bdtr(right, n, 1 / k) < RARE or best / n >= 0.8)
+    if suspect and _explained(table, names, meaning) >= EXPLAINED:
         changes = [f"{name} meant {meant}" for name, meant in meaning.items() if name != meant]
         return Check(
             title,
@@ -335,8 +338,9 @@ def label_order(
             f"{', '.join(changes)}. If so, give ?labels={','.join(meaning[name] for name in order or names)}",
         )
     if bdtrc(right - 1, n, 1 / k) >= RARE:
+        bad = "; no other order would explain its answers" if suspect else ""
         return Check(
-            title, None, f"cannot be told: {right} of {n} labelled examples right, {n / k:.0f} by chance"
+            title, None, f"cannot be told: {right} of {n} labelled examples right, {n / k:.0f} by chance{bad}"
         )
     return Check(title, True, f"{right} of {n} labelled examples right ({n / k:.0f} by chance)")
 
@@ -349,6 +353,19 @@ def _best_order(table: NDArray[np.int64], names: Sequence[str]) -> tuple[int, di
     rows, columns = linear_sum_assignment(-table)
     pairs = zip(rows.tolist(), columns.tolist(), strict=True)
     return int(table[rows, columns].sum()), {names[row]: names[column] for row, column in pairs}
+
+
+def _explained(table: NDArray[np.int64], names: Sequence[str], meaning: Mapping[str, str]) -> float:
+    """How far labels of these meanings agree with what is expected, beyond what their frequencies do: Cohen's kappa.
+
+    A model that calls nearly everything harmless is wrong on most cases of a suite full of harm, and under the other
+    order right on most; either way its answers say nothing of the cases.
+    """
+    order = [list(names).index(meaning[name]) for name in names]
+    turned = table[:, order]
+    n = turned.sum()
+    chance = float(turned.sum(0) @ turned.sum(1)) / n
+    return float((np.trace(turned) - chance) / (n - chance)) if n > chance else 0.0
 
 
 def _confusion(given: Sequence[str], expected: Sequence[str], names: Sequence[str]) -> NDArray[np.int64]:

@@ -86,7 +86,10 @@ def _states(
     """The last layer (texts, tokens, width), and the letters that each token stands for."""
     torch, _ = libraries()
     if not model.tokenizer.is_fast:
-        raise ModelError(f"{model!r}: its tokenizer does not say which letters a token stands for")
+        raise ModelError(
+            f"{model!r}: its tokenizer does not say which letters a token stands for",
+            fix="a checkpoint with a fast tokenizer (tokenizer.json)",
+        )
     encoded = model.tokenizer(
         list(texts),
         add_special_tokens=special,

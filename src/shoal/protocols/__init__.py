@@ -37,6 +37,6 @@ def find_protocol(name: str) -> ProtocolModule:
         raise PlanError(
             f"protocol {name!r} is not known",
             why=f"known: {', '.join(PROTOCOLS)}",
-            fix=nearest(name, PROTOCOLS),
+            fix=nearest(name, PROTOCOLS) or "one of those",
         )
     return cast(ProtocolModule, import_module(PROTOCOLS[name][0], __name__))

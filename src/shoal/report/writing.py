@@ -12,7 +12,7 @@ from ..show.latex import as_latex
 from ..show.markdown import as_markdown
 from ..views import Section, Words
 from .data import Page
-from .html import write_page
+from .html import refuse_device, write_page
 
 SUFFIXES = {"html": ".html", "md": ".md", "csv": ".csv", "latex": ".tex"}
 """Format to the ending of its file."""
@@ -20,6 +20,7 @@ SUFFIXES = {"html": ".html", "md": ".md", "csv": ".csv", "latex": ".tex"}
 
 def write_forms(page: Page, jobs: Sequence[Mapping[str, Any]], path: Path, form: str) -> Path:
     """Write a page; whatever the form, the tables that have names come with it as CSV."""
+    refuse_device(path)
     if form == "html":
         write_page(page, path, jobs)
     else:

@@ -52,15 +52,23 @@ def model_of(job: Job) -> Any:
 def _ask(job: Job, store: RunStore, built: Built, progress: Progress) -> None:
     """Ask a model as it is, after a look at whether its answers can be trusted."""
     model = model_of(job)
+    ask, memory = _asker(job, model, built), store.memory
+    if memory is not None:
+        ask = memory.asker(job, model, built, ask)
     if not store.has_checks(job.id):
-        store.write_checks(job.id, _checks(model, built))
+        checks = (
+            _checks(model, built)
+            if memory is None
+            else memory.checks(job, built, lambda: _checks(model, built))
+        )
+        store.write_checks(job.id, checks)
     questions = questions_of(model, built.cases)
     sizes = [len(batch) for batch in batch_plan(model, questions)]
     with store.partial(job.id, sizes) as partial:
         if partial.done:
             _refuse_mixture(model, built, questions, partial, progress)
         kept = sum(sizes[: partial.done])
-        for rows in ask_batches(_asker(job, model, built), model, questions, partial.done):
+        for rows in ask_batches(ask, model, questions, partial.done):
             partial.add(rows)
             kept += len(rows)
             progress("asking", kept, len(questions.ids))

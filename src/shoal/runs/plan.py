@@ -13,6 +13,7 @@ anything runs.
 
 import hashlib
 import json
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
@@ -22,10 +23,11 @@ from urllib.parse import quote
 
 from ..errors import PlanError, ShoalError, nearest
 from ..files import read_toml
-from ..models import load_model, parse_spec
+from ..models import SCHEMES, load_model, parse_spec
 from ..models.labels import labels_option
 from ..protocols import PROTOCOLS, find_protocol
 from ..protocols.base import identity, is_random
+from ..protocols.ranges import LARGEST_SEED
 from .settings import make_settings
 
 TOP = ("models", "seeds", "groups")
@@ -182,7 +184,50 @@ def short_hash(resolved: Mapping[str, Any], letters: int = 8) -> str:
 
 def read_plan(path: Path) -> Plan:
     """A plan file, checked whole: unknown keys, wrong types, missing files, two sources for one value."""
-    return make_plan(read_toml(path), str(path))
+    table = read_toml(
+        path, 'lines such as models = ["predictions:answers.jsonl"], and a table such as [behaviour]'
+    )
+    try:
+        return make_plan(_located(table, path.parent), str(path))
+    except PlanError as problem:
+        raise problem if str(problem).startswith(str(path)) else problem.at(str(path)) from None
+
+
+def _located(value: Any, folder: Path) -> Any:
+    """What a plan says, its relative paths as they are seen from here: they start at the plan's own folder."""
+    if isinstance(value, Mapping):
+        return {key: _located(inner, folder) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_located(inner, folder) for inner in value]
+    if not isinstance(value, str) or not value or "\0" in value:
+        return value
+    scheme, colon, name = value.partition(":")
+    if colon and scheme in SCHEMES:
+        head, mark, options = name.partition("?")
+        return f"{scheme}:{_seen_from_here(head, folder)}{mark}{options}"
+    path, colon, part = value.rpartition(":")
+    if colon and "." in path:
+        return f"{_seen_from_here(path, folder)}:{part}"
+    return _seen_from_here(value, folder) if "." in value or "/" in value else value
+
+
+def _seen_from_here(name: str, folder: Path) -> str:
+    """A path that is there from the plan's folder, as it is from here; anything else as it is."""
+    there = folder / name
+    try:
+        if not name or Path(name).is_absolute() or not there.exists():
+            return name
+        if not Path(name).exists():
+            return os.path.relpath(there)
+        if there.samefile(name):
+            return name
+    except OSError:  # no name of a file
+        return name
+    raise PlanError(
+        f"{name} is in the plan's folder and another one in the folder you are in: which is meant?",
+        why="paths in a plan start at its own folder; where nothing is there, at the folder you are in",
+        fix=f"run it from {folder}, or write {there.resolve()}",
+    )
 
 
 def make_plan(table: Mapping[str, Any], where: str = "plan") -> Plan:
@@ -191,7 +236,9 @@ def make_plan(table: Mapping[str, Any], where: str = "plan") -> Plan:
     for key in table:
         if key not in known:
             why = f"known: {', '.join(known)}"
-            raise PlanError(f'{where}: unknown key "{key}"', why=why, fix=nearest(key, known))
+            raise PlanError(
+                f'{where}: unknown key "{key}"', why=why, fix=nearest(key, known) or "one of those"
+            )
     protocols = [name for name in PROTOCOLS if name in table]
     if not protocols:
         raise PlanError(
@@ -207,7 +254,10 @@ def make_plan(table: Mapping[str, Any], where: str = "plan") -> Plan:
     for name in protocols:
         values = table[name]
         if not isinstance(values, Mapping):
-            raise PlanError(f"{where}: [{name}] must be a table, found {values!r}")
+            raise PlanError(
+                f"{where}: [{name}] must be a table, found {values!r}",
+                fix=f"[{name}] on a line of its own, its settings below it",
+            )
         if "seed" in values and "seeds" in table:
             raise PlanError(
                 f"{where}: [{name}] seed and the plan's seeds: two sources for one value", fix="keep seeds"
@@ -220,8 +270,17 @@ def make_plan(table: Mapping[str, Any], where: str = "plan") -> Plan:
 def _seeds(table: Mapping[str, Any], where: str) -> tuple[int, ...]:
     seeds = table.get("seeds", [0])
     whole = isinstance(seeds, list) and all(isinstance(s, int) and not isinstance(s, bool) for s in seeds)
-    if not whole or not seeds or len(set(seeds)) < len(seeds):
-        raise PlanError(f"{where}: seeds = {seeds!r}", why="a list of different whole numbers is expected")
+    if (
+        not whole
+        or not seeds
+        or len(set(seeds)) < len(seeds)
+        or not 0 <= min(seeds) <= max(seeds) <= LARGEST_SEED
+    ):
+        raise PlanError(
+            f"{where}: seeds = {seeds!r}",
+            why=f"a list of different whole numbers from 0 to {LARGEST_SEED:,} is expected",
+            fix="seeds = [0, 1, 2]",
+        )
     return tuple(seeds)
 
 
@@ -232,11 +291,11 @@ def _models(given: Any, where: str) -> dict[str, str]:
     if isinstance(given, list) and all(isinstance(spec, str) for spec in given):
         twice = next((spec for spec in given if given.count(spec) > 1), None)
         if twice:
-            raise PlanError(f"{where}: model {twice!r} is there twice")
+            raise PlanError(f"{where}: model {twice!r} is there twice", fix="name each model once")
         return {spec: spec for spec in given}
     if not isinstance(given, Mapping):
         why = "a list of model specs, or tables [models.NAME], is expected"
-        raise PlanError(f"{where}: models = {given!r}", why=why)
+        raise PlanError(f"{where}: models = {given!r}", why=why, fix='models = ["predictions:answers.jsonl"]')
     return {name: _spec(name, table, where) for name, table in given.items()}
 
 
@@ -248,7 +307,10 @@ def _spec(name: str, table: Any, where: str) -> str:
     given = parse_spec(table["spec"]).options
     both = sorted(set(options) & set(given))
     if both:
-        raise PlanError(f"{place}: {both[0]} stands in the spec and in the table: two sources for one value")
+        raise PlanError(
+            f"{place}: {both[0]} stands in the spec and in the table: two sources for one value",
+            fix="keep one of them",
+        )
     words = {key: _option(value) for key, value in options.items()}
     joined = "&".join(f"{key}={quote(value, safe=QUOTED)}" for key, value in {**given, **words}.items())
     return str(table["spec"]).partition("?")[0] + (f"?{joined}" if joined else "")
@@ -268,7 +330,10 @@ def _option(value: Any) -> str:
 
 def _groups(given: Any, where: str) -> dict[str, Group]:
     if not isinstance(given, Mapping):
-        raise PlanError(f"{where}: [groups] must be a table of lists of models, found {given!r}")
+        raise PlanError(
+            f"{where}: [groups] must be a table of lists of models, found {given!r}",
+            fix='[groups] with base = ["hf:one", "hf:two"]',
+        )
     groups = {name: _group(value, f"{where}: [groups] {name}") for name, value in given.items()}
     specs = [spec for group in groups.values() for spec in group.models]
     twice = next((spec for spec in specs if specs.count(spec) > 1), None)
@@ -283,7 +348,9 @@ def _group(given: Any, place: str) -> Group:
     unknown = next((key for key in table if key not in GROUP), None)
     if unknown:
         raise PlanError(
-            f"{place}: unknown key {unknown!r}", why=f"known: {', '.join(GROUP)}", fix=nearest(unknown, GROUP)
+            f"{place}: unknown key {unknown!r}",
+            why=f"known: {', '.join(GROUP)}",
+            fix=nearest(unknown, GROUP) or "one of those",
         )
     specs = table.get("models")
     if not isinstance(specs, list) or not specs or not all(isinstance(spec, str) for spec in specs):
@@ -325,3 +392,26 @@ def check_plan(plan: Plan) -> list[Job]:
         return plan.jobs()
     except ShoalError as problem:
         raise problem.at(plan.where) from None
+
+
+def reachable(plan: Plan) -> tuple[Plan, list[Job], dict[str, str]]:
+    """As much of a plan as can be looked at: its models that are found, their jobs, and why the others are not.
+
+    What is done by now can be read although the folder of another model has gone.
+    """
+    try:
+        return plan, plan.jobs(), {}
+    except ShoalError:
+        problems = {spec: problem for spec in plan.models.values() if (problem := _problem_of(spec))}
+    models = {name: spec for name, spec in plan.models.items() if spec not in problems}
+    narrowed = replace(plan, models=models) if models else plan
+    return narrowed, check_plan(narrowed), problems
+
+
+def _problem_of(spec: str) -> str:
+    """Why a model cannot be found; empty where it can."""
+    try:
+        fingerprint_of(spec)
+    except ShoalError as problem:
+        return str(problem)
+    return ""

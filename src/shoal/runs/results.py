@@ -82,7 +82,7 @@ def find_stored(name: str, into: Path) -> Result:
     known = store.job_ids()
     if not any(name in one for one in known):
         if path.suffix in (".json", ".jsonl", ".csv", ".gz"):
-            raise DataError(f"{path}: no such file")
+            raise DataError(f"{path}: no such file", fix="check the name, and the folder you are in")
         raise StoreError(
             f"{name!r} is neither a model, nor a result file, nor a job of {into}",
             why=f"its jobs are {some(known, 3)}" if known else f"{into} has no job",
@@ -100,7 +100,11 @@ def read_result(path: Path) -> Result:
     try:
         found = json.loads(text)
     except (ValueError, RecursionError) as problem:
-        fix = f"predictions:{path}, if it holds predictions" if path.suffix != ".json" else ""
+        fix = (
+            f"predictions:{path}, if it holds predictions"
+            if path.suffix != ".json"
+            else f"shoal try … --json > {path}"
+        )
         raise DataError(f"{path}: not a result file", why=f"not JSON: {problem}", fix=fix) from None
     if not isinstance(found, dict) or not {"jobs", "measures"} <= found.keys():
         raise DataError(
@@ -131,7 +135,9 @@ def _measures(rows: Any, path: Path) -> list[Measure]:
     except ValidationError as problem:
         first = problem.errors()[0]
         where = ".".join(map(str, first["loc"]))
-        raise DataError(f"{path}: measures.{where}: {first['msg'].lower()}") from None
+        raise DataError(
+            f"{path}: measures.{where}: {first['msg'].lower()}", fix="write it anew: shoal try … --json"
+        ) from None
 
 
 def has_outcomes(result: Result) -> bool:

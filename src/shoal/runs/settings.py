@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from types import UnionType
 from typing import Any, cast, get_args, get_origin, get_type_hints
 
@@ -21,15 +21,30 @@ def make_settings(kind: type[Any], values: Mapping[str, Any], where: str) -> Any
         return TypeAdapter(kind).validate_python(plain)
     except ValidationError as problem:
         first = problem.errors()[0]
-        said: Any = plain
+        value: Any = plain
         names: list[str] = []
         for part in first["loc"]:
-            if not isinstance(said, Mapping) or part not in said:
+            if not isinstance(value, Mapping) or part not in value:
                 break
-            said, names = said[part], [*names, str(part)]
+            value, names = value[part], [*names, str(part)]
         raise PlanError(
-            f"{where}: {'.'.join(names)} = {said!r}", why=first["msg"][0].lower() + first["msg"][1:]
+            f"{where}: {'.'.join(names)} = {value!r}",
+            why=first["msg"][0].lower() + first["msg"][1:],
+            fix=_remedy(kind, names, value, first),
         ) from None
+
+
+def _remedy(kind: type[Any], names: Sequence[str], value: Any, problem: Mapping[str, Any]) -> str:
+    """What to write instead: the word most like it, or nothing, which is the usual value."""
+    words = re.findall(r"'([^']*)'", str(problem.get("ctx", {}).get("expected", "")))
+    close = nearest(str(value), words)
+    if close:
+        return f"{'.'.join(names)} = {close}"
+    default = next((field.default for field in fields(kind) if [field.name] == list(names)), None)
+    usual = (
+        "" if default is None or default is MISSING or is_dataclass(default) else f", which is {default!r}"
+    )
+    return f"leave it out for the usual value{usual}"
 
 
 def _plain(kind: type[Any], values: Mapping[str, Any], where: str) -> dict[str, Any]:
@@ -43,7 +58,7 @@ def _plain(kind: type[Any], values: Mapping[str, Any], where: str) -> dict[str, 
             raise PlanError(
                 f'{where}: unknown setting "{name}"',
                 why=f"known: {', '.join(one.removesuffix('_') for one in known)}",
-                fix=nearest(name, known),
+                fix=nearest(name, known) or "one of those",
             )
         table = next((hint for hint in known[name] if is_dataclass(hint)), None)
         if table is not None and isinstance(value, Mapping):
@@ -97,6 +112,6 @@ def parse_pairs(pairs: Sequence[str]) -> dict[str, str]:
         if not equals or not key:
             raise PlanError(f"--set {pair}: not of the form key=value", fix="--set suite=sentiment")
         if key in values:
-            raise PlanError(f"--set {key}: given twice, as {values[key]!r} and {value!r}")
+            raise PlanError(f"--set {key}: given twice, as {values[key]!r} and {value!r}", fix="give it once")
         values[key] = value
     return values

@@ -30,7 +30,7 @@ from itertools import chain
 from pathlib import Path
 from platform import node
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from filelock import FileLock, Timeout
 
@@ -44,6 +44,9 @@ from .cases import DamagedError, is_whole, load_built, save_built
 from .columns import KeptColumns, write_columns
 from .plan import Job
 
+if TYPE_CHECKING:
+    from .remembering import Memory
+
 WRITTEN_AT_ONCE = 10_000
 """Answers: stored predictions come as one batch, however many there are."""
 ERRORS = "errors"
@@ -53,6 +56,9 @@ PATIENCE = 2.0
 
 class RunStore:
     """A folder that keeps the results of jobs."""
+
+    memory: "Memory | None" = None
+    """What models have said in this process, where that is to be used."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -122,7 +128,9 @@ class RunStore:
     def find(self, name: str) -> str:
         """The id of the one job whose id holds this."""
         known = self.job_ids()
-        matching = [name] if name in known else [job_id for job_id in known if name in job_id]
+        matching = (
+            [name] if name in known else [job_id for job_id in known if name.strip() and name in job_id]
+        )
         if len(matching) != 1:
             what = "no job" if not matching else f"{len(matching)} jobs"
             raise StoreError(
@@ -142,7 +150,9 @@ class RunStore:
         try:
             job: dict[str, Any] = json.loads(path.read_text())
         except (OSError, ValueError) as problem:
-            raise StoreError(f"{path}: cannot be read", why=str(problem)) from None
+            raise StoreError(
+                f"{path}: cannot be read", why=str(problem), fix="remove its folder, and run the plan again"
+            ) from None
         return job
 
     @contextmanager
@@ -314,8 +324,9 @@ def _remember(path: Path, built: Built) -> None:
 class ThrownAway(RunStore):
     """A store for this moment: the same steps, kept in memory; weights that jobs share go with its folder."""
 
-    def __init__(self) -> None:
+    def __init__(self, memory: "Memory | None" = None) -> None:
         super().__init__(Path(tempfile.mkdtemp(prefix="shoal-")))
+        self.memory = memory
         self._built: dict[str, Built] = {}
         self._answers: dict[str, list[Sequence[Answer]]] = {}
         self._checks: dict[str, list[dict[str, Any]]] = {}
@@ -445,7 +456,9 @@ class PartialAnswers:
             self.path.replace(self.final)
         except OSError as problem:
             raise StoreError(
-                f"{self.final}: cannot be written", why=problem.strerror or str(problem)
+                f"{self.final}: cannot be written",
+                why=problem.strerror or str(problem),
+                fix="free some space; the same command then goes on from here",
             ) from None
 
     def __enter__(self) -> Self:
@@ -491,7 +504,9 @@ def check_seal(path: Path) -> None:
     """Refuse a file that is not what it was when it was put in place."""
     known = seal(path)
     if known.exists() and known.read_text().split()[:1] != [digest(path)]:
-        raise DataError("its content is not what it was when it was written")
+        raise DataError(
+            "its content is not what it was when it was written", fix="remove it: the same command asks again"
+        )
 
 
 def _digest(plain: Mapping[str, Any]) -> str:

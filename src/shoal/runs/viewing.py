@@ -1,6 +1,6 @@
 """What a job or a plan shows: its protocol says what, the renderers say how."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,7 +10,8 @@ from ..explaining.view import text_blocks
 from ..models import load_model
 from ..protocols import find_protocol
 from ..protocols.base import Compared
-from ..records import Case, Finding, Measure, Measures, Result
+from ..records import Case, Finding, Measure, Measures, Outcome, Result
+from ..selecting import choose
 from ..views import Block, CaseList, Number, Section, Text, Words, expected_words, shown_cases
 from .plan import Job, Plan
 from .scoring import brief_result, results_of
@@ -39,35 +40,15 @@ def plan_sections(
     return sections
 
 
-def report_parts(
-    plan: Plan, jobs: Sequence[Job], store: RunStore, compared: Mapping[str, Compared]
-) -> dict[str, list[Section]]:
-    """A plan as a page shows it, heading by heading: its jobs together, then each that was not trained here."""
-    parts: dict[str, list[Section]] = {}
-    for protocol, settings in plan.tables.items():
-        results = results_of(plan, jobs, store, protocol)
-        if protocol in compared:
-            together = compared[protocol]
-            view = find_protocol(protocol).view
-            parts[protocol] = view(settings, results, together.measures, together.findings)
-        if protocol not in compared or not _trains(jobs, protocol):
-            for result in results:
-                parts.setdefault(str(result.job["model"]), []).extend(result_sections(result))
-    return parts
-
-
-def _trains(jobs: Sequence[Job], protocol: str) -> bool:
-    return any("training" in job.identity for job in jobs if job.protocol == protocol)
-
-
-def failing_sections(result: Result, name: str | None = None) -> list[Section]:
+def failing_sections(result: Result, only: Sequence[str] = ()) -> list[Section]:
     """The cases that failed, by what their first group says, worst first; and those without an answer."""
-    failing = result.failing(name)
+    failing = result.failing(*only)
     blocks = {group: CaseList((), Words(group, "strong")) for group in sorted(map(_first_group, failing))}
     for group in blocks:
         cases = [case for case in failing if _first_group(case) == group]
         blocks[group] = replace(blocks[group], cases=shown_cases(result, cases))
-    errors = [outcome for outcome in result.outcomes if outcome.error]
+    positions = choose(result.cases, only) if only else range(len(result.cases))
+    errors = [result.outcomes[position] for position in positions if result.outcomes[position].error]
     lines = [
         Text([Words(f"{outcome.case_id}: ", "strong"), Words(outcome.error, "bad")]) for outcome in errors
     ]
@@ -75,7 +56,7 @@ def failing_sections(result: Result, name: str | None = None) -> list[Section]:
     return [Section(blocks=[*blocks.values(), *lines, summary])]
 
 
-def explained_sections(result: Result, method: str, name: str | None = None) -> list[Section]:
+def explained_sections(result: Result, method: str, only: Sequence[str] = ()) -> list[Section]:
     """Why the worst cases fail: their texts, coloured by what counted for the answer and against it."""
     if "training" in result.job["identity"]:
         raise ModelError(
@@ -83,7 +64,7 @@ def explained_sections(result: Result, method: str, name: str | None = None) -> 
             why="the weights of a finished job are not kept",
             fix="save the model, and shoal explain hf:FOLDER TEXT",
         )
-    failing = [case for case in result.failing(name) if not case.meta.get("reading")][:EXPLAINED]
+    failing = [case for case in result.failing(*only) if not case.meta.get("reading")][:EXPLAINED]
     examples = [example for case in failing for example in case.examples[:EXAMPLES]]
     explained = iter(explain(load_model(str(result.job["model"])), examples, method))
     blocks: list[Block] = []
@@ -104,23 +85,46 @@ def _first_group(case: Case) -> str:
     return next(iter(case.groups.values()), "")
 
 
-def case_rows(result: Result) -> list[dict[str, Any]]:
-    """Every case with its outcome, passes included, and what the model said where that is known."""
-    said = result.columns.get("said")
+def case_rows(result: Result, only: Sequence[str] = (), *, failing: bool = False) -> list[dict[str, Any]]:
+    """The cases with their outcomes, those that failed first, the worst of them before all; then what had no answer.
+
+    With `failing` these alone. What the model said stands with each where that is known.
+    """
+    positions = choose(result.cases, only) if only else range(len(result.cases))
+    ordered = sorted(positions, key=lambda position: _order(result.outcomes[position]))
+    if failing:
+        ordered = [position for position in ordered if _order(result.outcomes[position])[0] < PASSED]
+    return [_case_row(result, position) for position in ordered]
+
+
+FAILED, NO_ANSWER, PASSED = range(3)
+
+
+def _order(outcome: Outcome) -> tuple[int, float]:
+    if outcome.passed is False:
+        return FAILED, outcome.value or 0.0
+    return NO_ANSWER if outcome.error else PASSED, 0.0
+
+
+def _case_row(result: Result, position: int) -> dict[str, Any]:
+    case, outcome = result.cases[position], result.outcomes[position]
+    answers = result.columns.get("said")
     verdicts = {True: "pass", False: "fail", None: "n/a"}
-    return [
-        {
-            "case_id": case.id,
-            **case.groups,
-            "outcome": "error" if outcome.error else verdicts[outcome.passed],
-            "value": outcome.value,
-            "error": outcome.error,
-            "labels": None if case.labels is None else list(case.labels),
-            "examples": [list(example) for example in case.examples],
-            **({"said": list(said[position])} if said is not None else {}),
-        }
-        for position, (case, outcome) in enumerate(zip(result.cases, result.outcomes, strict=True))
-    ]
+    return {
+        "case_id": case.id,
+        **case.groups,
+        "outcome": "error" if outcome.error else verdicts[outcome.passed],
+        "value": outcome.value,
+        "error": outcome.error,
+        "labels": None if case.labels is None else list(case.labels),
+        "examples": [list(example) for example in case.examples],
+        **({"said": list(answers[position])} if answers is not None else {}),
+    }
+
+
+def each_case(result: Result) -> Iterator[dict[str, Any]]:
+    """Every case in the order of the suite, one after the other: for results that are large."""
+    return (_case_row(result, position) for position in range(len(result.cases)))
 
 
 def plan_measures(jobs: Sequence[Job], store: RunStore, compared: Mapping[str, Compared]) -> Measures:

@@ -1,19 +1,24 @@
-"""A progress bar with rate and time left on standard error; without a terminal only what there is to say."""
+"""How far a step is, on standard error: a bar with rate and time left, or, in a log, a line every so often."""
 
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-import click
-
 from ..text import printable
+from .jobs import duration
+
+Tell = Callable[[str, int, int], None]
+
+EVERY = 30.0
+"""Seconds between the lines of a log: short commands write none."""
 
 
 @contextmanager
-def progress_bar() -> Iterator[Callable[[str, int, int], None]]:
+def progress_bar() -> Iterator[Tell]:
     """Something to tell how far a step is."""
     if not sys.stderr.isatty():
-        yield lambda step, done, total: None if total else click.echo(printable(step), err=True)
+        yield line_by_line(lambda line: print(line, file=sys.stderr, flush=True))
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
@@ -38,3 +43,37 @@ def progress_bar() -> Iterator[Callable[[str, int, int], None]]:
             bar.update(tasks[step], completed=done, total=total, rate=f"{speed:,.0f}/s" if speed else "")
 
         yield tell
+
+
+def line_by_line(write: Callable[[str], None], clock: Callable[[], float] = time.monotonic) -> Tell:
+    """For logs: a line when a while has passed since the last, with the time left as the step has gone so far.
+
+    >>> seconds = iter([0, 1, 40, 41])
+    >>> tell = line_by_line(print, lambda: next(seconds))
+    >>> for done in (0, 400, 500):
+    ...     tell("asking", done, 2000)
+    asking: 400 of 2,000, about 3 minutes left
+    """
+    began: dict[str, tuple[float, int]] = {}
+    last = clock()
+
+    def tell(step: str, done: int, total: int) -> None:
+        nonlocal last
+        now = clock()
+        if not total:  # nothing to count: something to say
+            write(printable(step))
+            return
+        start, first = began.setdefault(step, (now, done))
+        if done < first:  # another job has come to this step
+            start, first = began[step] = now, done
+        if now - last < EVERY:
+            return
+        last = now
+        left = (
+            f", about {duration((now - start) / (done - first) * (total - done))} left"
+            if done > first
+            else ""
+        )
+        write(f"{step}: {done:,} of {total:,}{left if done < total else ''}")
+
+    return tell

@@ -88,9 +88,12 @@ class Environment:
 
     def __post_init__(self) -> None:
         if not self.items:
-            raise DataError(f"{self.name}: nothing to train on")
+            raise DataError(f"{self.name}: nothing to train on", fix="give it items, or leave it out")
         if len({type(item) for item in self.items}) > 1:
-            raise DataError(f"{self.name}: items of different kinds cannot be one environment")
+            raise DataError(
+                f"{self.name}: items of different kinds cannot be one environment",
+                fix="an environment for each kind",
+            )
         for item in self.items:
             _check(item, self.name)
 
@@ -122,12 +125,20 @@ def pools(environments: Iterable[Environment]) -> list[Environment]:
 def _check(item: Item, where: str) -> None:
     match item:
         case Invariant(variants=()) | Directed(variants=()) | Several(examples=()):
-            raise DataError(f"{where}: an item without anything to set beside it", why=repr(item))
+            raise DataError(
+                f"{where}: an item without anything to set beside it",
+                why=repr(item),
+                fix="give it variants, or leave it out",
+            )
         case Several(examples=examples, targets=targets) if len(examples) != len(targets):
-            raise DataError(f"{where}: {len(examples)} examples and {len(targets)} labels", why=repr(item))
+            raise DataError(
+                f"{where}: {len(examples)} examples and {len(targets)} labels",
+                why=repr(item),
+                fix="a label for each example",
+            )
         case Directed(direction=direction) if direction not in DIRECTIONS:
             raise DataError(
                 f"{where}: direction {direction!r}",
                 why=f"known: {', '.join(DIRECTIONS)}",
-                fix=nearest(direction, DIRECTIONS),
+                fix=nearest(direction, DIRECTIONS) or "one of those",
             )

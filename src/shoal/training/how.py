@@ -26,9 +26,15 @@ class How:
     def __post_init__(self) -> None:
         for name in ("learning_rate", "batch", "epochs", "clip"):
             if not getattr(self, name) > 0:
-                raise PlanError(f"{name} must be above 0, found {getattr(self, name)!r}")
+                raise PlanError(
+                    f"{name} must be above 0, found {getattr(self, name)!r}",
+                    fix="a number above 0, or leave it out",
+                )
         if not 0 <= self.warm_up < 1:
-            raise PlanError(f"warm_up is a share of the training, from 0 to below 1; found {self.warm_up!r}")
+            raise PlanError(
+                f"warm_up is a share of the training, from 0 to below 1; found {self.warm_up!r}",
+                fix="warm_up = 0.1",
+            )
 
     def steps(self, per_epoch: int, epochs: float | None = None) -> int:
         """How many steps so many epochs take.

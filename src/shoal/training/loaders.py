@@ -44,7 +44,9 @@ class Losses:
             found = getattr(self, name)
             if found not in known:
                 raise PlanError(
-                    f"loss for {name}: {found!r}", why=f"known: {', '.join(known)}", fix=nearest(found, known)
+                    f"loss for {name}: {found!r}",
+                    why=f"known: {', '.join(known)}",
+                    fix=nearest(found, known) or "one of those",
                 )
 
 

@@ -202,7 +202,9 @@ def _stops(legs: Sequence[_Leg], marks: Sequence[str]) -> dict[int, list[str]]:
     unknown = [name for name in marks if name not in known]
     if unknown:
         raise PlanError(
-            f"no epoch {unknown[0]!r} in a training of {whole:g}", why=f"known: {', '.join(known)}"
+            f"no epoch {unknown[0]!r} in a training of {whole:g}",
+            why=f"known: {', '.join(known)}",
+            fix="one of those",
         )
     stops: dict[int, list[str]] = {}
     for name in sorted(marks, key=int):

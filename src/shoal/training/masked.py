@@ -147,7 +147,9 @@ def pretrain(
     network = model.network("masked")
     blocks = blocks_of(read_text(text), model.tokenizer, length)
     if not blocks:
-        raise DataError(f"{text}: no line of at least {SHORTEST} tokens")
+        raise DataError(
+            f"{text}: no line of at least {SHORTEST} tokens", fix="a file of whole sentences, one to a line"
+        )
     feed = MaskedBlocks(blocks, model.tokenizer, how.batch, np.random.default_rng([seed, 0]))
     return train_network(
         Learner(network, partial(logits_at_chosen, network)), feed, how, seed, progress, mark, marks

@@ -38,7 +38,7 @@ def _lines(text: str, _stamp: int) -> tuple[str, ...]:
         return tuple(" ".join(row.texts) for row in rows)
     lines = tuple(tidy(line) for _, line in read_lines(Path(text)) if line.strip())
     if not lines:
-        raise DataError(f"{text}: no text to pre-train on")
+        raise DataError(f"{text}: no text to pre-train on", fix="a file of sentences, one to a line")
     return lines
 
 

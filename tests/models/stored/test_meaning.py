@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from shoal import Suite, case
+from shoal import Suite, case, read_suite, write_suite
 from shoal.cli import main
 from shoal.errors import DataError
 from shoal.protocols.behaviour.rules import Expect
@@ -430,6 +430,27 @@ def test_numbers_do_not_count_labels_whose_order_nobody_wrote_down(tmp_path, lab
 
 
 # As it was found: word answers on a suite imported from a 0/1 column
+
+
+def test_nor_labels_that_were_put_in_order_when_the_file_was_read(tmp_path, ask, named, write):
+    rows = [
+        {**ROW, "case_id": n, "examples": [{"text": f"{n}"}], "labels": y}
+        for n, y in enumerate(("pos", "neg"))
+    ]
+    path, again = write(tmp_path / "suite.jsonl", rows), tmp_path / "again.jsonl"
+    numbers = write(tmp_path / "p.jsonl", [{"case_id": n, "pred": 1 - n} for n in range(2)])
+    softmax = write(tmp_path / "p.txt", ["1 .1 .9", "0 .9 .1"])
+    write_suite(read_suite(path), again)
+    for suite in (read_suite(path), read_suite(again)):
+        for answers in (numbers, softmax):
+            with pytest.raises(DataError, match=r"try: \?labels="):
+                ask(answers, suite)
+        assert named(ask(numbers, suite, "?labels=neg,pos")) == ["pos", "neg"]
+    written = write(tmp_path / "written.jsonl", [{"label_names": ["neg", "pos"]}, *rows])
+    assert named(ask(numbers, read_suite(written))) == ["pos", "neg"]
+
+
+ROW = {"functionality": "f", "capability": "c", "type": "MFT"}
 
 
 def test_compare_does_not_turn_two_models_round(tmp_path):

@@ -28,7 +28,7 @@ def make_rows(task: str, split: str, n: int | None = None, seed: int = 0) -> lis
         raise DataError(
             f"no made data for task {task!r}",
             why=f"known: {', '.join(GRAMMARS)}",
-            fix=nearest(task, GRAMMARS),
+            fix=nearest(task, GRAMMARS) or "one of those",
         )
     usual = GRAMMARS[task].get(split, 0)
     rows: list[Row] = import_module(f".{task}", __name__).make(split, usual if n is None else n, seed)

@@ -37,7 +37,9 @@ def draw(
     What belongs where is told from the content alone: no two splits share any, whatever the seeds.
     """
     if split not in SPLITS:
-        raise DataError(f"split {split!r} is not one of {', '.join(SPLITS)}", fix=nearest(split, SPLITS))
+        raise DataError(
+            f"split {split!r} is not one of {', '.join(SPLITS)}", fix=nearest(split, SPLITS) or "one of those"
+        )
     rng = np.random.default_rng([seed, *SPLITS[split]])
     found: dict[Row, None] = {}
     for _ in range(1000 + 100 * n):

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 
 from ...errors import ModelError, some
@@ -113,7 +114,8 @@ def suite_labels(
     SuiteLabels(names=(), numbers=(0, 2), in_order=True)
     """
     if names:
-        return SuiteLabels(tuple(names))
+        in_order = all(case.meta.get("labels in order", True) for case in islice(cases, 1))
+        return SuiteLabels(tuple(names), in_order=in_order)
     labels = {label for case in cases for label in case.labels or ()}
     words = {str(label).removeprefix("not_") for label in labels}
     if not words and given is not None:

@@ -197,7 +197,12 @@ def _adder(columns: Columns, records: Records, fields: Fields) -> Callable[[int,
     def add(number: int, row: Row) -> None:
         key = _key(row, identity(row), fields.identity, columns.alike)
         if not is_table and row.get("error"):
-            return columns.add_error(number, str(row["error"]), key)
+            if not isinstance(row["error"], str):
+                raise DataError(
+                    f"'error' must be a text, found {shown(row['error'])}",
+                    fix='"error": "what went wrong", or leave it out where there is an answer',
+                )
+            return columns.add_error(number, row["error"], key)
         prediction = _prediction(answer(row), fields.answer) if fields.answer else None
         given = numbers(row, prediction)
         if prediction is None and fields.answer and is_table:

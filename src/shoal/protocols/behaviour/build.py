@@ -19,6 +19,7 @@ import numpy as np
 from ...errors import DataError, PlanError, nearest, some
 from ...files import is_file, read_table
 from ...records import Case, Label
+from ...selecting import choose
 from ...training.stage import Progress, silent
 from ..base import Asks, Built
 from .iid import iid_cases, load_iid, stamp
@@ -54,7 +55,9 @@ def build(settings: Settings, progress: Progress = silent) -> Built:
     Where a model is trained: what it is not trained on, the test split and the i.i.d. data's own test rows.
     """
     suite = load_suite(settings.suite)
-    cases = suite_cases(settings, asked_split(settings))
+    in_split = suite_cases(settings, asked_split(settings))
+    cases = chosen_cases(settings, in_split)
+    about = repeated(settings) | left_out(settings, len(in_split) - len(cases))
     if settings.limit and settings.limit < len(cases):
         # One sample for all trainings of a plan: they are compared on the same cases.
         rng = np.random.default_rng(settings.sample_seed if settings.train else settings.seed)
@@ -67,10 +70,28 @@ def build(settings: Settings, progress: Progress = silent) -> Built:
         )
     if settings.has_iid:
         cases = cases + iid_cases(load_iid(settings, suite.labels))
-    return built_suite(suite, cases, repeated(settings))
+    return built_suite(suite, cases, about)
 
 
-def repeated(settings: Settings) -> dict[str, int]:
+def chosen_cases(settings: Settings, cases: list[Case]) -> list[Case]:
+    """The cases of the groups that the settings name; all of them where they name none."""
+    if not settings.only or not cases:
+        return cases
+    if {*settings.hold_out} - {"none", "seen"}:
+        raise PlanError(
+            "only and hold_out do not go together",
+            why="what is held out in turn is asked in turn: a mean over a part of it is no measure of generalisation",
+            fix="leave out only; fold names one thing to hold out",
+        )
+    return [cases[position] for position in choose(cases, settings.only)]
+
+
+def left_out(settings: Settings, count: int) -> dict[str, Any]:
+    """What a reader must know where a part of the suite is not asked."""
+    return {"chosen": list(settings.only), "not asked": count} if settings.only else {}
+
+
+def repeated(settings: Settings) -> dict[str, Any]:
     """How many cases of the suite say what an earlier one says, and what becomes of them; empty if there are none."""
     cases = mended(settings)
     copies = len(cases) - len(without_duplicates(cases))

@@ -17,6 +17,7 @@ from ...data.grammar.rows import Row
 from ...data.labelled import read_labelled
 from ...errors import DataError, PlanError, nearest, some
 from ...files import is_file
+from ...models.labels import Spellings, likely
 from ...records import Case
 from .settings import Settings
 from .suite import DEFAULTS
@@ -114,11 +115,11 @@ def _renamed(rows: Sequence[Row], called: dict[str, str]) -> tuple[Row, ...]:
 
 
 def label_names(found: Sequence[str], given: Sequence[str], suite: Sequence[str]) -> dict[str, str]:
-    """What each label of the data is called in the suite.
+    """What each label of the data is called in the suite: by its name, or as the user says; numbers name nothing.
 
-    Numbers count through the suite's labels; two of them beside a suite of three are its first and last.
-
-    >>> label_names(["0", "1"], (), ("negative", "neutral", "positive"))
+    >>> label_names(["Negative", "POSITIVE"], (), ("negative", "neutral", "positive"))
+    {'Negative': 'negative', 'POSITIVE': 'positive'}
+    >>> label_names(["0", "1"], ("negative", "positive"), ("negative", "neutral", "positive"))
     {'0': 'negative', '1': 'positive'}
     """
     if given and len(given) != len(found):
@@ -131,20 +132,19 @@ def label_names(found: Sequence[str], given: Sequence[str], suite: Sequence[str]
             f"the i.i.d. data has one label only: {some(found)}",
             fix='iid_label = "COLUMN", if another column holds the labels',
         )
-    if given:
-        names = list(given)
-    elif not suite or set(found) <= set(suite):
-        names = list(found)
-    elif all(label.isdecimal() for label in found) and len(found) == len(suite):
-        names = list(suite)
-    elif all(label.isdecimal() for label in found) and (len(found), len(suite)) == (2, 3):
-        names = [suite[0], suite[2]]
-    else:
-        names = []
-    if not names or (suite and not set(names) <= set(suite)):
+    spellings = Spellings(suite)
+    names = list(given) or [(spellings.get(label) or "") if suite else label for label in found]
+    if suite and not set(names) <= set(suite):
+        example = ", ".join(f'"{name}"' for name in likely(len(found), suite)[: len(found)])
         raise PlanError(
             f"the i.i.d. data's labels {some(found, 12)} are not the suite's: {some(suite, 12)}",
-            fix="iid_labels = [...] says what they are called in the suite, in this order",
+            why="which is which cannot be told; a wrong guess would train the model on the opposite",
+            fix=f"iid_labels = [{example}], if that is what {some(found, 12)} mean, in this order",
+        )
+    if len(set(names)) < len(names):
+        raise PlanError(
+            f"the i.i.d. data's labels {some(found, 12)} would be {some(names, 12)}: two of them the same",
+            fix="iid_labels = [...] with a name for each, in this order",
         )
     return dict(zip(found, names, strict=True))
 

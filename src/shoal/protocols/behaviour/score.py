@@ -35,11 +35,15 @@ from .rules import (
     values_of,
 )
 from .settings import Settings
+from .suites import SUITES
+from .templated import templated
 
 SAID = "said"
 """The column with what the model said of each example of a case."""
 NO_ANSWER, NOTHING = "no answer", "(nothing)"
 NO_CASE_APPLIES, NO_CASE_ANSWERED = "no applicable case", "the model answered no case"
+CHOSEN = ("chosen", "not asked")
+"""What building says where a part of the suite is left out: every mean is one of the rest."""
 DEAD, DEGENERATE = "dead", "degenerate"
 WEIGHTS = {DEAD: 100.0, DEGENERATE: 50.0}
 
@@ -54,7 +58,9 @@ def score(settings: Settings, built: Built, answers: Mapping[str, Answers]) -> S
     given = part_of(given, 0, examples) if iid else given
     judged = list(judge_examples(settings, asked, given))
     outcomes = case_outcomes(asked, judged, given)
-    measures = measure(asked, outcomes, about_answers(settings, asked, given), beside_iid=bool(iid))
+    chosen = {name: built.about[name] for name in CHOSEN if name in built.about}
+    about = about_answers(settings, asked, given)
+    measures = measure(asked, outcomes, about, chosen, beside_iid=bool(iid))
     measures += [*example_rates(asked, judged, outcomes), *([iid_score(iid)] if iid else [])]
     shown = with_neutral_band(given, asked, settings.resolved("band"))
     said: Sequence[list[str]] = Said(asked, given, shown)
@@ -66,6 +72,8 @@ def score(settings: Settings, built: Built, answers: Mapping[str, Answers]) -> S
 
         signs = signs_of(settings, asked, given, built.cases[len(asked) :], of_iid, iid)
         measures, findings = [*measures, *signs.measures], signs.findings
+    # What ships says in its documentation that it is about new words in its own templates.
+    findings = [*findings, *([] if settings.suite in SUITES else templated(asked))]
     return Scored(every, measures, {SAID: said}, findings)
 
 
@@ -92,6 +100,14 @@ WORDS: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "undefined": lambda facts: str(facts["undefined"]),
     "few cases": lambda facts: f"few cases ({facts['few cases']})",
     "templates": lambda facts: f"{facts['cases']} cases of {facts['templates']} templates",
+    "not asked": lambda facts: (
+        f"only {', '.join(facts['chosen'])}: "
+        + (
+            f"{n:,} cases of the suite were not asked"
+            if (n := facts["not asked"]) != 1
+            else "1 case of the suite was not asked"
+        )
+    ),
     "left out": lambda facts: f"left out, no applicable case: {', '.join(facts['left out'])}",
     "no confidences": lambda facts: "the predictions have no confidences: tests of confidence do not apply",
     "cut": lambda facts: (
@@ -264,7 +280,10 @@ def judge_examples(settings: Settings, cases: Sequence[Case], answers: Answers) 
     sizes = np.fromiter((len(case.examples) for case in cases), np.int64, len(cases))
     starts = np.cumsum(sizes) - sizes
     if sizes.sum() != len(answers.predictions):
-        raise DataError(f"{len(answers.predictions):,} answers for {sizes.sum():,} examples")
+        raise DataError(
+            f"{len(answers.predictions):,} answers for {sizes.sum():,} examples",
+            fix="ask the model again: shoal run PLAN",
+        )
     raw, shown = answers, with_neutral_band(answers, cases, settings.resolved("band"))
     if settings.profile == "reference" and shown.probabilities is None and shown.confidences is None:
         # CheckList gives a bare prediction confidence 1.
@@ -342,7 +361,10 @@ def _block(
     rows = np.repeat(starts - own_starts, sizes) + np.arange(sizes.sum())
     reading = expect.rule in SPAN_RULES
     if reading and not answers.texts:
-        raise DataError(f"rule {expect.rule!r} needs answers in words, the answers are labels")
+        raise DataError(
+            f"rule {expect.rule!r} needs answers in words, the answers are labels",
+            fix="a model that answers questions, or a suite of labels",
+        )
     return Block(
         labels=answers.labels,
         starts=own_starts,
@@ -446,14 +468,16 @@ def measure(
     cases: Sequence[Case],
     outcomes: Sequence[Outcome],
     about: Mapping[str, Any] | None = None,
+    chosen: Mapping[str, Any] | None = None,
     *,
     beside_iid: bool = False,
 ) -> list[Measure]:
     """Pass rates by functionality, capability and test type, and the suite score, with facts about the answers.
 
-    `beside_iid` says that i.i.d. cases were asked too, which no mean over the suite may take in.
+    `chosen` says what of the suite was left out; `beside_iid` that i.i.d. cases were asked too, which no mean over the
+    suite may take in.
     """
-    without = {"without": {"capability": IID}} if beside_iid else {}
+    without = {**(chosen or {}), **({"without": {"capability": IID}} if beside_iid else {})}
     tallies = {name: _Tally(cases, outcomes, members) for name, members in by_functionality(cases).items()}
     rows = [tally.measure() for tally in tallies.values()]
     for group in ("capability", "test type"):

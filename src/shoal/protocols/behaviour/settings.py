@@ -67,8 +67,8 @@ class Train:
     """Start from the model's base weights under a fresh head; or from the model as it is, with its own head: then it
     stands where the i.i.d. stage would, and the iid row is the model untrained."""
     method: tuple[str, ...] = ("vanilla",)
-    """How the stage with the suite is trained: vanilla, l2, dropout, lp, lp-ft, irm, group-dro, fish. The i.i.d. stage
-    is always plain."""
+    """How the stage with the suite is trained: vanilla, l2, dropout, lp, lp-ft, irm, group-dro, fish, lora. The i.i.d.
+    stage is always plain."""
     learning_rate: Rate | None = None
     """Of every method but lp, which trains a head alone: train.options.lp.learning_rate."""
     batch: BatchSize | None = None
@@ -116,6 +116,10 @@ def _samples(settings: "Settings") -> bool:
     return bool(settings.limit) and settings.train is None
 
 
+def _narrows(settings: "Settings") -> bool:
+    return bool(settings.only)
+
+
 @dataclass(frozen=True, slots=True)
 class Settings(Profiled):
     """What `[behaviour]` in a plan, or `--set` on the command line, may say."""
@@ -128,6 +132,8 @@ class Settings(Profiled):
     """Only this part of the suite: train, validation, test, FILE (its test part) or FILE:train. Empty: all of it."""
     limit: Count = changes("cases", 0)
     """Only a random sample of this many cases; 0 is all."""
+    only: tuple[str, ...] = changes("cases", (), when=_narrows)
+    """Only the cases of these groups: functionality=neg*, capability=negation. The rest is not asked."""
     seed: Seed = changes("cases", 0, when=_samples)
     """For the training, or the sample of a model that is asked as it is; also for resampled intervals."""
     profile: Profile = changes("scoring", "recommended")

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from ...data import SuiteRows, columns, read_suite_rows, with_label_names
+from ...data.templates import templates
 from ...errors import DataError, nearest, some
 from ...files import Alike, collector_paused, writing
 from ...records import Case, Example, Label, TestType
@@ -81,6 +82,8 @@ class Suite:
     ) -> None:
         self.name = name
         self.labels = None if labels is None else label_names(labels, "labels")
+        self.in_order = True
+        """Whether somebody wrote in which order the labels stand, so that numbers of a model can count them."""
         self.task = task
         self.version = version
         self.cases: list[Case] = []
@@ -95,6 +98,10 @@ class Suite:
         return (
             f"Suite({self.name!r}, {len(self.cases):,} cases in {len(self.functionalities)} functionalities)"
         )
+
+    def save(self, path: Path | str) -> None:
+        """Write the suite to a file that `read_suite` gives it back from."""
+        write_suite(self, path)
 
     @property
     def functionalities(self) -> list[str]:
@@ -220,9 +227,21 @@ class Suite:
                 why="a suite names every label that a model may give",
                 fix='a first line {"label_names": ["negative", "positive"]}; at import, --labels names them all',
             )
-        self.labels = names
-        for made in self.cases:
-            made.meta["labels"] = self.labels  # type: ignore[index]  # ours alone until the suite is handed out
+        self.labels, self.in_order = names, False
+        for made in self.cases:  # ours alone until the suite is handed out
+            made.meta["labels"], made.meta["labels in order"] = names, False  # type: ignore[index]
+
+    def infer_clusters(self) -> None:
+        """Name the template of each case as its cluster, as its original text tells; cases that have one keep it."""
+        places: dict[str, list[int]] = {}
+        for place, made in enumerate(self.cases):
+            if not made.cluster:
+                places.setdefault(made.groups["functionality"], []).append(place)
+        for members in places.values():
+            numbers = templates([" | ".join(self.cases[place].examples[0]) for place in members])
+            for place, number in zip(members, numbers, strict=True):
+                cluster = f"like {self.cases[members[number]].id}"
+                self.cases[place] = replace(self.cases[place], cluster=cluster)
 
     def _check(self, made: Case, expect: Expect) -> None:
         self._check_texts(made)
@@ -353,11 +372,17 @@ def read_suite(path: Path | str) -> Suite:
 
 
 def import_suite(
-    path: Path, out: Path, named: columns.Named, names: Mapping[str, str] | None = None
+    path: Path,
+    out: Path,
+    named: columns.Named,
+    names: Mapping[str, str] | None = None,
+    *,
+    by_template: bool = False,
 ) -> tuple[Suite, list[str]]:
     """Read a file of another format and write it as a suite; gives the suite and what was left behind.
 
-    `names` says what the file's labels are called in the suite.
+    `names` says what the file's labels are called in the suite; `by_template` takes cases that look like fillings of
+    one template for one cluster.
     """
     if out.exists() and out.samefile(path):
         raise DataError(
@@ -373,6 +398,8 @@ def import_suite(
         rows = columns.read(path, named) if named.all() else read_suite_rows(path)
         rows = with_label_names(rows, names, path) if names else rows
         suite, lost = suite_from_rows(rows, path), rows.lost
+    if by_template:
+        suite.infer_clusters()
     write_suite(suite, out)
     return suite, lost
 
@@ -403,6 +430,8 @@ def suite_from_rows(found: SuiteRows, path: Path) -> Suite:
             suite.infer_labels()
     except DataError as problem:
         raise problem.at(str(path)) from None
+    if found.templated:
+        suite.infer_clusters()
     return suite
 
 
@@ -456,7 +485,7 @@ def _open_functionality(suite: Suite, name: str, row: Mapping[str, Any]) -> None
 
 def _text(row: Mapping[str, Any], key: str) -> str:
     value = row.get(key)
-    if not isinstance(value, str) or not value:
+    if not isinstance(value, str) or not value.strip():
         seen = f"found {_shortened(value)}" if key in row else f"found only {some(row, 8)}"
         raise DataError(f"{key!r} must be a text", why=seen, fix=f'"{key}": "…"')
     return value
@@ -512,7 +541,7 @@ def _as_rows(suite: Suite, fields: Sequence[str]) -> Iterable[dict[str, Any]]:
     header = {
         "suite": suite.name,
         "task": suite.task,
-        "label_names": suite.labels and list(suite.labels),
+        "label_names": list(suite.labels) if suite.labels and suite.in_order else None,
     }
     yield {key: value for key, value in (header | {"version": suite.version}).items() if value}
     for made in suite.cases:

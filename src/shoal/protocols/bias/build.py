@@ -92,7 +92,7 @@ def module_of(name: str) -> DiagnosticModule:
         raise PlanError(
             f"diagnostic {name!r} is not known",
             why=f"known: {', '.join(DIAGNOSTICS)}",
-            fix=nearest(name, DIAGNOSTICS),
+            fix=nearest(name, DIAGNOSTICS) or "one of those",
         )
     return cast(DiagnosticModule, import_module(DIAGNOSTICS[name][0], __package__))
 
@@ -106,7 +106,10 @@ def check_tests(settings: Settings) -> None:
     """Refuse names of tests where no diagnostic has any."""
     if settings.tests and not any(map(has_vectors, settings.diagnostic)):
         known = [name for name in DIAGNOSTICS if has_vectors(name)]
-        raise PlanError(f"tests are for {' and '.join(known)}, not for {', '.join(settings.diagnostic)}")
+        raise PlanError(
+            f"tests are for {' and '.join(known)}, not for {', '.join(settings.diagnostic)}",
+            fix="leave out tests, or give such a diagnostic",
+        )
 
 
 def find_diagnostic(settings: Settings) -> DiagnosticModule:
@@ -164,6 +167,7 @@ def find_data(settings: Settings) -> Path | None:
     raise DataError(
         f"{path}: no data for {name}",
         why=f"looked for {' or '.join(module.FILES) or '*.jsonl'} in {' and in '.join(map(str, folders))}",
+        fix="data = FOLDER that holds such a file, or data = example",
     )
 
 

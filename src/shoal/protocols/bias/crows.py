@@ -113,6 +113,7 @@ def _stored(model: StoredAnswers, built: Built) -> list[Answer]:
         raise DataError(
             f"{model.path}: {len(strangers):,} of {len(scores):,} scored pairs are not in the data",
             why=min(strangers)[0][:80],
+            fix="the data that the model was scored on: data = FILE",
         )
     return [
         Answer("", "tokens", {"score": score}) for case in built.cases for score in scores[texts[case.id]]

@@ -25,7 +25,9 @@ def read_downstream(path: Path) -> dict[str, dict[str, list[float]]]:
     missing = {"checkpoint", "task", "score"} - set(columns)
     if missing:
         raise DataError(
-            f"{path}, line 1: no column {sorted(missing)[0]!r}", why=f"found: {', '.join(columns)}"
+            f"{path}, line 1: no column {sorted(missing)[0]!r}",
+            why=f"found: {', '.join(columns)}",
+            fix="name that column in the first line",
         )
     scores: dict[str, dict[str, list[float]]] = {}
     for line, row in rows:
@@ -37,6 +39,7 @@ def read_downstream(path: Path) -> dict[str, dict[str, list[float]]]:
             raise DataError(
                 f"{path}, line {line}: score {row['score']!r}",
                 why="a fraction between 0 and 1 is expected: 0.912",
+                fix="divide percentages by 100",
             )
         scores.setdefault(row["task"], {}).setdefault(row["checkpoint"], []).append(score)
     return scores

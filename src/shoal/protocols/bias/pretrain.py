@@ -21,7 +21,11 @@ def make_recipe(pretrain: Pretrain, model: str) -> Recipe:
             fix=f'models = ["{MODEL}"], or leave pretrain out to ask the model as it is',
         )
     if not 8 <= pretrain.block <= POSITIONS:
-        raise PlanError(f"pretrain.block = {pretrain.block}", why=f"8 to {POSITIONS} tokens are expected")
+        raise PlanError(
+            f"pretrain.block = {pretrain.block}",
+            why=f"8 to {POSITIONS} tokens are expected",
+            fix="pretrain.block = 64",
+        )
     how = How(pretrain.learning_rate, pretrain.batch, pretrain.epochs, warm_up=pretrain.warm_up)
     content = digest(pretrain.text)
     shape = {
@@ -68,5 +72,8 @@ def marks_of(pretrain: Pretrain) -> tuple[str, ...]:
     last = -(-pretrain.epochs // 1)
     wrong = [epoch for epoch in pretrain.ask_after if not 1 <= epoch <= last]
     if wrong:
-        raise PlanError(f"pretrain.ask_after: no epoch {wrong[0]} in a training of {pretrain.epochs:g}")
+        raise PlanError(
+            f"pretrain.ask_after: no epoch {wrong[0]} in a training of {pretrain.epochs:g}",
+            fix="an epoch from 1 to the last",
+        )
     return tuple(str(epoch) for epoch in sorted({*pretrain.ask_after, int(last)}))

@@ -156,6 +156,7 @@ def _stored(model: StoredAnswers, built: Built) -> list[Answer]:
         raise DataError(
             f"{model.path}: {len(strangers):,} of {len(scores):,} scored sentences are not in the data",
             why=some(strangers, 3),
+            fix="the data that the model was scored on: data = FILE",
         )
     wanted = [name for case in built.cases for name in case.meta["sentence_ids"]]
     missing = [name for name in wanted if name not in scores]
@@ -163,6 +164,7 @@ def _stored(model: StoredAnswers, built: Built) -> list[Answer]:
         raise DataError(
             f"{model.path}: no score for {len(missing):,} of {len(wanted):,} sentences",
             why=f"missing: {some(missing, 3)}",
+            fix="score every sentence of the data",
         )
     return [Answer("", "tokens", {"score": scores[name]}) for name in wanted]
 

@@ -32,7 +32,9 @@ def find_tests(path: Path | None, names: Sequence[str]) -> list[AssociationTest]
     unknown = [name for name in names if name not in ours]
     if unknown:
         raise PlanError(
-            f"no association test {unknown[0]!r} in the example", why=f"there are: {', '.join(ours)}"
+            f"no association test {unknown[0]!r} in the example",
+            why=f"there are: {', '.join(ours)}",
+            fix="one of those, or data = FOLDER with tests of your own",
         )
     return [ours[name] for name in names or ours]
 

@@ -83,15 +83,21 @@ def words_of(settings: Settings) -> dict[str, str]:
             raise PlanError(
                 f"names: {label!r} is none of the three classes",
                 why=f"they are {', '.join(roles.values())}",
-                fix=nearest(label, roles.values()),
+                fix=nearest(label, roles.values()) or "one of those",
             )
     missing = [label for label in roles.values() if not names.get(label, "").strip()]
     if missing:
-        raise PlanError(f"names: no word for {', '.join(missing)}", why="each of the three classes needs one")
+        raise PlanError(
+            f"names: no word for {', '.join(missing)}",
+            why="each of the three classes needs one",
+            fix='names = {LABEL = "word"} for each of them',
+        )
     words = {role: names[label].strip() for role, label in roles.items()}
     if len({word.casefold() for word in words.values()}) < len(ROLES):
         raise PlanError(
-            f"names: {', '.join(words.values())}", why="with equal words a template says nothing of its class"
+            f"names: {', '.join(words.values())}",
+            why="with equal words a template says nothing of its class",
+            fix="a word of its own for each class",
         )
     return words
 
@@ -156,7 +162,11 @@ def _revealed(shape: Shape, texts: Mapping[str, Sequence[Text]], number: int) ->
     With texts that are trained on anyway, so that only the word is new; half of the items have each target.
     """
     if number > len(texts["neu"]):
-        raise PlanError(f"reveal = {number}", why=f"at most per_label = {len(texts['neu'])} is possible")
+        raise PlanError(
+            f"reveal = {number}",
+            why=f"at most per_label = {len(texts['neu'])} is possible",
+            fix="a smaller number, or a larger per_label",
+        )
     for position in range(number):
         yield _item(shape, texts["neu"][position], "neu/neu")
         other = ROLES[position % 2]

@@ -103,7 +103,9 @@ class Settings(Profiled):
             given = getattr(self, name)
             wrong = [number for number in (given if isinstance(given, tuple) else (given,)) if number < least]
             if wrong:
-                raise PlanError(f"{name} = {wrong[0]}", why=f"it must be {least} or more")
+                raise PlanError(
+                    f"{name} = {wrong[0]}", why=f"it must be {least} or more", fix=f"{name} = {least}"
+                )
 
 
 def combinations(settings: Settings) -> list[Settings]:

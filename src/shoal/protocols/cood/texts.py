@@ -91,7 +91,7 @@ def _is_file(data: str) -> bool:
         raise DataError(
             f"data {data!r}: no such file",
             why=f"a CSV, TSV or JSON Lines file is expected, or {OURS!r}, which ships with shoal",
-            fix=nearest(data, [OURS]),
+            fix=nearest(data, [OURS]) or 'data = "reviews.csv"',
         )
     return data != OURS
 
@@ -141,16 +141,24 @@ def roles_of(settings: Settings) -> dict[str, str]:
 
 def _check_roles(roles: Mapping[str, str], labels: Sequence[str]) -> None:
     if set(roles) != set(ROLES):
-        raise PlanError(f"roles name {', '.join(roles) or 'nothing'}", why="fst, sec and neu are expected")
+        raise PlanError(
+            f"roles name {', '.join(roles) or 'nothing'}",
+            why="fst, sec and neu are expected",
+            fix='roles = {fst = "positive", sec = "negative", neu = "neutral"}, with labels of the data',
+        )
     for role, label in roles.items():
         if label not in labels:
             raise PlanError(
                 f"roles: {role} = {label!r} is no label of the data",
                 why=f"labels: {some(labels, 8)}",
-                fix=nearest(label, labels),
+                fix=nearest(label, labels) or "one of those",
             )
     if len(set(roles.values())) < len(ROLES):
-        raise PlanError(f"roles: {', '.join(roles.values())}", why="three different classes are expected")
+        raise PlanError(
+            f"roles: {', '.join(roles.values())}",
+            why="three different classes are expected",
+            fix="a label of its own for each role",
+        )
 
 
 # Distinct texts that are short enough

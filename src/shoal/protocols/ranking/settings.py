@@ -89,7 +89,9 @@ class Settings(Profiled):
             given = getattr(self, name)
             wrong = [number for number in (given if isinstance(given, tuple) else (given,)) if number < least]
             if wrong:
-                raise PlanError(f"{name} = {wrong[0]}", why=f"it must be {least} or more")
+                raise PlanError(
+                    f"{name} = {wrong[0]}", why=f"it must be {least} or more", fix=f"{name} = {least}"
+                )
         for name in ("data", "factors", "probe_sizes", "labels", "explainers"):
             twice = [value for value in getattr(self, name) if getattr(self, name).count(value) > 1]
             if twice:

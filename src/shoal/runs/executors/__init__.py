@@ -21,7 +21,9 @@ def find_executor(name: str) -> Executor:
     """The executor of this name."""
     if name not in EXECUTORS:
         raise PlanError(
-            f"--on {name}: not known", why=f"known: {', '.join(EXECUTORS)}", fix=nearest(name, EXECUTORS)
+            f"--on {name}: not known",
+            why=f"known: {', '.join(EXECUTORS)}",
+            fix=nearest(name, EXECUTORS) or "one of those",
         )
     module: Any = import_module(f".{name}", __name__)
     executor: Executor = module.execute

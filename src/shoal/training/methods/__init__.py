@@ -8,6 +8,7 @@
     irm         a classifier that is best in every environment at once
     group-dro   hardest on the environment that does worst
     fish        where the gradients of environments agree
+    lora        small matrices beside those of the encoder, and the head
 
 `"my_package.my_module:MyMethod"` is accepted wherever such a name is.
 """
@@ -24,6 +25,7 @@ from .fish import Fish
 from .group_dro import GroupDRO
 from .irm import IRM
 from .l2 import L2
+from .lora import LoRA
 from .lp import LP
 from .lp_ft import LPFT
 from .vanilla import Vanilla
@@ -39,6 +41,7 @@ METHODS: dict[str, type[Method]] = {
     "irm": IRM,
     "group-dro": GroupDRO,
     "fish": Fish,
+    "lora": LoRA,
 }
 
 
@@ -56,7 +59,7 @@ def make_method(name: str, options: Mapping[str, Any] | None = None) -> Method:
             raise PlanError(
                 f"{name}: unknown option {option!r}",
                 why=f"known: {', '.join(defaults)}" if defaults else "it has none",
-                fix=nearest(option, defaults),
+                fix=nearest(option, defaults) or "one of those" if defaults else "leave it out",
             )
         given[option] = _checked(f"{name}: {option}", value, defaults[option])
     method = kind(**given)
@@ -73,7 +76,10 @@ def _checked(what: str, value: Any, default: Any) -> Any:
         return float(value)
     if number or type(value) is not type(default):
         kinds = {bool: "true or false", int: "a whole number", float: "a number", type(None): "a number"}
-        raise PlanError(f"{what} must be {kinds.get(type(default), 'a text')}, found {value!r}")
+        raise PlanError(
+            f"{what} must be {kinds.get(type(default), 'a text')}, found {value!r}",
+            fix="leave it out for the usual value",
+        )
     return value
 
 
@@ -81,12 +87,18 @@ def _imported(name: str) -> type[Method]:
     module, colon, own = name.partition(":")
     if not colon:
         raise PlanError(
-            f"method {name!r} is not known", why=f"known: {', '.join(METHODS)}", fix=nearest(name, METHODS)
+            f"method {name!r} is not known",
+            why=f"known: {', '.join(METHODS)}",
+            fix=nearest(name, METHODS) or "one of those, or module:Class for one of yours",
         )
     try:
         found = getattr(import_module(module), own)
     except (ImportError, AttributeError) as problem:
-        raise PlanError(f"method {name!r} cannot be imported", why=str(problem)) from None
+        raise PlanError(
+            f"method {name!r} cannot be imported",
+            why=str(problem),
+            fix="check the name, and that its folder is on PYTHONPATH",
+        ) from None
     if not (isinstance(found, type) and issubclass(found, Method)):
         raise PlanError(
             f"method {name!r} is not a Method", fix="derive it from shoal.training.methods.Method"

@@ -42,10 +42,15 @@ class Fish(Method):
 
     def __post_init__(self) -> None:
         if self.inner_steps < 1:
-            raise PlanError(f"fish: inner_steps must be 1 or more, found {self.inner_steps!r}")
+            raise PlanError(
+                f"fish: inner_steps must be 1 or more, found {self.inner_steps!r}", fix="inner_steps = 5"
+            )
         for name in ("epsilon", "plain_share"):
             if not 0 <= getattr(self, name) <= 1:
-                raise PlanError(f"fish: {name} is a share, from 0 to 1; found {getattr(self, name)!r}")
+                raise PlanError(
+                    f"fish: {name} is a share, from 0 to 1; found {getattr(self, name)!r}",
+                    fix=f"{name} = 0.5",
+                )
 
     def start(self, environments: Sequence[Environment]) -> None:
         """The schedule counts every inner step."""

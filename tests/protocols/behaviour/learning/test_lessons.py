@@ -164,8 +164,9 @@ def test_iid_rows_come_last_and_are_scored_apart(tmp_path):
 @pytest.mark.parametrize(
     ("found", "given", "suite", "expected"),
     [
-        (["0", "1"], (), THREE, {"0": "negative", "1": "positive"}),
-        (["0", "1", "2"], (), THREE, {"0": "negative", "1": "neutral", "2": "positive"}),
+        (["0", "1"], TWO, THREE, {"0": "negative", "1": "positive"}),
+        (["0", "1"], (), (), {"0": "0", "1": "1"}),
+        (["Negative", "positive."], (), THREE, {"Negative": "negative", "positive.": "positive"}),
         (["bad", "good"], TWO, THREE, {"bad": "negative", "good": "positive"}),
         (["negative", "positive"], (), THREE, {"negative": "negative", "positive": "positive"}),
     ],
@@ -177,6 +178,11 @@ def test_labels_of_the_data_find_their_names_in_the_suite(found, given, suite, e
 def test_labels_that_are_not_the_suites_are_refused():
     with pytest.raises(PlanError, match="the i.i.d. data's labels bad, good are not the suite's"):
         label_names(["bad", "good"], (), THREE)
+    for numbers in (["0", "1"], ["0", "1", "2"]):
+        with pytest.raises(PlanError, match=r'try: iid_labels = \["negative", '):
+            label_names(numbers, (), THREE)
+    with pytest.raises(PlanError, match="two of them the same"):
+        label_names(["Positive", "positive"], (), THREE)
     with pytest.raises(PlanError, match="iid_labels names 3 labels, the i.i.d. data has 2"):
         label_names(["0", "1"], THREE, THREE)
     with pytest.raises(DataError, match="one label only"):
@@ -187,7 +193,9 @@ def test_iid_data_from_files(tmp_path):
     for name, rows in (("train.tsv", 6), ("test.tsv", 4)):
         lines = [f"text {name} {n}\t{n % 2}" for n in range(rows)]
         (tmp_path / name).write_text("\n".join(["sentence\tlabel", *lines]) + "\n")
-    settings = learning(iid=str(tmp_path / "train.tsv"), iid_test=str(tmp_path / "test.tsv"), iid_limit=5)
+    settings = learning(
+        iid=str(tmp_path / "train.tsv"), iid_test=str(tmp_path / "test.tsv"), iid_limit=5, iid_labels=TWO
+    )
     data = load_iid(settings, THREE)
     assert (len(data.train), len(data.test), data.labels) == (5, 4, TWO)
     with pytest.raises(PlanError, match="iid_test is missing"):

@@ -112,7 +112,10 @@ class Material:
         }
         for word in sorted({*words, *spoken_labels(expect)} - set(self.labels)):
             if is_number(word) and int(word) >= len(self.labels):
-                raise DataError(f"label {word} is beyond the {len(self.labels)} labels of the suite")
+                raise DataError(
+                    f"label {word} is beyond the {len(self.labels)} labels of the suite",
+                    fix="name every label in label_names, or mend the label",
+                )
             label_index(word, self.labels)
 
     def best_constant(self, name: str) -> Constant | None:

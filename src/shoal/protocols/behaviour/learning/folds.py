@@ -125,7 +125,7 @@ def _one_fold(settings: Settings, cases: Sequence[Case]) -> Settings:
         raise PlanError(
             f"fold = {settings.fold!r} is no {settings.hold_out[0]} of the suite",
             why=f"known: {', '.join(known)}",
-            fix=nearest(settings.fold, known),
+            fix=nearest(settings.fold, known) or "one of those",
         )
     return settings
 
@@ -148,6 +148,9 @@ def folds(cases: Sequence[Case], scenario: str, sample: int = 0, seed: int = 0) 
     if scenario != "functionality" or not sample:
         return names
     if sample > len(names):
-        raise PlanError(f"hold_out_sample = {sample}; the suite has {len(names)} functionalities")
+        raise PlanError(
+            f"hold_out_sample = {sample}; the suite has {len(names)} functionalities",
+            fix="a smaller number, or 0 for all of them",
+        )
     chosen = np.random.default_rng(seed).choice(len(names), sample, replace=False)
     return [names[position] for position in sorted(chosen)]

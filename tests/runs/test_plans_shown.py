@@ -1,0 +1,92 @@
+"""What `run`, `status` and `report` say where something is wrong with one of several models."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from shoal.cli import main
+
+SUITE: list[dict[str, Any]] = [
+    {"suite": "toy", "label_names": ["negative", "positive"]},
+    *(
+        {
+            "functionality": f,
+            "capability": "c",
+            "type": "MFT",
+            "case_id": n,
+            "examples": [{"text": f"{f} {n}"}],
+            "labels": y,
+        }
+        for f, y in (("good", 1), ("bad", 0))
+        for n in range(4)
+    ),
+]
+MODELS = """
+def steady(texts):
+    return ["positive" for _ in texts]
+def dead(texts):
+    raise RuntimeError("the licence has \\x1b[2Jexpired")
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    Path("suite.jsonl").write_text("".join(json.dumps(row) + "\n" for row in SUITE))
+    answers = [
+        {"case_id": f"{row['functionality']}/{row['case_id']}", "pred": "positive"} for row in SUITE[1:]
+    ]
+    Path("answers.jsonl").write_text("".join(json.dumps(row) + "\n" for row in answers))
+    Path("shown_models.py").write_text(MODELS)
+    return tmp_path
+
+
+def plan(*models: str) -> None:
+    Path("plan.toml").write_text(
+        f'models = {json.dumps(models)}\n[behaviour]\nsuite = "suite.jsonl"\nresamples = 10\n'
+    )
+
+
+def shoal(*arguments: str) -> Result:
+    return CliRunner(env={"COLUMNS": "120"}).invoke(main, arguments)
+
+
+def test_a_dead_model_says_what_it_died_of_and_steers_no_terminal(folder):
+    plan("predictions:answers.jsonl", "python:shown_models:dead")
+    done = shoal("run", "plan.toml")
+    assert done.exit_code == 1
+    assert "python:shown_models:dead answered none of 8 cases" in done.output
+    assert "why: RuntimeError: the licence has \\x1b[2Jexpired" in done.output and "\x1b" not in done.output
+
+
+def test_a_model_that_has_gone_does_not_hide_the_others(folder):
+    plan("predictions:answers.jsonl", "python:shown_models:steady")
+    assert shoal("run", "plan.toml").exit_code == 0
+    Path("answers.jsonl").unlink()
+    for verb in ("status", "report"):
+        done = shoal(verb, "plan.toml")
+        assert done.exit_code == 1
+        assert (
+            "1 of the plan's models cannot be found" in done.output
+            and "answers.jsonl: no such file" in done.output
+        )
+    told = json.loads(shoal("status", "plan.toml", "--json").stdout)
+    assert [job["state"] for job in told["jobs"]] == ["done"] and [*told["not found"]] == [
+        "predictions:answers.jsonl"
+    ]
+    assert "python:shown_models:steady" in Path("report.html").read_text()
+    assert "no such file" in shoal("run", "plan.toml").output  # nothing is run where something is missing
+    plan("predictions:answers.jsonl")
+    assert "plan.toml: answers.jsonl: no such file" in shoal("status", "plan.toml").output
+
+
+def test_a_page_is_not_written_where_nothing_can_lie_beside_it(folder):
+    plan("predictions:answers.jsonl")
+    assert shoal("run", "plan.toml").exit_code == 0
+    done = shoal("report", "plan.toml", "--out", "/dev/null")
+    assert done.exit_code == 1 and "try: --out report.html" in done.output
+    assert not Path("/dev/null.json").exists()

@@ -1,0 +1,143 @@
+"""Cases by the names of their groups, with `*`: at try, at show, and in Python."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+import shoal
+from shoal.cli import main
+from shoal.errors import DataError
+from shoal.records import Case
+from shoal.selecting import choose
+
+NAMES = ("negated praise", "negated blame", "typos", "a=b", "what?", "[x]")
+CASES = [
+    Case(f"{name}/1", ((name,),), groups={"functionality": name, "test type": kind})
+    for name in NAMES
+    for kind in ("MFT", "INV")
+]
+
+
+def chosen(*patterns: str) -> list[tuple[str, str]]:
+    return [tuple(CASES[position].groups.values()) for position in choose(CASES, patterns)]  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    ("patterns", "names", "kinds"),
+    [
+        (["functionality=neg*"], NAMES[:2], ("MFT", "INV")),
+        (["neg*"], NAMES[:2], ("MFT", "INV")),
+        (["typos", "negated praise"], (NAMES[0], NAMES[2]), ("MFT", "INV")),
+        (["functionality=neg*", "test_type=INV"], NAMES[:2], ("INV",)),
+        (["functionality=neg*", "test type=I*"], NAMES[:2], ("INV",)),
+        (["a=b"], ("a=b",), ("MFT", "INV")),
+        (["functionality=what?"], ("what?",), ("MFT", "INV")),
+        (["[x]"], ("[x]",), ("MFT", "INV")),
+        (["functionality=*"], NAMES, ("MFT", "INV")),
+    ],
+)
+def test_cases_are_chosen_by_their_groups(patterns, names, kinds):
+    assert chosen(*patterns) == [
+        (name, kind) for name in NAMES for kind in ("MFT", "INV") if name in names and kind in kinds
+    ]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "words"),
+    [
+        ("functionality=typo", 'try: "typos"'),
+        ("functionality=zzz", "there are negated praise, negated blame"),
+        ("functionalty=typos", "theirs are functionality, test type"),
+        ("Typos", 'try: "typos"'),
+        ("", "no case is in ''"),
+    ],
+)
+def test_what_fits_no_case_is_refused(pattern, words):
+    with pytest.raises(DataError) as caught:
+        choose(CASES, ["typos", pattern])
+    assert words in str(caught.value) and "\n  try: " in str(caught.value)
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner(env={"COLUMNS": "120"}).invoke(main, arguments)
+
+
+def test_try_asks_only_the_chosen_and_every_mean_says_so():
+    done = run(
+        "try",
+        "behaviour",
+        "predictions:example",
+        "--only",
+        "functionality=neg*",
+        "--set",
+        "resamples=10",
+        "--json",
+    )
+    assert done.exit_code == 0, done.output
+    told = json.loads(done.stdout)
+    rates = [row for row in told["measures"] if "functionality" in row["groups"]]
+    assert rates and all(row["groups"]["functionality"].startswith("neg") for row in rates)
+    means = [
+        row for row in told["measures"] if row["name"] in ("pass rate", "suite score") and row not in rates
+    ]
+    assert len(means) == 3  # a capability, a test type, the whole
+    assert {row["facts"]["not asked"] for row in means} == {2200}
+    assert all("2,200 cases of the suite were not asked" in row["note"] for row in means)
+
+
+def test_a_model_is_not_asked_what_was_not_chosen():
+    asked: list[str] = []
+
+    def model(texts: list[str]) -> list[str]:
+        asked.extend(texts)
+        return ["positive"] * len(texts)
+
+    whole = shoal.audit("behaviour", "predictions:example", suite="sentiment", resamples=10)
+    part = shoal.audit("behaviour", model, suite="sentiment", only=["capability=temporal"], resamples=10)
+    temporal = [case for case in whole.cases if case.groups["capability"] == "temporal"]
+    texts = {text for case in temporal for (text,) in case.examples}
+    assert [case.id for case in part.cases] == [case.id for case in temporal]
+    assert texts <= set(asked)
+    longer = set(asked) - texts  # the self-check repeats a text to make it long
+    assert all(any(text in other for text in texts) for other in longer)
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("store")
+    plan = folder / "plan.toml"
+    plan.write_text('models = ["predictions:example"]\n[behaviour]\nresamples = 10\n')
+    assert run("run", str(plan), "--into", str(folder / "runs")).exit_code == 0
+    return folder / "runs"
+
+
+def rows(*options: str, store: Path) -> list[dict[str, str]]:
+    done = run("show", "example", "--into", str(store), "--csv", *options)
+    assert done.exit_code == 0, done.output
+    return list(csv.DictReader(io.StringIO(done.stdout)))
+
+
+def test_rows_of_cases_come_failing_first_the_worst_of_them_first(store):
+    every = rows(store=store)
+    outcomes = [row["outcome"] for row in every]
+    fails = outcomes.count("fail")
+    assert 0 < fails < len(every) and set(outcomes[:fails]) == {"fail"}
+    values = [float(row["value"]) for row in every[:fails]]
+    assert values == sorted(values)
+    assert [row["case_id"] for row in rows("--failing", store=store)] == [
+        row["case_id"] for row in every[:fails]
+    ]
+
+
+def test_show_lists_the_chosen_cases_and_never_ignores_a_choice(store):
+    chosen_rows = rows("--only", "capability=negation", store=store)
+    assert chosen_rows and {row["capability"] for row in chosen_rows} == {"negation"}
+    done = run("show", "example", "--into", str(store), "--failing", "--only", "negated_praise*")
+    assert "negated_praise_is_negative" in done.stdout and "80 cases fail, 0 are errors" in done.stdout
+    for options in (["--only", "negation"], ["--only", "negation", "--json"], ["--failing", "--json"]):
+        done = run("show", "example", "--into", str(store), *options)
+        assert done.exit_code == 2 and "Usage:" in done.output
