@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, overload
 
+from .errors import DataError
 from .selecting import choose
 
 if TYPE_CHECKING:

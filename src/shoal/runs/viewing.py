@@ -1,6 +1,6 @@
 """What a job or a plan shows: its protocol says what, the renderers say how."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
