@@ -390,7 +390,9 @@ def gates() -> Iterator[Promise]:
         looks = enumerate(zip(better, worse, strict=True), start=1)
         return any(worse_e_value(b, w) >= look_limit(look) for look, (b, w) in looks)
 
-    yield Promise("e-values over looks, 100 looks", "a new model, the same 100 cases", ERRS, same_cases)
+    yield Promise(
+        "e-value at the limit of its look, 100 looks", "a new model, the same 100 cases", ERRS, same_cases
+    )
 
 
 def associations() -> Iterator[Promise]:

@@ -1,6 +1,6 @@
 """Suggestions in batches against one mask per forward pass at batch 1; tagging against the tagger's own speed.
 
-python benchmarks/merge.py FOLDER      FOLDER of a masked language model; without one, a MiniLM-sized one with random weights
+python benchmarks/merge.py FOLDER     a masked language model; without one, one of MiniLM's size with random weights
 """
 
 import argparse
@@ -19,21 +19,39 @@ from shoal.protocols.merge.tagger import Tagger
 from shoal.protocols.merge.targets import targets_of
 
 TOP = 200
+SIZE = 30_522
+SPECIALS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+WORD = re.compile(r"\w+|[^\w\s]")
 
 
 def masked_model(folder: Path) -> None:
-    """A masked model as large as MiniLM with random weights, on a vocabulary of our own sentences."""
-    from transformers import BertConfig, BertForMaskedLM
+    """A masked model as large as MiniLM with random weights: our own words, and others up to its 30,522."""
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
+    from transformers import BertConfig, BertForMaskedLM, PreTrainedTokenizerFast
 
-    from shoal.training.wordpieces import make_tokenizer
-
-    texts = [text for row in make_rows("nli", "train", 2000) for text in row.texts]
-    tokenizer = make_tokenizer(texts, 30_000, 128)
-    config = BertConfig(
-        vocab_size=30_522, hidden_size=384, num_hidden_layers=6, num_attention_heads=12, intermediate_size=1536,
-        max_position_embeddings=128, pad_token_id=tokenizer.pad_token_id,
+    words = {
+        word
+        for row in make_rows("nli", "train", 2000)
+        for text in row.texts
+        for word in WORD.findall(text.lower())
+    }
+    pieces = [
+        *SPECIALS,
+        *sorted(words),
+        *(f"other{number}" for number in range(SIZE - len(SPECIALS) - len(words))),
+    ]
+    inner = Tokenizer(models.WordLevel({piece: code for code, piece in enumerate(pieces)}, unk_token="[UNK]"))
+    inner.normalizer = normalizers.Lowercase()
+    inner.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    inner.post_processor = processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_object=inner, pad_token="[PAD]", unk_token="[UNK]", cls_token="[CLS]", sep_token="[SEP]",
+        mask_token="[MASK]", model_max_length=128, model_input_names=["input_ids", "token_type_ids", "attention_mask"],
     )  # fmt: skip
-    config.vocab_size = len(tokenizer)
+    config = BertConfig(
+        vocab_size=SIZE, hidden_size=384, num_hidden_layers=6, num_attention_heads=12, intermediate_size=1536,
+        max_position_embeddings=128, pad_token_id=0,
+    )  # fmt: skip
     BertForMaskedLM(config).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
 

@@ -2,8 +2,8 @@
 
     python benchmarks/ranking.py [--models 100]
 
-Seconds of processor time, so that a busy machine changes little. The loop takes a tenth of the probe sets, its time is multiplied by ten, and both take turns. Both must give the same
-accuracies on the probe sets that the loop took.
+Seconds of processor time, so that a busy machine changes little. The loop takes a tenth of the probe sets, its time is
+multiplied by ten, and both take turns. Both must give the same accuracies on the probe sets that the loop took.
 """
 
 import argparse

@@ -12,6 +12,7 @@ import io
 import json
 import os
 import re
+import tomllib
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -20,7 +21,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn, TextIO
 
-from .errors import DataError, StoreError
+from .errors import DataError, PlanError, StoreError
 
 LONGEST_LINE = 8 * 2**20
 """Bytes. A longer line is a file of another kind, or a broken one; reading on would only fill the memory."""
@@ -87,6 +88,14 @@ def is_file(path: Path) -> bool:
     """Whether there is a file of this name; a name that the system finds too long is none."""
     try:
         return path.is_file()
+    except OSError:
+        return False
+
+
+def is_folder(path: Path) -> bool:
+    """Whether there is a folder of this name."""
+    try:
+        return path.is_dir()
     except OSError:
         return False
 
@@ -365,7 +374,7 @@ def _parse(line: str) -> Any:
 
 
 def why_not_json(problem: ValueError | RecursionError) -> str:
-    """What a JSON reader stumbled over, in words that do not speak of Python."""
+    """What a reader of JSON or TOML stumbled over, in words that do not speak of Python."""
     if isinstance(problem, RecursionError):
         return "nested too deeply"
     return "a number of more than 4,300 digits" if "integer string" in str(problem) else str(problem)
@@ -379,6 +388,29 @@ def refuse_constant(text: str) -> NoReturn:
 _DECODER = json.JSONDecoder(parse_constant=refuse_constant)
 _SPACE = re.compile(r"[ \t\r\n]*")
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+# TOML
+
+
+def read_toml(path: Path, looks: str) -> dict[str, Any]:
+    """A plan or a file of rules as plain data; `looks` says what such a file looks like."""
+    lines = [line for _, line in read_lines(path)]
+    for number, line in enumerate(lines, start=1):
+        # The reader's time grows with the square of a key's parts.
+        key = line.partition("=")[0]
+        if key.count(".") > DEEPEST and not set(key) & set("'\",#"):
+            why = f"a key of more than {DEEPEST} parts"
+            raise PlanError(
+                f"{path}, line {number}: not TOML", why=why, fix="check that this is the file you meant"
+            )
+    try:
+        return tomllib.loads("\n".join(lines))
+    except tomllib.TOMLDecodeError as problem:
+        raise PlanError(f"{path}: not TOML", why=str(problem), fix=looks) from None
+    except (ValueError, RecursionError) as problem:
+        why = why_not_json(problem)
+        raise PlanError(f"{path}: not TOML", why=why, fix="check that this is the file you meant") from None
 
 
 # Tables

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+from .errors import DataError
+
 Example = tuple[str, ...]
 """("text",), ("premise", "hypothesis") or ("context", "question")."""
 
@@ -58,7 +60,7 @@ class CasesLater(Sequence[Case]):
         if len(cases) != self._length:
             raise DataError(
                 f"{len(cases):,} cases where {self._length:,} were scored",
-                fix="remove the cases of that job: they are built again",
+                fix="shoal run PLAN, which builds and scores them again",
             )
         return cases
 

@@ -58,8 +58,10 @@ DAMAGES = {"cut": cut, "flipped": flipped, "emptied": emptied}
     [
         "cases/*.jsonl",
         "jobs/*/measures.json",
+        "jobs/*/outcomes.jsonl",
         "jobs/*/checks.json",
         "jobs/*/answers.jsonl",
+        "jobs/*/answers.digest",
         "jobs/*/job.json",
     ],
 )
@@ -77,9 +79,18 @@ def test_a_damaged_file_is_mended_or_named(finished, tmp_path, name, damage):
         ended = list(run_here(jobs, RunStore(store)))
         for (job, problem), expected in zip(ended, measures, strict=True):
             if problem is None:
-                assert brief_result(job, RunStore(store)).measures == expected
+                brief = brief_result(job, RunStore(store))
+                assert brief.measures == expected
+                assert len(list(brief.outcomes)) == len(list(brief.columns["said"])) == len(list(brief.cases))
             else:  # said in words that name the file and a way out
                 assert "try:" in problem and "answers.jsonl" in problem and "Traceback" not in problem
+
+
+def test_every_file_of_a_store_is_among_those_that_are_damaged(finished):
+    (attack,) = [mark for mark in test_a_damaged_file_is_mended_or_named.pytestmark if mark.args[0] == "name"]
+    store = finished[0] / "runs"
+    attacked = {path for pattern in attack.args[1] for path in store.glob(pattern)}
+    assert attacked == {path for path in store.rglob("*") if path.is_file() and path.parent.name != "locks"}
 
 
 def test_a_bad_line_inside_partial_answers_is_cut_there_and_asked_again(finished, tmp_path, monkeypatch):

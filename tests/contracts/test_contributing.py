@@ -12,6 +12,7 @@ PACKAGE = ROOT / "src" / "shoal"
 HOMES = {
     "PROTOCOLS": "shoal.protocols",
     "DIAGNOSTICS": "shoal.protocols.bias",
+    "FACTORS": "shoal.protocols.ranking.factors",
     "SUITES": "shoal.protocols.behaviour.suites",
     "RULES": "shoal.protocols.behaviour.rules",
     "FORMATS": "shoal.data",
@@ -19,7 +20,6 @@ HOMES = {
     "SCHEMES": "shoal.models",
     "METHODS": "shoal.training.methods",
     "EXPLAINERS": "shoal.explaining",
-    "FACTORS": "shoal.protocols.ranking.factors",
     "MEASURES": "shoal.measures",
     "EXECUTORS": "shoal.runs.executors",
 }

@@ -98,3 +98,19 @@ def test_no_opinion_has_two_labels():
     labels: dict[str, str] = {}
     for row in make_rows("opinions", "train"):
         assert labels.setdefault(row.texts[0].lower(), row.label) == row.label
+
+
+def test_rows_without_a_label_are_kept_where_only_some_need_one(file):
+    path = file("id,text,label\n7,Loved it.,pos\n8,It came.,\n")
+    with pytest.raises(DataError, match="line 3"):
+        read_labelled(path)
+    kept = read_labelled(path, labelled="some", more=("id", "chance"))
+    assert [row.label for row in kept.rows] == ["pos", ""]
+    assert kept.more == [{"id": "7", "chance": ""}, {"id": "8", "chance": ""}]
+
+
+def test_no_label_column_is_looked_for_where_no_row_needs_one(file):
+    path = file("text,stars,rating\nLoved it.,5,4\n")
+    with pytest.raises(DataError, match="which column holds the label"):
+        read_labelled(path, labelled="some")
+    assert read_labelled(path, labelled="none").rows == [Row(("Loved it.",), "")]

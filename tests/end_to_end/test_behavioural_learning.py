@@ -162,7 +162,7 @@ def test_the_shared_stage_is_kept_and_nothing_else(learnt):
     assert len(list((store.folder / "checkpoints").iterdir())) == 2
     assert len(list((store.folder / "cases").iterdir())) == 1  # a fold is a selection, not other cases
     kept = {path.name for job in jobs for path in store.job_folder(job.id).iterdir()}
-    assert kept == {"job.json", "answers.digest", "answers.jsonl", "measures.json"}
+    assert kept == {"job.json", "answers.digest", "answers.jsonl", "measures.json", "outcomes.jsonl"}
     iid = [row for row in brief_result(jobs[-1], store).measures if row.name == "iid score"]
     assert iid[0].n == 500  # held-out models answer the i.i.d. rows too
 

@@ -4,9 +4,11 @@ Without Chromium these tests are skipped on a user's machine and fail in CI (`ma
 """
 
 import os
+import re
 import runpy
 import shutil
 from collections.abc import Callable, Iterator
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -199,10 +201,7 @@ def test_a_protocols_page_is_shown_without_a_complaint_and_is_accessible(name, p
 
 def serious(page: Any) -> list[str]:
     """What axe-core says is seriously wrong."""
-    import axe_playwright_python
-
-    script = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text()
-    page.evaluate(script)
+    page.evaluate((files("axe_playwright_python") / "axe.min.js").read_text())
     told = page.evaluate("axe.run()")
     assert told["passes"]
     return [
@@ -277,6 +276,20 @@ def test_cases_are_searched_and_filtered_and_failing_ones_come_first(two_models,
     assert verdicts == sorted(verdicts, key=lambda word: "fails" not in word)
 
 
+def test_a_pair_that_counts_for_a_stereotype_score_has_not_passed_anything(tmp_path, opened):
+    result = made("a", 30)
+    score = Measure("stereotype score", 0.5, 60, {}, (0.4, 0.6), facts={"mean over": "cases"})
+    shown = contents(Result(result.job, result.cases, result.outcomes, Measures([score]), result.columns))
+    write_page(shown, tmp_path / "p.html", [])
+    watched = opened(tmp_path / "p.html")
+    cases, page = watched.cases(), watched.page
+    assert page.locator("#count").inner_text() == "60 cases"
+    assert "○ does not count for the stereotype score" in cases.first.inner_text()
+    page.get_by_label("How it went").select_option("Counts for the stereotype score (30)")
+    assert "● counts for the stereotype score" in cases.first.inner_text()
+    assert not re.search("(?i)fail|pass", page.locator("#cases").inner_text())
+
+
 def test_numbers_can_be_reached_by_keyboard(two_models, opened):
     watched = opened(two_models)
     page = watched.page
@@ -344,7 +357,7 @@ def test_hostile_text_stays_text(tmp_path, opened):
     long = "word " * 2_000
     case = Case(
         HOSTILE,
-        ((HOSTILE + long,), ("שלום " + HOSTILE,)),
+        ((HOSTILE + long,), ("שלום " + HOSTILE,), *((f"{number} {HOSTILE}",) for number in range(9))),
         groups={HOSTILE: HOSTILE},
         meta={"expects": HOSTILE},
     )
@@ -358,6 +371,8 @@ def test_hostile_text_stays_text(tmp_path, opened):
     assert "<script>window.hacked=1</script><img src=x" in card.inner_text()
     assert watched.page.locator("img").count() == 0
     card.get_by_role("button", name="whole text").click()
+    card.get_by_role("button", name="4 more variants").click()
+    assert card.locator(".variant:visible").count() == 10
     assert watched.value("window.hacked") is None
     assert watched.value("document.documentElement.scrollWidth <= innerWidth")
 

@@ -11,7 +11,7 @@ from shoal.records import Finding, Measure
 from shoal.report.data import Page, Part
 from shoal.report.figures import FIGURES, draw_figures, pictures_of
 from shoal.report.writing import write_forms
-from shoal.views import Bars, Column, Curves, Dots, HeatMap, Line, Row, Scatter, Section, Strips, Table
+from shoal.views import Bars, Block, Column, Curves, Dots, HeatMap, Line, Row, Scatter, Section, Strips, Table
 
 
 def rate(value: float | None, name: str = "pass rate", **groups: str) -> Measure:
@@ -22,7 +22,7 @@ def rate(value: float | None, name: str = "pass rate", **groups: str) -> Measure
 TEXT = "50 $ & <b>"
 
 
-def pictures(text: str = TEXT) -> list:
+def pictures(text: str = TEXT) -> list[Block]:
     line = Line(text, [(1.0, rate(0.2)), (2.0, rate(None)), (3.0, rate(0.4))])
     return [
         HeatMap(

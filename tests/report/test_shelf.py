@@ -1,9 +1,10 @@
 """The cases that a page holds: failing ones first, of every group in turn, and the rest is counted."""
 
 import json
+from typing import Any
 
-from shoal.records import Case, Measures, Outcome, Result
-from shoal.report.shelf import as_script, is_whole, shelf
+from shoal.records import Case, Measure, Measures, Outcome, Result
+from shoal.report.shelf import as_script, is_pass_or_fail, is_whole, outcome_words, shelf
 
 
 def result(verdicts: str, model: str = "m", text: str = "A good film", group: str = "ab") -> Result:
@@ -26,7 +27,7 @@ def result(verdicts: str, model: str = "m", text: str = "A good film", group: st
     return Result({"id": model, "protocol": "p", "model": model}, cases, outcomes, Measures([]))
 
 
-def ids(held: dict) -> list[str]:
+def ids(held: dict[str, Any]) -> list[str]:
     return [held["cases"][row[1]]["id"] for row in held["rows"]]
 
 
@@ -72,3 +73,26 @@ def test_a_very_long_text_is_cut_and_says_so():
     (case,) = shelf({"m": result("0", text="x" * 30_000)})["cases"]
     text = "".join(case["texts"][0][0])
     assert len(text) < 20_100 and text.endswith("… (10,002 more letters)")
+
+
+def test_a_case_that_two_jobs_share_takes_its_room_once():
+    texts = {"text": "A good and rather long film " * 20}
+    one = shelf({"a": result("0", "a", **texts)}, room=1_400)
+    assert is_whole(one)
+    assert is_whole(shelf({name: result("0", name, **texts) for name in "ab"}, room=1_400))
+
+
+def test_an_outcome_is_a_failure_only_where_the_measure_has_a_better_way():
+    def of(*rows: tuple[str, dict[str, Any]]) -> Result:
+        measures = Measures([Measure(name, 0.5, 9, facts=facts) for name, facts in rows])
+        return Result({"model": "m"}, (), (), measures)
+
+    over = {"mean over": "cases"}
+    assert outcome_words(of(("pass rate", over))) == ["fails", "passes"]
+    assert outcome_words(of(("stereotype score", over), ("icat", {}))) == [
+        "does not count for the stereotype score",
+        "counts for the stereotype score",
+    ]
+    assert outcome_words(of(("effect size", {}))) == ["no", "yes"]
+    assert outcome_words(of(("pattern accuracy", {**over, "column": "c"}))) == ["fails", "passes"]
+    assert not is_pass_or_fail(shelf({"m": result("0")}))

@@ -3,20 +3,25 @@
     python docs/studies/inoculation/make_models.py MORPH --into models
 
 Each is trained from nothing on ambiguous sentences with shares of others whose labels follow the linguistic (L) or the
-surface (S) feature, and is a Transformers folder: models/MORPH/2L. The test sentences, in which the features
-disagree and the label follows the linguistic one, are models/MORPH/test.csv. What is there already is not made again.
+surface (S) feature, and is a Transformers folder: models/MORPH/2L. What is there already is not made again. The test
+sentences are those in which the features disagree, and the label follows the linguistic one. What each model gets
+right of 2,000 of them stands in models/MORPH/ranking.toml, a plan that ranks the models by 200 of them:
+
+    shoal run models/MORPH/ranking.toml --into runs
 """
 
 import argparse
 import csv
+import json
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 import torch
 
+from shoal import load_model
 from shoal.data.grammar import Row
-from shoal.data.signals import FEATURES, LABELS, inoculated, make_signals
+from shoal.data.signals import FEATURES, LABELS, Signal, inoculated, make_signals
 from shoal.training.how import How
 from shoal.training.loop import Learner, train_network
 from shoal.training.tiny import Recipe, Rows, logits_of, make_model, make_tokenizer
@@ -26,6 +31,7 @@ SHARES = {
     "2L1S": (0.02, 0.01), "1L2S": (0.01, 0.02), "2L2S": (0.02, 0.02),
 }  # fmt: skip
 """Shares of sentences whose labels follow the linguistic and the surface feature: those of the paper's Table 5."""
+FACTORS = {"MORPH": "IRREG", "VERB": "VERB", "ADJECT": "ADJ"}
 TESTS = 2_000
 RECIPE = Recipe(rows=3_000, epochs=4, labels=LABELS, vocabulary=600, width=64, length=24)
 
@@ -51,19 +57,50 @@ def main() -> None:
     parser.add_argument("feature", choices=FEATURES)
     parser.add_argument("--into", type=Path, default=Path("models"))
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--population", type=int, default=200)
+    parser.add_argument("--samples", type=int, default=1_000)
     options = parser.parse_args()
     torch.set_num_threads(1)
-    place = options.into / options.feature
+    place = (options.into / options.feature).absolute()
     place.mkdir(parents=True, exist_ok=True)
-    tests = make_signals(options.feature, "linguistic", TESTS, np.random.default_rng([options.seed, 3]))
-    with (place / "test.csv").open("w", newline="") as stream:
-        writer = csv.writer(stream)
-        writer.writerow(["text", "label", "word"])
-        writer.writerows([signal.text, signal.label, signal.word] for signal in tests)
     for name in SHARES:
         if not (place / name).exists():
             make(options.feature, name, place / name, options.seed)
             print(f"{options.feature} {name}: made", flush=True)
+    tests = make_signals(options.feature, "linguistic", TESTS, np.random.default_rng([options.seed, 3]))
+    with (place / "population.csv").open("w", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(["text", "label", "word"])
+        writer.writerows([signal.text, signal.label, signal.word] for signal in tests[: options.population])
+    (place / "ranking.toml").write_text(plan(options.feature, place, tests, options.samples))
+
+
+def plan(feature: str, place: Path, tests: list[Signal], samples: int) -> str:
+    """The plan that ranks the six, with what each gets right of all test sentences."""
+    specs = [f"hf:{place / name}" for name in SHARES]
+    rates = [f"{spec}={accuracy(spec, tests):.4f}" for spec in specs]
+    return "\n".join(
+        [
+            f"models = {json.dumps(specs)}",
+            "[ranking]",
+            f"data = {json.dumps([str(place / 'population.csv')])}",
+            'feature = "word"',
+            f"accuracies = {json.dumps(rates)}",
+            f"factors = {json.dumps(['ACC', 'CONF', 'CONF-GT', 'RANDOM', FACTORS[feature]])}",
+            'explainers = ["lime", "shapley", "gradients"]',
+            f"samples = {samples}",
+            "",
+        ]
+    )
+
+
+def accuracy(spec: str, tests: list[Signal]) -> float:
+    """What a model gets right."""
+    answers = load_model(spec).classify([(signal.text,) for signal in tests], LABELS)
+    right = [
+        answers.labels[code] == signal.label for code, signal in zip(answers.predictions, tests, strict=True)
+    ]
+    return float(np.mean(right))
 
 
 if __name__ == "__main__":

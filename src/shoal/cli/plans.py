@@ -158,6 +158,7 @@ def show(
     into: Path,
     failing: bool,
     only: tuple[str, ...],
+    explain: str | None,
     as_csv: bool,
     as_jsonl: bool,
     explain: str | None,
@@ -182,8 +183,10 @@ def show(
     form = one_form({"csv": as_csv, "jsonl": as_jsonl, "json": as_json})
     if (only or failing) and form == "json":
         raise click.UsageError("--json shows the measures; --failing and --only choose cases: --jsonl")
-    if only and not (failing or form):
-        raise click.UsageError("--only chooses cases: give --failing, --csv or --jsonl with it")
+    if only and not (failing or form or explain):
+        raise click.UsageError("--only chooses cases: give --failing, --explain, --csv or --jsonl with it")
+    if explain and form:
+        raise click.UsageError(f"--explain colours words, and --{form} has none: leave one of them out")
     store = RunStore(into)
     result = result_of(stored_job(store, job), store)
     if form == "json":

@@ -55,6 +55,7 @@ def rank_command(
       shoal rank hf:runs/a hf:runs/b hf:runs/c --data ten_examples.csv
       shoal rank hf:runs/a hf:runs/b --data ten_examples.csv --pool unlabelled.csv --out to_label.csv
       shoal rank hf:runs/a hf:runs/b --data ten_examples.csv --data to_label.csv --pool unlabelled.csv
+      shoal rank predictions:a.csv predictions:b.csv --data nli.csv --set text=premise,hypothesis
     """
     from ..protocols import find_protocol
     from ..protocols.ranking.export import export

@@ -101,6 +101,12 @@ def _check_plan(file: Path, as_json: bool) -> None:
 @click.option(
     "--cluster", metavar="COLUMN", help="Column of what was drawn independently, such as a template."
 )
+@click.option(
+    "--templates",
+    "by_template",
+    is_flag=True,
+    help="Take cases that differ in one place only for one template.",
+)
 def import_command(
     file: Path,
     out: Path,
@@ -115,6 +121,7 @@ def import_command(
     capability: str | None,
     identity: str | None,
     cluster: str | None,
+    by_template: bool,
 ) -> None:
     """Turn FILE into a suite file.
 
@@ -127,6 +134,7 @@ def import_command(
       shoal import test_suite_cases.csv --out hatecheck.jsonl
       shoal import reviews.tsv --out reviews.jsonl --text sentence --label label --functionality topic
       shoal import sst.csv --out sst.jsonl --text text --label y --labels 0=negative --labels 1=positive
+      shoal import suite.jsonl --out suite-with-templates.jsonl --templates
       shoal import typos.csv --out typos.jsonl --type INV --original before --variant after
       shoal import weaker.csv --out weaker.jsonl --type DIR --expect "not more confident" \\
         --original now --variant then
@@ -150,7 +158,7 @@ def import_command(
     )
     if (test_type != "MFT" or expect) and not named.all():
         raise click.UsageError("--type and --expect are for tables whose columns are named")
-    suite, lost = import_suite(file, out, named, parse_names(names))
+    suite, lost = import_suite(file, out, named, parse_names(names), by_template=by_template)
     print_import(suite, lost, out)
     numbers = bare_numbers(suite)
     if numbers:

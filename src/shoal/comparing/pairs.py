@@ -416,7 +416,7 @@ class Sides:
 
 
 def sides_of(a: Sequence[Result], b: Sequence[Result], column: str = "") -> Sides:
-    """Both sides on the cases of A, their outcomes or a column; an error that says what differs where they do."""
+    """Both sides on the cases of A, their outcomes or a column; an error that says what differs where it cannot be."""
     _same_settings(a, b)
     cases, hits, failed = a[0].cases, [], []
     for side, results in (("A", a), ("B", b)):

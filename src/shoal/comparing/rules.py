@@ -25,14 +25,13 @@ For `at_most` the ends are the other way round: the bound that confidence needs 
 measured does not pass: errors and undefined values fail a rule unless it allows them.
 """
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 from ..errors import PlanError, nearest
-from ..files import read_lines
+from ..files import read_toml
 
 Judge = Literal["lower bound", "upper bound", "point", "anytime"]
 EVERY = "*"
@@ -130,16 +129,10 @@ class Rule:
 
 def read_rules(path: Path) -> list[Rule]:
     """The rules of a file, checked whole."""
-    text = "\n".join(line for _, line in read_lines(path))
-    try:
-        table = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as problem:
-        raise PlanError(
-            f"{path}: not TOML",
-            why=str(problem),
-            fix='tables such as [[rule]] with functionality = "negation" and at_least = 0.9',
-        ) from None
-    return make_rules(table, str(path))
+    return make_rules(
+        read_toml(path, 'tables such as [[rule]] with functionality = "negation" and at_least = 0.9'),
+        str(path),
+    )
 
 
 def make_rules(table: Mapping[str, Any], where: str = "rules") -> list[Rule]:

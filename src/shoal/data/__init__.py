@@ -35,6 +35,8 @@ class SuiteRows:
     """What the numbers count."""
     blank_texts: bool = False
     """Whether a blank text may be meant, as in a suite that was written as one."""
+    templated: bool = False
+    """Whether the cases are known to be fillings of templates that the file does not name."""
 
 
 @dataclass(frozen=True, slots=True)

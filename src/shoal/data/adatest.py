@@ -1,7 +1,8 @@
 """AdaTest topics: a table of inputs, the output a model gave, and whether a person called that a pass or a fail.
 
 A pass says what the label is; a fail says what it is not. The topic's first step becomes the capability, the whole
-topic the functionality. Topic markers, and tests that nobody judged, are left behind and counted.
+topic the functionality. Topic markers, and tests that nobody judged, are left behind and counted. Tests are varied from
+one another, and which belong together is told by their texts.
 """
 
 from collections.abc import Iterator
@@ -26,7 +27,7 @@ def read(path: Path) -> SuiteRows:
     lost = [
         f"column {name!r}" for name in columns if name and name not in ("topic", "input", "output", "label")
     ]
-    return SuiteRows({"suite": path.name.split(".")[0]}, _cases(rows, lost), lost)
+    return SuiteRows({"suite": path.name.split(".")[0]}, _cases(rows, lost), lost, templated=True)
 
 
 def _cases(

@@ -1,7 +1,8 @@
 """The three released CheckList suites (Ribeiro et al. 2020) as JSON Lines, with their rules attached by name.
 
 The released files hold rules as compiled Python, which is never run. MFT and INV tests follow their type's
-default; EXPECTATIONS names the others (`tests/papers/tables/suite_functionalities.csv`).
+default; EXPECTATIONS names the others (`tests/papers/tables/suite_functionalities.csv`). Most cases were made from
+templates that the files do not keep: which belong together is told by their texts.
 """
 
 from collections.abc import Iterator
@@ -110,14 +111,16 @@ def read_pickle(path: Path) -> SuiteRows:
         for test in released.tests
         if test.test_type == "DIR" and test.name not in EXPECTATIONS
     ]
-    return SuiteRows(suite.header, suite.rows, lost)
+    return SuiteRows(suite.header, suite.rows, lost, templated=True)
 
 
 def as_suite(name: str, lines: Iterator[tuple[int, Row]]) -> SuiteRows:
     """Released rows under the released name ("sentiment", "qqp", "squad") as a suite with rules and labels."""
     reading = name == "squad"
     return SuiteRows(
-        HEADERS.get(name, {"suite": name}), (_case(number, row, reading) for number, row in lines)
+        HEADERS.get(name, {"suite": name}),
+        (_case(number, row, reading) for number, row in lines),
+        templated=True,
     )
 
 

@@ -508,7 +508,7 @@ def by_mark(rows: Iterable[Answer], questions: Questions, built: Asked) -> dict[
         else:
             marks[row.mark].append(row)
     if not marks:
-        raise DataError(
+        raise NoAnswerError(
             f"none of {len(questions.ids):,} examples has an answer", fix="shoal run PLAN, which asks again"
         )
     if not as_columns:
@@ -546,6 +546,10 @@ def answer_columns(rows: Iterable[Answer], labels: Sequence[str] | None) -> Answ
     return columns.answers(labels)
 
 
+class NoAnswerError(DataError):
+    """Examples were asked, and what was kept has no answer to them."""
+
+
 class _Places:
     """Which row answers which question."""
 
@@ -569,7 +573,7 @@ class _Places:
         """The row that answers each example of the cases."""
         missing = int((self._rows < 0).sum())
         if missing:
-            raise DataError(
+            raise NoAnswerError(
                 f"{missing:,} of {len(self._rows):,} examples have no answer",
                 fix="shoal run PLAN, which asks again; answers of other cases do not fit",
             )

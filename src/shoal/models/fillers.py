@@ -108,17 +108,30 @@ def fill_words(
             fillers[number] = Fillers(problem=OWN_MASK)
         else:
             asked.append(number)
-    best = _likeliest(
-        network,
-        vocabulary,
-        [rows[number] for number in asked],
-        [_place(rows[number], mask, blanks[number]) for number in asked],
-        [places[blanks[number].word.casefold()] for number in asked],
-        k,
-    )
-    for number, filler in zip(asked, best, strict=True):
-        fillers[number] = filler
+    _likeliest(network, vocabulary, _Asked(blanks, rows, asked, mask), k, fillers)
     return fillers
+
+
+class _Asked:
+    """The blanks that can be filled: each text once, with all its places that are asked for."""
+
+    def __init__(
+        self, blanks: Sequence[Blank], rows: Sequence[Tokens], asked: Sequence[int], mask: int
+    ) -> None:
+        self.words = [blank.word.casefold() for blank in blanks]
+        by_text: dict[tuple[int, ...], dict[int, list[int]]] = {}
+        first: dict[tuple[int, ...], Tokens] = {}
+        for number in asked:
+            key = tuple(rows[number].ids)
+            first.setdefault(key, rows[number])
+            place = _place(rows[number], mask, blanks[number])
+            by_text.setdefault(key, {}).setdefault(place, []).append(number)
+        self.texts = [first[key] for key in by_text]
+        self.numbers = [list(places.values()) for places in by_text.values()]
+        """Of each text, and each of its places, the blanks that ask for it."""
+        most = max(map(len, by_text.values()), default=0)
+        self.places = [[*places, *[min(places)] * (most - len(places))] for places in by_text.values()]
+        """As many for every text: some stand there twice."""
 
 
 def _place(row: Tokens, mask: int, blank: Blank) -> int:
@@ -128,38 +141,33 @@ def _place(row: Tokens, mask: int, blank: Blank) -> int:
     return masks[order.index(blank.asked)]
 
 
-def _likeliest(
-    network: Any,
-    vocabulary: Vocabulary,
-    rows: Sequence[Tokens],
-    places: Sequence[int],
-    words: Sequence[int],
-    k: int,
-) -> list[Fillers]:
+def _likeliest(network: Any, vocabulary: Vocabulary, asked: _Asked, k: int, fillers: list[Fillers]) -> None:
+    """Fill in, for each blank, the likeliest words at its place and the probability of its own."""
     torch, _ = libraries()
-    item_of, names, _ = vocabulary.items
+    item_of, names, item_of_word = vocabulary.items
     items = torch.from_numpy(item_of).to(network.device)
-    best: list[Fillers] = [Fillers()] * len(rows)
 
     def note(part: list[int], logits: "Tensor") -> None:
-        pieces = logits[:, : len(item_of)].double().softmax(dim=-1)
-        table = pieces.new_zeros(len(part), len(names)).index_add_(1, items, pieces)
-        top = table.topk(min(k, len(names)))
-        wanted = torch.tensor([words[number] for number in part], device=logits.device)
-        of_word = table.gather(1, wanted[:, None])[:, 0].tolist()
-        for line, number in enumerate(part):
-            codes, chances = top.indices[line].tolist(), top.values[line].tolist()
-            kept = [
-                (name, rank, chance)
-                for rank, (code, chance) in enumerate(zip(codes, chances, strict=True), start=1)
-                if (name := names[code]) is not None
-            ]
-            parts = zip(*kept, strict=True) if kept else ((), (), ())
-            suggested, ranks, probabilities = parts
-            best[number] = Fillers(suggested, ranks, probabilities, of_word[line])
+        for line, text in enumerate(part):
+            numbers = asked.numbers[text]
+            pieces = logits[line, : len(numbers), : len(item_of)].double().softmax(dim=-1)
+            table = pieces.new_zeros(len(numbers), len(names)).index_add_(1, items, pieces)
+            top = table.topk(min(k, len(names)))
+            for place, sharing in enumerate(numbers):
+                kept = [
+                    (name, rank, chance)
+                    for rank, (code, chance) in enumerate(
+                        zip(top.indices[place].tolist(), top.values[place].tolist(), strict=True), start=1
+                    )
+                    if (name := names[code]) is not None
+                ]
+                words, ranks, chances = zip(*kept, strict=True) if kept else ((), (), ())
+                for number in sharing:
+                    of_word = float(table[place, item_of_word[asked.words[number]]])
+                    fillers[number] = Fillers(words, ranks, chances, of_word)
 
-    look_at(network, vocabulary.tokenizer, rows, places, note)
-    return best
+    if asked.texts:
+        look_at(network, vocabulary.tokenizer, asked.texts, asked.places, note)
 
 
 def needs_masks(model: object) -> ModelError:

@@ -190,10 +190,12 @@ def look_at(
     network: Any,
     tokenizer: Any,
     rows: Sequence[Tokens],
-    places: Sequence[int],
+    places: Sequence[int] | Sequence[Sequence[int]],
     note: "Callable[[list[int], Tensor], None]",
 ) -> None:
     """Hand `note` the logits (texts, vocabulary) at one place of each text, part by part, in no order.
+
+    Where each text has several places, as many as every other, they are (texts, places, vocabulary).
 
     The parts are small, and several cores are better used by as many parts than by all of them on one.
     """

@@ -1,4 +1,4 @@
-"""Logits at one place of each text, and as little as possible of everything else.
+"""Logits at one place of each text, or at a few, and as little as possible of everything else.
 
 Texts in which one token after the other is masked are nearly copies of each other. A BERT is spared two things: its
 first layer makes queries, keys and values once for all copies, and its last layer and head are computed at the asked
@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 Ask = Callable[["dict[str, Tensor]", "Tensor"], "Tensor"]
-"""Inputs of a network, and a place in each text, to logits (texts, vocabulary); from any thread."""
+"""Inputs of a network, and a place in each text, to logits (texts, vocabulary); from any thread.
+
+Several places in each, (texts, places), give (texts, places, vocabulary)."""
 
 LIKE_BERT = ("bert", "camembert", "data2vec-text", "electra", "roberta", "xlm-roberta")
 """Architectures whose layers are BERT's: what a layer sees of a token's place is in its states and nowhere else."""
@@ -30,15 +32,15 @@ def asked_at_masks(network: Any) -> Iterator[Ask]:
     like_bert = _like_bert(network)
 
     def keep(states: "Tensor") -> "Tensor":
-        return states[torch.arange(len(states), device=states.device), now.where][:, None]
+        return states[torch.arange(len(states), device=states.device)[:, None], now.where]
 
     def ask(inputs: "dict[str, Tensor]", where: "Tensor") -> "Tensor":
-        now.where = where
+        now.where = where[:, None] if where.ndim == 1 else where
         if like_bert:
             now.one, now.kind = _kinds(inputs, network.config)
         with torch.inference_mode():
-            found: Tensor = network(**inputs).logits[:, 0].float()
-        return found
+            found: Tensor = network(**inputs).logits.float()
+        return found[:, 0] if where.ndim == 1 else found
 
     with ExitStack() as meanwhile:
         if like_bert:
@@ -149,11 +151,11 @@ def _once(linear: Any, now: Any) -> Any:
 
 
 def _narrow(layer: Any, keep: Any) -> Any:
-    """A BERT layer's forward pass for one place of each text.
+    """A BERT layer's forward pass for one place of each text, or a few.
 
-    With one query, keys and values need not be made: q (K h + b) is (q K) h and something that is the same everywhere,
-    which softmax does not see; and the mean of V h + b is V (mean of h) + b. So each head looks at the states as they
-    are, and the heads are the queries of one attention.
+    With few queries, keys and values need not be made: q (K h + b) is (q K) h and something that is the same
+    everywhere, which softmax does not see; and the mean of V h + b is V (mean of h) + b. So each head looks at the
+    states as they are, and the heads are the queries of one attention.
     """
     torch, _ = libraries()
     attention = layer.attention.self
@@ -165,15 +167,17 @@ def _narrow(layer: Any, keep: Any) -> Any:
         own = keep(hidden_states)
         width = own.shape[-1] // heads
         keys, values = (part.weight.view(heads, width, -1) for part in (attention.key, attention.value))
+        places = own.shape[1]
         queries = attention.query(own).view(-1, heads, width)
         seen = torch.nn.functional.scaled_dot_product_attention(
-            torch.einsum("bhw,hwd->bhd", queries, keys)[:, None],
+            torch.einsum("bhw,hwd->bhd", queries, keys).reshape(len(own), 1, places * heads, -1),
             hidden_states[:, None],
             hidden_states[:, None],
             attn_mask=None if attention_mask is None else attention_mask[..., :1, :],
             scale=width**-0.5,
         )
-        mixed = torch.einsum("bhd,hwd->bhw", seen[:, 0], values).reshape(own.shape) + attention.value.bias
+        by_place = seen.reshape(len(own) * places, heads, -1)
+        mixed = torch.einsum("bhd,hwd->bhw", by_place, values).reshape(own.shape) + attention.value.bias
         attended = layer.attention.output(mixed, own)
         found: Tensor = layer.output(layer.intermediate(attended), attended)
         return found

@@ -25,7 +25,7 @@ from ..show.pieces import is_defined, value_text
 from ..views import Cell, Column, Dots, Number, Row, Section, Table, Words
 
 HEADLINE = "headline"
-"""The kind of a finding that says no more than the number a protocol is about."""
+"""The kind of a finding that says no more than the number a protocol is about, of a job that has no other."""
 MANY_JOBS = 12
 """Up to so many jobs that were asked as they are stand side by side, each with its headline; of more jobs, and of
 trainings, the protocol says what they come to."""
@@ -132,7 +132,10 @@ def _page(
     names = job_names(results)
     protocols = dict.fromkeys(str(result.job["protocol"]) for result in results)
     alone = results if len(results) <= MANY_JOBS and not _trains(results) else []
-    findings = [*findings, *(_headline(result) for result in alone if _headlines(result))]
+    findings = [
+        *findings,
+        *(_headline(result) for result in alone if _headlines(result) and not result.findings),
+    ]
     models = list(dict.fromkeys(str(result.job["model"]) for result in results))
     return Page(
         parts,
@@ -260,7 +263,10 @@ def _warnings(results: Sequence[Result], names: Mapping[str, str]) -> Iterator[s
         yield f"{rates} on fewer than {FEW_CASES} cases: read with the interval"
     errors = sum(1 for result in results for outcome in result.outcomes if outcome.error)
     if errors:
-        yield f"{errors:,} cases have no answer: they count in no rate, and are among the cases below"
+        who = (
+            "1 case has no answer and counts" if errors == 1 else f"{errors:,} cases have no answer and count"
+        )
+        yield f"{who} nowhere"
     seeds = {str(result.job["settings"].get("seed", "")) for result in results if "settings" in result.job}
     if _trains(results) and len(seeds) < ENOUGH_SEEDS:
         count = f"{len(seeds)} seeds" if len(seeds) > 1 else "one seed"

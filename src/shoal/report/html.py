@@ -18,7 +18,7 @@ from ..show.pieces import interval_text, plain, value_text
 from ..views import to_read
 from .blocks import section_html
 from .data import HEADLINE, Page, results_page
-from .shelf import as_script, is_whole, shelf
+from .shelf import as_script, is_pass_or_fail, is_whole, shelf
 from .words import joined, key_of, rests_on, words
 
 FIRST = 3
@@ -44,6 +44,7 @@ def write_page(page: Page, path: Path | str, jobs: Sequence[Mapping[str, Any]]) 
             why="the numbers are written beside it under that name",
             fix=f"{path.with_suffix('.html')}",
         )
+    refuse_device(path)
     held = shelf(page.results)
     beside = path.with_name(f"{path.stem}-cases.jsonl")
     with writing(path) as stream:
@@ -51,7 +52,6 @@ def write_page(page: Page, path: Path | str, jobs: Sequence[Mapping[str, Any]]) 
     with writing(path.with_suffix(".json")) as stream:
         json.dump(page_data(page, jobs), stream, indent=1, default=str)
     if is_whole(held):
-        beside.unlink(missing_ok=True)  # of an earlier page, which had more
         return
     with writing(beside) as stream:
         for name, result in page.results.items():
@@ -116,6 +116,7 @@ def page_of(page: Page, held: Mapping[str, Any] | None = None, beside: str = "")
         plan=words(page.plan),
         cases=Markup(as_script(held)) if held["rows"] else "",
         jobs=[words(job["name"]) for job in held["jobs"]],
+        fails=is_pass_or_fail(held),
         beside="" if is_whole(held) else words(beside),
         script=Markup(script),
         hash=b64encode(sha256(script.encode()).digest()).decode(),

@@ -1,6 +1,6 @@
 """The cases of some results as the page holds them: failing ones first, as many as there is room for.
 
-    {"jobs": [{"name", "counts", "held"}], "groups": [{"name", "values"}],
+    {"jobs": [{"name", "words", "counts", "held"}], "groups": [{"name", "values"}],
      "cases": [{"id", "groups", "texts", "expected"}], "rows": [[job, case, verdict, said, error]]}
 
 A case that several jobs were asked is there once. Texts are lists of pieces, every second of which an edit touched.
@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from ..measures import quantity
 from ..records import Case, Outcome, Result
 from ..show.cases import marked_edits
 from ..show.printable import printable
@@ -27,6 +28,8 @@ ORDER = (FAIL, ERROR, NOT_APPLICABLE, PASS)
 """Of each group so much is taken in turn: first of what fails."""
 VERDICTS = {True: PASS, False: FAIL, None: NOT_APPLICABLE}
 
+PASS_OR_FAIL = ["fails", "passes"]
+
 Place = tuple[int, int]
 """A job and the position of a case in its result."""
 
@@ -42,6 +45,9 @@ def shelf(results: Mapping[str, Result], room: int = ROOM) -> dict[str, Any]:
     chosen = _chosen(jobs, room)
     values = _values([jobs[job].cases[place] for job, place in chosen])
     held = Counter((job, verdict(jobs[job].outcomes[place])) for job, place in chosen)
+    answers = [
+        _answers(result, [place for of, place in chosen if of == job]) for job, result in enumerate(jobs)
+    ]
     cases: dict[tuple[str, Any], int] = {}
     written: list[dict[str, Any]] = []
     rows = []
@@ -51,7 +57,7 @@ def shelf(results: Mapping[str, Result], room: int = ROOM) -> dict[str, Any]:
         if key not in cases:
             cases[key] = len(written)
             written.append(_case(case, values))
-        rows.append([job, cases[key], *_went(jobs[job], place)])
+        rows.append([job, cases[key], *_went(jobs[job].outcomes[place], answers[job].get(place, ()))])
     return {
         "jobs": [
             {
@@ -59,6 +65,7 @@ def shelf(results: Mapping[str, Result], room: int = ROOM) -> dict[str, Any]:
                 "id": printable(str(result.job.get("id", ""))),
                 "model": printable(str(result.job["model"])),
                 "seed": str(result.job.get("settings", {}).get("seed", "")),
+                "words": outcome_words(result),
                 "counts": _counts(result),
                 "held": [held[job, kind] for kind in range(4)],
             }
@@ -83,6 +90,24 @@ def as_script(data: Any) -> str:
     for sign in "<>&\u2028\u2029":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
     return text
+
+
+def outcome_words(result: Result) -> list[str]:
+    """What it means that a case did not pass, and that it did: not every outcome is good or bad.
+
+    A pair that counts for a stereotype score has not passed anything.
+    """
+    rates = [row for row in result.measures if "mean over" in row.facts]
+    plain = [row for row in rates if "column" not in row.facts]
+    if any(quantity(row).direction == "higher" for row in plain or rates):
+        return PASS_OR_FAIL
+    names = list(dict.fromkeys(row.name for row in plain))
+    return [f"does not count for the {names[0]}", f"counts for the {names[0]}"] if names else ["no", "yes"]
+
+
+def is_pass_or_fail(held: Mapping[str, Any]) -> bool:
+    """Whether every job's cases can fail."""
+    return all(job["words"] == PASS_OR_FAIL for job in held["jobs"])
 
 
 def _counts(result: Result) -> list[int]:
@@ -161,8 +186,11 @@ def _pieces(marked: Sequence[tuple[str, bool]]) -> list[str]:
     return pieces
 
 
-def _went(result: Result, place: int) -> list[Any]:
-    outcome = result.outcomes[place]
-    said = result.columns.get("said", ())
-    answers = [printable(str(answer)) for answer in said[place]] if said else []
-    return [verdict(outcome), answers, printable(outcome.error)]
+def _answers(result: Result, places: Sequence[int]) -> dict[int, Sequence[str]]:
+    """What the model said at these places, read in their order: a column that lies in a file is read once."""
+    column = result.columns.get("said")
+    return {} if column is None else {place: column[place] for place in sorted(places)}
+
+
+def _went(outcome: Outcome, answers: Sequence[str]) -> list[Any]:
+    return [verdict(outcome), [printable(str(answer)) for answer in answers], printable(outcome.error)]

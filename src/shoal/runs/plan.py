@@ -15,7 +15,6 @@ import hashlib
 import json
 import os
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -23,7 +22,7 @@ from typing import Any
 from urllib.parse import quote
 
 from ..errors import PlanError, ShoalError, nearest
-from ..files import read_lines
+from ..files import read_toml
 from ..models import SCHEMES, load_model, parse_spec
 from ..models.labels import labels_option
 from ..protocols import PROTOCOLS, find_protocol
@@ -185,15 +184,9 @@ def short_hash(resolved: Mapping[str, Any], letters: int = 8) -> str:
 
 def read_plan(path: Path) -> Plan:
     """A plan file, checked whole: unknown keys, wrong types, missing files, two sources for one value."""
-    text = "\n".join(line for _, line in read_lines(path))
-    try:
-        table = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as problem:
-        raise PlanError(
-            f"{path}: not TOML",
-            why=str(problem),
-            fix='lines such as models = ["predictions:answers.jsonl"], and a table such as [behaviour]',
-        ) from None
+    table = read_toml(
+        path, 'lines such as models = ["predictions:answers.jsonl"], and a table such as [behaviour]'
+    )
     try:
         return make_plan(_located(table, path.parent), str(path))
     except PlanError as problem:

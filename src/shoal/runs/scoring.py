@@ -6,8 +6,9 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from .. import __version__
+from ..errors import StoreError
 from ..models import load_model
-from ..models.ask import HasAnswered, by_mark, questions_of
+from ..models.ask import HasAnswered, NoAnswerError, by_mark, questions_of
 from ..models.selfcheck import check_answers
 from ..protocols import find_protocol
 from ..protocols.base import Built, Compared, identity
@@ -23,7 +24,13 @@ def result_of(job: Job, store: RunStore, progress: Progress = silent) -> Result:
     """The result of a job that is done: scored anew from what was kept, which takes seconds and asks nothing."""
     module, built = find_protocol(job.protocol), store.built(job, progress)
     model = _asked(job)
-    answers = by_mark(store.answers(job.id), questions_of(model, built.cases), built)
+    try:
+        answers = by_mark(store.answers(job.id), questions_of(model, built.cases), built)
+    except NoAnswerError as problem:
+        path = store.job_folder(job.id) / "answers.jsonl"
+        raise StoreError(
+            f"{path}: not whole", why=str(problem), fix=f"rm {path}, then shoal run PLAN asks {job.id} again"
+        ) from None
     scored = module.score(job.settings, built, answers)
     checks = store.read_checks(job.id) + _checks(model, answers, built)
     return Result(

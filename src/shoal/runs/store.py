@@ -217,14 +217,14 @@ class RunStore:
         """Keep the measures, with the scoring settings they were made under, and beside them columns by case."""
         folder = self.job_folder(job_id)
         write_columns(columns, folder / "outcomes.jsonl")
-        scored = {**scored, "columns": {"names": list(columns), "digest": digest(folder / "outcomes.jsonl")}}
+        scored = {**scored, "beside": {"names": list(columns), "digest": digest(folder / "outcomes.jsonl")}}
         with writing(folder / "measures.json") as stream:
             json.dump({"digest": _digest(scored), **scored}, stream, indent=1)
 
     def read_columns(self, job_id: str, scored: Mapping[str, Any]) -> KeptColumns | None:
-        """The columns beside these measures; None where they are damaged: they are made again."""
-        path, known = self.job_folder(job_id) / "outcomes.jsonl", scored["columns"]
-        if not path.exists() or digest(path) != known["digest"]:
+        """The columns beside these measures; None where they are damaged or kept otherwise: made again then."""
+        path, known = self.job_folder(job_id) / "outcomes.jsonl", scored.get("beside")
+        if known is None or not path.exists() or digest(path) != known["digest"]:
             return None
         return KeptColumns(path, known["names"], len(scored["outcomes"]))
 

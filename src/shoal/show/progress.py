@@ -1,14 +1,9 @@
-"""How far a step is, on standard error: a bar with rate and time left, or, in a log, a line every so often.
-
-A step without a total is something to say, and said at once.
-"""
+"""How far a step is, on standard error: a bar with rate and time left, or, in a log, a line every so often."""
 
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-
-import click
 
 from ..text import printable
 from .jobs import duration
@@ -23,7 +18,7 @@ EVERY = 30.0
 def progress_bar() -> Iterator[Tell]:
     """Something to tell how far a step is."""
     if not sys.stderr.isatty():
-        yield line_by_line(lambda line: click.echo(line, err=True))
+        yield line_by_line(lambda line: print(line, file=sys.stderr, flush=True))
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
@@ -67,6 +62,9 @@ def line_by_line(write: Callable[[str], None], clock: Callable[[], float] = time
         if not total:
             return write(printable(step))
         now = clock()
+        if not total:  # nothing to count: something to say
+            write(printable(step))
+            return
         start, first = began.setdefault(step, (now, done))
         if done < first:  # another job has come to this step
             start, first = began[step] = now, done

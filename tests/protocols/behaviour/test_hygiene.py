@@ -3,6 +3,7 @@
 import json
 import random
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from shoal.protocols.behaviour.hygiene import sayable as sayable_for
 from shoal.protocols.behaviour.rules import RULES, Expect
 from shoal.protocols.behaviour.score import judge
 from shoal.protocols.behaviour.suite import DEFAULTS
+from shoal.protocols.behaviour.templated import templated
 from shoal.records import TestType
 
 LABELS = ("negative", "neutral", "positive")
@@ -37,7 +39,8 @@ def clean(*more: Planted) -> Suite:
     for title, kind, expect, cases in (*own, *more):
         suite.add_functionality(title, "c", kind, expect)
         for number, made in enumerate(cases):
-            suite.add_case(title, str(number), made)
+            # Each says that it stands alone: not to look templated.
+            suite.add_case(title, str(number), replace(made, cluster=f"{title} {number}"))
     return suite
 
 
@@ -68,6 +71,19 @@ def test_a_clean_suite_is_silent():
     assert hygiene.findings == ()
     assert (hygiene.cases, hygiene.unique_cases, hygiene.test_cases_in_training) == (60, 60, 0)
     assert hygiene.labels == {"negative": 40, "neutral": 10, "positive": 10}
+
+
+def test_templates_that_the_suite_does_not_name_are_noted():
+    suite = Suite("toy", labels=LABELS)
+    suite.add_functionality("flights", "c", "MFT", MFT)
+    for number, made in enumerate(mixed(40)):
+        suite.add_case("flights", str(number), made)
+    (finding,) = pick(suite, "templates without a cluster")
+    assert finding.what == "40 cases look like 1 template, in 'flights'" and "--templates" in finding.fix
+    (told,) = templated(suite.cases)
+    assert told.facts["templates"] == 1 and told.facts["cases"] == 40
+    suite.infer_clusters()
+    assert not pick(suite, "templates without a cluster") and not list(templated(suite.cases))
 
 
 def test_no_cases_no_findings():
@@ -327,8 +343,8 @@ def test_reading_comprehension_has_constants_too():
     suite.add_functionality("who", "c", "MFT", Expect("exact_string_equal"))
     suite.add_functionality("what", "c", "MFT", Expect("squad_normalise"))
     for i in range(30):
-        suite.add_case("who", str(i), case((f"Ann {i}.", "Who?"), label="Ann"))
-        suite.add_case("what", str(i), case((f"Ann {i}.", "What?"), label=f"the {i}"))
+        suite.add_case("who", str(i), case((f"Ann {i}.", "Who?"), label="Ann", cluster=i))
+        suite.add_case("what", str(i), case((f"Ann {i}.", "What?"), label=f"the {i}", cluster=i))
     finding = only(suite, "one answer passes")
     assert finding.where == ("who",) and "'Ann'" in finding.what
 

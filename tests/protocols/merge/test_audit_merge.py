@@ -4,7 +4,7 @@ import csv
 import io
 
 import pytest
-from planted import LABELS, Planted, truth
+from merge_planted import LABELS, Planted, truth
 
 from shoal.errors import DataError
 from shoal.protocols.merge import Settings

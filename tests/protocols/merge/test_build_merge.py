@@ -5,13 +5,15 @@ import sys
 from dataclasses import replace
 
 import pytest
-from planted import Planted, Suggests, truth
+from merge_planted import Planted, Suggests, truth
 
 from shoal import audit
 from shoal.errors import DataError, MissingExtra
 from shoal.protocols.merge import Settings, build
+from shoal.protocols.merge.build import generate
 from shoal.protocols.merge.problems import read_problems
 from shoal.protocols.merge.score import named, score
+from shoal.protocols.merge.settings import Filter
 from shoal.protocols.merge.tagger import Tagger, load_tagger
 from shoal.protocols.merge.variants import write_variants
 from shoal.records import Measures
@@ -75,7 +77,7 @@ def test_the_funnel_only_narrows(built):
 
 
 def test_conditions_have_the_same_problems_and_numbers(small):
-    filters = ("default", "pos", "probability", "none", "scrambled")
+    filters: tuple[Filter, ...] = ("default", "pos", "probability", "none", "scrambled")
     built = build(Settings(**{**small, "limit": 6}, filters=filters))
     by_filter = {
         name: [case for case in built.cases if case.groups.get("filter") == name] for name in filters
@@ -91,6 +93,8 @@ def test_conditions_have_the_same_problems_and_numbers(small):
     given = Planted(truth).classify(examples, built.labels)
     measures = Measures(score(Settings(), built, {"": given}).measures)
     assert {row.groups.get("filter") for row in measures.where("sample accuracy")} == set(filters)
+    (headline,) = [row for row in measures if row.facts.get("headline")]
+    assert headline.groups == {"filter": "default", "threshold": "0.9"}
 
 
 def test_all_draws_at_once_is_the_mean_of_many(small):
@@ -199,6 +203,31 @@ def test_variants_come_back_as_they_were_written(built, tmp_path):
     again = build(Settings(variants=str(path)))
     assert list(again.cases) == list(built.cases)
     assert again.labels == built.labels
+
+
+def test_a_search_that_is_stopped_goes_on_and_ends_with_the_same_bytes(tmp_path, monkeypatch):
+    monkeypatch.setattr("shoal.protocols.merge.pools.BLOCK", 2)
+    settings = Settings(limit=6, minimum=6, sample=6, draws=2)
+    generate(settings, tmp_path / "whole.jsonl")
+    assert not list(tmp_path.glob("*.partial"))
+
+    def stop(step, done, total):
+        if done >= 4:
+            raise KeyboardInterrupt
+
+    path = tmp_path / "again.jsonl"
+    with pytest.raises(KeyboardInterrupt):
+        generate(settings, path, stop)
+    partial = path.with_name("again.jsonl.partial")
+    assert len(partial.read_text().splitlines()) == 1 + 4
+    partial.write_text(partial.read_text()[:-40])  # half a line, as a crash leaves it
+    asked: list[int] = []
+    generate(settings, path, lambda step, done, total: asked.append(done))
+    assert path.read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
+    assert asked == [4, 6]
+    partial.write_text('{"pools of": "another search"}\nnonsense\n')
+    generate(settings, path)
+    assert path.read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
 
 
 def test_variants_made_elsewhere_need_only_their_texts(tmp_path):

@@ -292,7 +292,8 @@ def test_answers_are_put_together_and_their_probabilities_added(study, tmp_path)
 def test_names_are_as_long_as_it_takes_to_tell_models_apart():
     assert list(short_names(["hf:a/model-1", "hf:a/model-2"]).values()) == ["model-1", "model-2"]
     assert list(short_names(["hf:a/x", "hf:b/x"]).values()) == ["a", "b"]
-    assert list(short_names(["tiny:sentiment", "python:m:f"]).values()) == ["tiny:sentiment", "m:f"]
+    assert list(short_names(["tiny:sentiment", "python:m:f"]).values()) == ["tiny:sentiment", "f"]
+    assert list(short_names(["python:m:f", "python:n:f"]).values()) == ["m:f", "n:f"]
 
 
 def test_settings_that_cannot_be_are_refused():

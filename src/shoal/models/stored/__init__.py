@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import DataError, nearest
-from ...files import is_file
+from ...files import is_file, is_folder
 from ...records import Answers, Case
 from .. import ModelSpec, digest_file
 from .answers import answers_of, texts_of
@@ -81,10 +81,11 @@ def _is_reading(case: Case) -> bool:
 
 
 def _check_there(path: Path) -> None:
-    if not path.is_dir() and not is_file(path):
-        beside = [file.name for file in path.parent.iterdir()] if path.parent.is_dir() else []
+    if not is_folder(path) and not is_file(path):
+        beside = [file.name for file in path.parent.iterdir()] if is_folder(path.parent) else []
         raise DataError(
-            f"{path}: no such file", fix=nearest(path.name, beside) or f"paths count from {Path.cwd()}"
+            f"{str(path)[:200]}: no such file",
+            fix=nearest(path.name, beside) or f"paths count from {Path.cwd()}",
         )
 
 

@@ -35,6 +35,8 @@ from .rules import (
     values_of,
 )
 from .settings import Settings
+from .suites import SUITES
+from .templated import templated
 
 SAID = "said"
 """The column with what the model said of each example of a case."""
@@ -70,6 +72,8 @@ def score(settings: Settings, built: Built, answers: Mapping[str, Answers]) -> S
 
         signs = signs_of(settings, asked, given, built.cases[len(asked) :], of_iid, iid)
         measures, findings = [*measures, *signs.measures], signs.findings
+    # What ships says in its documentation that it is about new words in its own templates.
+    findings = [*findings, *([] if settings.suite in SUITES else templated(asked))]
     return Scored(every, measures, {SAID: said}, findings)
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from ...data import SuiteRows, columns, read_suite_rows, with_label_names
+from ...data.templates import templates
 from ...errors import DataError, nearest, some
 from ...files import Alike, collector_paused, writing
 from ...records import Case, Example, Label, TestType
@@ -230,6 +231,18 @@ class Suite:
         for made in self.cases:  # ours alone until the suite is handed out
             made.meta["labels"], made.meta["labels in order"] = names, False  # type: ignore[index]
 
+    def infer_clusters(self) -> None:
+        """Name the template of each case as its cluster, as its original text tells; cases that have one keep it."""
+        places: dict[str, list[int]] = {}
+        for place, made in enumerate(self.cases):
+            if not made.cluster:
+                places.setdefault(made.groups["functionality"], []).append(place)
+        for members in places.values():
+            numbers = templates([" | ".join(self.cases[place].examples[0]) for place in members])
+            for place, number in zip(members, numbers, strict=True):
+                cluster = f"like {self.cases[members[number]].id}"
+                self.cases[place] = replace(self.cases[place], cluster=cluster)
+
     def _check(self, made: Case, expect: Expect) -> None:
         self._check_texts(made)
         if made.labels is None:
@@ -359,11 +372,17 @@ def read_suite(path: Path | str) -> Suite:
 
 
 def import_suite(
-    path: Path, out: Path, named: columns.Named, names: Mapping[str, str] | None = None
+    path: Path,
+    out: Path,
+    named: columns.Named,
+    names: Mapping[str, str] | None = None,
+    *,
+    by_template: bool = False,
 ) -> tuple[Suite, list[str]]:
     """Read a file of another format and write it as a suite; gives the suite and what was left behind.
 
-    `names` says what the file's labels are called in the suite.
+    `names` says what the file's labels are called in the suite; `by_template` takes cases that look like fillings of
+    one template for one cluster.
     """
     if out.exists() and out.samefile(path):
         raise DataError(
@@ -379,6 +398,8 @@ def import_suite(
         rows = columns.read(path, named) if named.all() else read_suite_rows(path)
         rows = with_label_names(rows, names, path) if names else rows
         suite, lost = suite_from_rows(rows, path), rows.lost
+    if by_template:
+        suite.infer_clusters()
     write_suite(suite, out)
     return suite, lost
 
@@ -409,6 +430,8 @@ def suite_from_rows(found: SuiteRows, path: Path) -> Suite:
             suite.infer_labels()
     except DataError as problem:
         raise problem.at(str(path)) from None
+    if found.templated:
+        suite.infer_clusters()
     return suite
 
 

@@ -6,20 +6,30 @@ originals is one of the measures.
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from ...errors import DataError
+from ...models.ask import WordFiller
 from ...records import Case, Measure
 from ...training.stage import Progress, silent
 from ..base import Built
 from .draws import Drawn, draw
 from .filters import STEPS
+from .keeping import KeptPools
 from .pools import Pool, pools_of
 from .problems import Group, Problem, Read, read_groups, read_problems
 from .settings import Settings
 from .suggest import load_suggesters
-from .tagger import load_tagger
-from .variants import read_variants
+from .tagger import Tagger, load_tagger
+from .variants import read_variants, write_variants
+
+
+def generate(settings: Settings, path: Path, progress: Progress = silent) -> None:
+    """Find variants and write them to a file (`variants.py`); a search that was stopped goes on where it was."""
+    kept = path.with_name(f"{path.name}.partial")
+    write_variants(_generated(settings, progress, kept), path)
+    kept.unlink()
 
 
 def build(settings: Settings, progress: Progress = silent) -> Built:
@@ -71,12 +81,12 @@ def _about(settings: Settings, read: Read) -> dict[str, Any]:
 # Generated variants
 
 
-def _generated(settings: Settings, progress: Progress) -> Built:
+def _generated(settings: Settings, progress: Progress, kept: Path | None = None) -> Built:
     read, tagger = read_problems(settings), load_tagger()
     suggesters = load_suggesters(settings.suggesters)
     funnel = Funnel(settings, read)
     cases: list[Case] = []
-    for pool in pools_of(read.problems, suggesters, settings, tagger, progress):
+    for pool in _pools(read.problems, suggesters, settings, tagger, progress, kept):
         drawn = draw(pool, settings, tagger, list(suggesters))
         funnel.add(pool, drawn)
         cases += [variant_case(each) for each in drawn] or [seed_case(pool.problem)]
@@ -88,6 +98,25 @@ def _generated(settings: Settings, progress: Progress) -> Built:
         "words left out": dict(funnel.left_out),
     }
     return Built(cases, read.labels, measures=list(funnel.measures()), about=about)
+
+
+def _pools(
+    problems: Sequence[Problem],
+    suggesters: Mapping[str, WordFiller],
+    settings: Settings,
+    tagger: Tagger,
+    progress: Progress,
+    path: Path | None,
+) -> Iterator[Pool]:
+    """Every pool, those that a file has already from there; what is found is added to it."""
+    kept = KeptPools(path, settings, problems) if path else None
+    if kept is not None:
+        yield from kept.read()
+    start = kept.done if kept is not None else 0
+    for pools in pools_of(problems, suggesters, settings, tagger, progress, start):
+        if kept is not None:
+            kept.add(pools)
+        yield from pools
 
 
 def seed_case(problem: Problem) -> Case:

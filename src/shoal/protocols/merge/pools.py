@@ -36,12 +36,13 @@ def pools_of(
     settings: Settings,
     tagger: Tagger,
     progress: Progress,
-) -> Iterator[Pool]:
-    """The pool of every problem, in order."""
-    for start in range(0, len(problems), BLOCK):
-        block = problems[start : start + BLOCK]
-        yield from _block(block, suggesters, settings, tagger)
-        progress("finding variants", start + len(block), len(problems))
+    start: int = 0,
+) -> Iterator[list[Pool]]:
+    """The pools of every problem from a start on, block by block; the blocks are those of the whole list."""
+    for first in range(start - start % BLOCK, len(problems), BLOCK):
+        block = problems[first : first + BLOCK]
+        yield list(_block(block, suggesters, settings, tagger))[max(0, start - first) :]
+        progress("finding variants", first + len(block), len(problems))
 
 
 def _block(

@@ -92,7 +92,7 @@ def _read(settings: Settings, problems: list[Problem], rows: int, dropped: Count
             f'"{settings.data}": no problem with a label',
             fix="check that this is the file and label column you meant",
         )
-    labels = label_order(settings, (problem.label for problem in kept))
+    labels = label_order(settings, (problem.label for problem in problems))  # whatever `limit` leaves of them
     return Read(kept, labels, rows, {why: count for why, count in dropped.items() if count})
 
 
@@ -217,7 +217,7 @@ def _groups(
             fix="group = the column whose values several rows share",
         )
     problems = [group.problems[0] for group in groups]
-    labels = label_order(settings, (problem.label for group in groups for problem in group.problems))
+    labels = label_order(settings, (problem.label for rows_of in by_group.values() for problem in rows_of))
     return groups, Read(problems, labels, rows, {why: count for why, count in dropped.items() if count})
 
 

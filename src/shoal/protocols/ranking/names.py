@@ -11,7 +11,7 @@ END = re.compile(r"(?:[-_.:/ ]|(?<=[a-z])[A-Z]|^[A-Z.]).*")
 
 
 def short_names(specs: Sequence[str]) -> dict[str, str]:
-    """Spec to name: its file or folder, an option in which all differ, or the whole spec; without what all share.
+    """Spec to name: its file, folder or function, an option in which all differ, or all of it; without what all share.
 
     >>> list(short_names(["predictions:a/x.csv", "predictions:a/y.csv"]).values())
     ['x', 'y']
@@ -21,9 +21,19 @@ def short_names(specs: Sequence[str]) -> dict[str, str]:
     by_file = [_last(spec.partition("?")[0]) for spec in specs]
     options = [dict(parse_qsl(spec.partition("?")[2])) for spec in specs]
     shared = [name for name in (options[0] if options else {}) if all(name in given for given in options)]
-    candidates = [by_file, *([given[name] for given in options] for name in shared)]
+    candidates = [
+        [_leaf(spec) for spec in specs],
+        by_file,
+        *([given[name] for given in options] for name in shared),
+    ]
     names = next((names for names in candidates if len(set(names)) == len(specs)), list(specs))
     return dict(zip(specs, _without_shared(names), strict=True))
+
+
+def _leaf(spec: str) -> str:
+    """The name of a function without its module; of anything else its file or folder."""
+    bare = spec.partition("?")[0]
+    return bare.rpartition(":")[2] if bare.startswith("python:") else _last(bare)
 
 
 def _last(spec: str) -> str:

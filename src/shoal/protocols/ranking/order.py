@@ -173,7 +173,7 @@ def put_in_order(field: Field) -> tuple[list[Measure], list[Finding]]:
     order, scores = order_by(field, draws)
     places = {model: 1 + int((scores > scores[model]).sum()) for model in order}
     rows = [_accuracy(field, model, places[model]) for model in order]
-    findings = _errors(field, draws)
+    findings = _errors(field)
     words = _no_order(field, draws)
     if words is not None:
         return rows, [words, *findings]
@@ -209,15 +209,26 @@ def _accuracy(field: Field, model: int, place: int) -> Measure:
     )
 
 
-def _pair_rows(field: Field, pair: Pair, is_plain: bool, difference: float) -> list[Measure]:
-    groups = {"model": field.names[pair.first], "than": field.names[pair.second]}
+def _groups(field: Field, pair: Pair) -> dict[str, str]:
+    return {"model": field.names[pair.first], "than": field.names[pair.second]}
+
+
+def _better(field: Field, pair: Pair) -> Measure:
     facts: dict[str, Any] = {
         "only first": pair.only_first,
         "only second": pair.only_second,
         "verdict": pair.verdict,
     }
+    return Measure(
+        "probability better", pair.probability, pair.n, _groups(field, pair), note=pair.verdict, facts=facts
+    )
+
+
+def _pair_rows(field: Field, pair: Pair, is_plain: bool, difference: float) -> list[Measure]:
+    """How probable it is that the first is better, the evidence, by how much, and where the two differ at all."""
+    groups = _groups(field, pair)
     rows = [
-        Measure("probability better", pair.probability, pair.n, groups, facts=facts, note=pair.verdict),
+        _better(field, pair),
         Measure("e value", pair.e_value, pair.n, groups, facts={"to reach": pair.limit}),
     ]
     between, how = None, ""
@@ -271,7 +282,7 @@ def _verdict(field: Field, pairs: Sequence[Pair], order: Sequence[int]) -> Findi
     """Whether the first model is better than all others, and so whether to stop."""
     best = order[0]
     rivals = [pair for pair in pairs if pair.first == best]
-    rows = tuple(_pair_rows(field, pair, False, 0.0)[0] for pair in rivals)
+    rows = tuple(_better(field, pair) for pair in rivals)
     still = [field.names[pair.second] for pair in rivals if pair.verdict != DECIDED]
     facts = {"best": field.specs[best], "still open": still, "level": ALPHA}
     often = "however often you look"
@@ -307,7 +318,7 @@ def _most_apart(field: Field, pair: Pair) -> str:
     )
 
 
-def _errors(field: Field, draws: Draws) -> list[Finding]:
+def _errors(field: Field) -> list[Finding]:
     findings = []
     for name, result in zip(field.names, field.results, strict=True):
         errors = sum(bool(outcome.error) for outcome in result.outcomes)

@@ -33,9 +33,13 @@
     return shelf;
   };
   const FAIL = 0, PASS = 1, NONE = 2, ERROR = 3, ALL = 4, ONLY = 5;
-  const WORDS = ["fails", "passes", "not applicable", "no answer"];
-  const SIGNS = ["✕", "✓", "–", "!"];
-  const MANY = 20, MOST = 400, FEW = 4;
+  // How a case of a job went, in words; where jobs differ in what an outcome means, in words for all.
+  const told = (kind, which) => (kind > PASS ? ["not applicable", "no answer"][kind - 2] : shelf.jobs[which].words[kind]);
+  const alike = () => shelf.jobs.every((job) => job.words[0] === shelf.jobs[0].words[0]);
+  const canFail = () => shelf.jobs.every((job) => job.words[0] === "fails");
+  const sign = (kind, which) => (kind > PASS ? ["–", "!"][kind - 2] : shelf.jobs[which].words[0] === "fails" ? ["✕", "✓"][kind] : ["○", "●"][kind]);
+  const colour = (kind, which) => (kind > PASS || shelf.jobs[which].words[0] === "fails" ? `v${kind}` : "v2");
+  const MANY = 20, MOST = 400, FEW = 4, SOME = 6;
 
   // Which cases a number rests on: by the groups that cases have; of the jobs that it names, of the one whose part it
   // stands in, or by model and seed. Null where that cannot be told.
@@ -89,7 +93,7 @@
     hint.replaceChildren(make("b", "", lines[0]), ...lines.slice(1).map((line) => make("span", "", line)));
     const choice = stays ? wanted(element) : null;
     if (choice) {
-      const button = make("button", "", choice.failing ? `Show its cases: ${count(choice.failing)} fail` : `Show its ${count(choice.total)} cases`);
+      const button = make("button", "", choice.failing && canFail() ? `Show its cases: ${count(choice.failing)} fail` : `Show its ${count(choice.total)} cases`);
       button.type = "button";
       button.addEventListener("click", () => open(element, choice));
       hint.append(button);
@@ -228,11 +232,14 @@
   const tell = () => {
     const totals = [0, 0, 0, 0];
     for (const one of shelf.jobs) one.counts.forEach((number, kind) => { totals[kind] += number; });
-    const names = ["Failing", "Passing", "Not applicable", "No answer"];
+    const upper = (text) => text[0].toUpperCase() + text.slice(1);
+    const names = canFail() ? ["Failing", "Passing"] : alike() ? shelf.jobs[0].words.map(upper) : ["Fails, or no", "Passes, or yes"];
+    names.push("Not applicable", "No answer");
     const pairs = names.map((name, kind) => [kind, `${name} (${count(totals[kind])})`]).filter((pair) => totals[pair[0]]);
     // Of two jobs, what one passes and the other fails: what changed between them
-    if (shelf.jobs.length === 2) shelf.jobs.forEach((one, i) => pairs.push([ONLY + i, `Fails in ${one.name} alone (${count(shelf.rows.filter((row) => alone(row, i)).length)})`]));
-    options(verdict, [...pairs, [ALL, `All (${count(totals.reduce((a, b) => a + b, 0))})`]]);
+    if (shelf.jobs.length === 2 && canFail()) shelf.jobs.forEach((one, i) => pairs.push([ONLY + i, `Fails in ${one.name} alone (${count(shelf.rows.filter((row) => alone(row, i)).length)})`]));
+    const all = [ALL, `All (${count(totals.reduce((a, b) => a + b, 0))})`];
+    options(verdict, canFail() ? [...pairs, all] : [all, ...pairs]);
   };
   const clear = () => {
     search.value = "";
@@ -255,7 +262,7 @@
     list.replaceChildren();
     more();
     const whole = shelf.jobs.every((one) => one.counts.every((number, i) => number === one.held[i]));
-    const what = kind >= ALL ? "case" : { [FAIL]: "failing case", [PASS]: "passing case", [NONE]: "case that does not apply", [ERROR]: "case without an answer" }[kind];
+    const what = kind >= ALL || (kind <= PASS && !canFail()) ? "case" : { [FAIL]: "failing case", [PASS]: "passing case", [NONE]: "case that does not apply", [ERROR]: "case without an answer" }[kind];
     const plural = matching.length === 1 ? what : what.replace("case", "cases").replace("does", "do");
     $("count").textContent = `${count(matching.length)} ${plural}${whole ? "" : " of those that this page holds"}`;
     $("back").hidden = from === null;
@@ -269,10 +276,12 @@
   };
   const card = (row) => {
     const [which, place, kind, said, error] = row, one = shelf.cases[place];
-    const item = make("li", `v${kind}`), head = make("p", "head");
-    head.append(make("span", "verdict", `${SIGNS[kind]} ${WORDS[kind]}`));
+    const item = make("li", colour(kind, which)), head = make("p", "head");
+    head.append(make("span", "verdict", `${sign(kind, which)} ${told(kind, which)}`));
     if (shelf.jobs.length > 1) head.append(make("span", "job", shelf.jobs[which].name));
     head.append(make("span", "id", one.id));
+    const groups = one.groups.map((value, k) => (value < 0 ? "" : shelf.groups[k].values[value])).filter((value) => value && !one.id.includes(value));
+    if (groups.length) head.append(make("span", "", groups.slice(0, 4).join(" · ")));
     item.append(head);
     one.texts.forEach((texts, i) => {
       const line = make("p", i ? "variant" : "original");
@@ -284,9 +293,11 @@
       });
       line.append(text);
       if (said[i]) line.append(answer(said[i]));
+      line.hidden = i > SOME;
       item.append(line);
       if (text.textContent.length > 700) fold(text, line);
     });
+    if (one.texts.length > SOME + 1) rest(item, one.texts.length - SOME - 1);
     if (one.expected) item.append(make("p", "went", `expected ${one.expected}`));
     if (error) item.append(make("p", "went t-bad", error));
     item.append(...others(row));
@@ -302,6 +313,12 @@
       beside.prepend(bar);
     }
     return beside;
+  };
+  const rest = (item, left) => {
+    const button = make("button", "unfold", `${left} more variant${left > 1 ? "s" : ""}`);
+    button.type = "button";
+    button.addEventListener("click", () => { for (const line of item.querySelectorAll(".variant[hidden]")) line.hidden = false; button.remove(); });
+    item.append(button);
   };
   const fold = (text, line) => {
     text.classList.add("long");
@@ -324,10 +341,10 @@
     const rest = elsewhere(row);
     if (!rest.length) return [];
     const line = make("p", "others");
-    if (rest.length <= FEW) for (const one of rest) line.append(make("span", `v${one[2]}`, `${SIGNS[one[2]]} ${shelf.jobs[one[0]].name}${one[3].length ? ": " + one[3][one[3].length - 1] : ""}`));
+    if (rest.length <= FEW) for (const one of rest) line.append(make("span", colour(one[2], one[0]), `${sign(one[2], one[0])} ${shelf.jobs[one[0]].name}${one[3].length ? ": " + one[3][one[3].length - 1] : ""}`));
     else for (const kind of [FAIL, PASS, NONE, ERROR]) {
-      const alike = rest.filter((one) => one[2] === kind);
-      if (alike.length) line.append(make("span", `v${kind}`, `${SIGNS[kind]} ${WORDS[kind]} in ${alike.length} other job${alike.length > 1 ? "s" : ""}`));
+      const same = rest.filter((one) => one[2] === kind);
+      if (same.length) line.append(make("span", colour(kind, same[0][0]), `${sign(kind, same[0][0])} ${told(kind, same[0][0])} in ${same.length} other job${same.length > 1 ? "s" : ""}`));
     }
     return [line];
   };
@@ -347,7 +364,7 @@
       job.append(option);
       job.value = "-2";
     }
-    verdict.value = String(choice.failing ? FAIL : ALL);
+    verdict.value = String(choice.failing && canFail() ? FAIL : ALL);
     from = number;
     find();
     $("cases").scrollIntoView();

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from shoal import Case, Measure, Measures, Outcome, Result
 from shoal.errors import DataError
+from shoal.protocols.behaviour import compare, view
 from shoal.protocols.behaviour.iid import IID
 from shoal.protocols.behaviour.learning import compare_tasks, compare_trainings, compare_with_averages
 from shoal.protocols.behaviour.learning.aggregation import aggregation_measures, kendall, sensitive_claims
@@ -830,3 +831,19 @@ def test_duplicates_are_told_by_f1_too():
     assert one(found, "iid F1", config="iid").value == 1.0
     assert one(found, "iid F1", config="iid>suite").value == pytest.approx(0.5)  # TP 1, FN 1, FP 1
     assert not compared(table(), results).where("iid F1")
+
+
+def test_everything_that_is_measured_can_be_compared_and_shown():
+    suite, better = {"a.f.MFT": [1, 0, 0, 0], "b.g.MFT": [1, 1]}, {"a.f.MFT": [1, 1, 1, 0], "b.g.MFT": [1, 1]}
+    settings = table(method=("vanilla", "irm"))
+    results = [
+        iid_job(suite, [1, 1, 1, 0]),
+        job(better, [1, 1, 0, 0]),
+        job(suite, [1, 0, 1, 0], method="irm"),
+    ]
+    together = compare(settings, results)
+    names = {row.name for row in together.measures}
+    assert {"G", "average G", "mean over methods", "order agreement"} <= names
+    sections = view(settings, results, together.measures, together.findings)
+    tables = {getattr(block, "name", "") for section in sections for block in section.blocks}
+    assert {"averages", "means", "results"} <= tables

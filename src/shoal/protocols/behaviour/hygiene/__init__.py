@@ -18,7 +18,7 @@ from .labels import check_conflicts, check_labels
 from .made_up import sayable
 from .material import Material
 from .rules import check_rules, settled_early
-from .texts import check_size, check_texts
+from .texts import check_size, check_templates, check_texts
 from .untested import check_constants, check_vacuous
 
 __all__ = [
@@ -42,6 +42,7 @@ CHECKS: dict[str, Callable[[Material], list[Finding]]] = {
     "labels": check_labels,
     "constants": check_constants,
     "size": check_size,
+    "templates": check_templates,
     "texts": check_texts,
 }
 """Every check by name, the most important first."""

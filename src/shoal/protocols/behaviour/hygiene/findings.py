@@ -42,6 +42,8 @@ FIXES = {
     "says this",
     "one answer passes": "pair it with a contrast: cases alike in form that ask for another label",
     "any constant passes": "read them beside tests whose label must change (sensitivity), never alone",
+    "templates without a cluster": "name them in `cluster`, or let shoal import --templates do it: as it is, intervals "
+    "are for new words in these templates, not for new templates",
     "too few cases": f"write more, {FEW_CASES} at least; some 100 for an interval of ± 10 points",
     "empty texts": "fill them or take the cases out: a model has nothing to go by",
     "control characters": "mend the encoding: tokenizers drop or split such characters, each in its own way",

@@ -8,6 +8,7 @@ from ....measures import FEW_CASES
 from ....stats.intervals import wilson
 from ..build import half_half
 from ..settings import SPLITS
+from ..templated import few_templates
 from .findings import FIXES, SEVERITIES, Finding, Severity, finding, tell, worst_first
 from .material import Material
 
@@ -31,6 +32,22 @@ def check_size(material: Material) -> list[Finding]:
         what = f"{n} {different}case{plural}: a pass rate of 50 % would mean {low:.0f} to {high:.0f} % (95 % Wilson)"
         findings.append(Finding(kind, severity, (name,), what + small, FIXES[kind], count=n))
     return sorted(findings, key=lambda row: (row.count, row.where))
+
+
+def check_templates(material: Material) -> list[Finding]:
+    """Functionalities whose cases look like fillings of a few templates, and whose suite does not say which."""
+    kind, named = "templates without a cluster", []
+    for name, cases in material.by_name.items():
+        found = few_templates(cases)
+        if found:
+            named.append((name, *found))
+    if not named:
+        return []
+    name, n, number = min(named, key=lambda row: (row[2] / row[1], row[0]))
+    what = f"{n} cases look like {number} template{'s' if number > 1 else ''}, in {name!r}"
+    more = f"; the like in {len(named) - 1} more functionalities" if len(named) > 1 else ""
+    where = tuple(name for name, _, _ in named)
+    return [Finding(kind, "note", where, what + more, FIXES[kind], count=len(named))]
 
 
 def _split(n: int) -> str:

@@ -128,7 +128,7 @@ def _scores(measures: Sequence[Measure], model: str | None, column: str) -> Scor
     iid: dict[Row, float] = {}
     rates: dict[Row, list[Measure]] = {}
     for row in means:
-        if "config" not in row.groups or row.value is None:
+        if "method" not in row.groups or row.value is None:
             continue
         name = row.groups["config"], row.groups["method"]
         if row.name == "iid score" and row.groups["hold out"] in (STANDARD, "seen"):

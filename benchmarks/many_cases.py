@@ -1,0 +1,150 @@
+"""A made-up suite of many cases with two predictions files, taken through every verb: seconds and peak memory of each.
+
+    python benchmarks/many_cases.py            a million cases, as docs/speed.md has it
+    python benchmarks/many_cases.py 100000     a tenth, in a tenth of the time
+    python benchmarks/many_cases.py --jobs 10000   a plan of many jobs instead: check, and status of none done
+
+Every verb is a process of its own, start-up included. `seconds` is processor time, which other programs on the machine
+disturb less than time on the clock; `passed` is that.
+"""
+
+import argparse
+import csv
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+LABELS = ("negative", "neutral", "positive")
+RULES = """
+[[rule]]
+at_least = 0.85
+
+[[rule]]
+functionality = "*"
+no_worse_than_baseline_by = 0.05
+judge = "upper bound"
+"""
+TOPICS, TEMPLATES = 100, 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What a command took."""
+
+    passed: float
+    seconds: float
+    megabytes: float
+
+
+def write_table(path: Path, gold: NDArray[np.int64]) -> None:
+    """The texts with their labels, as somebody would bring them."""
+    with path.open("w", newline="") as stream:
+        rows = csv.writer(stream)
+        rows.writerow(["id", "text", "label", "topic", "area", "template"])
+        for number, label in enumerate(gold.tolist()):
+            text = f"Sentence {number} says something about the film that the audience saw on day {number % 365}."
+            topic, template = number % TOPICS, number % TEMPLATES
+            rows.writerow(
+                [number, text, LABELS[label], f"topic {topic}", f"area {topic % 10}", f"template {template}"]
+            )
+
+
+def write_predictions(path: Path, gold: NDArray[np.int64], accuracy: float, rng: np.random.Generator) -> None:
+    """A model's answers with their probabilities, right so often."""
+    right = rng.random(len(gold)) < accuracy
+    answers = np.where(right, gold, (gold + rng.integers(1, 3, len(gold))) % 3)
+    chances = np.sort(rng.dirichlet([0.4, 0.4, 0.4], len(gold)), axis=1)
+    with path.open("w") as stream:
+        for number, (answer, (low, middle, high)) in enumerate(
+            zip(answers.tolist(), chances.tolist(), strict=True)
+        ):
+            vector = [low, middle]
+            vector.insert(answer, high)
+            row = {"functionality": f"topic {number % TOPICS}", "case_id": str(number)}
+            stream.write(json.dumps({**row, "pred": answer, "conf": vector}) + "\n")
+
+
+def write_all(folder: Path, count: int) -> None:
+    """Everything that the verbs read."""
+    rng = np.random.default_rng(0)
+    gold = rng.integers(0, 3, count)
+    write_table(folder / "table.csv", gold)
+    write_predictions(folder / "a.jsonl", gold, 0.9, rng)
+    write_predictions(folder / "b.jsonl", gold, 0.88, rng)
+    plan = 'models = ["predictions:a.jsonl", "predictions:b.jsonl"]\n[behaviour]\nsuite = "suite.jsonl"\n'
+    (folder / "plan.toml").write_text(plan)
+    (folder / "gate.toml").write_text(RULES)
+
+
+def cost(folder: Path, *arguments: str) -> Cost:
+    """Run a command there; what it, and nothing else, has taken."""
+    command = [sys.executable, "-c", "from shoal.cli import main; main()", *arguments]
+    start = time.perf_counter()
+    process = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    if os.waitstatus_to_exitcode(status) not in (0, 3):  # 3: a gate that is not met
+        raise SystemExit(f"shoal {' '.join(arguments)} failed")
+    return Cost(time.perf_counter() - start, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
+
+
+def verbs(folder: Path) -> Iterator[tuple[str, list[str], str]]:
+    """Each verb with its arguments and its goal, in an order in which each has what it needs."""
+    names = [f"--labels={name}={name}" for name in LABELS]
+    columns = ["--text=text", "--label=label", "--id=id", "--functionality=topic", "--capability=area"]
+    yield "import", ["import", "table.csv", "--out=suite.jsonl", "--cluster=template", *columns, *names], ""
+    yield "check", ["check", "suite.jsonl"], ""
+    scored = ["--set", "suite=suite.jsonl"]
+    yield "try", ["try", "behaviour", "predictions:a.jsonl", *scored], ""
+    yield "compare", ["compare", "predictions:a.jsonl", "predictions:b.jsonl", *scored], ""
+    yield "run of two jobs", ["run", "plan.toml"], "120 s"
+    yield "status", ["status", "plan.toml"], "5 s"
+    yield "report", ["report", "plan.toml"], "40 s"
+    new, old = sorted(path.name for path in (folder / "runs" / "jobs").iterdir())
+    yield "gate, with a baseline", ["gate", new, "--rules=gate.toml", "--baseline", old], ""
+
+
+def many_jobs(folder: Path, count: int) -> None:
+    """What a plan of many jobs costs before any is done."""
+    seeds = list(range(count))
+    (folder / "plan.toml").write_text(
+        f'models = ["predictions:example"]\nseeds = {seeds}\n[behaviour]\nsuite = "sentiment"\nlimit = 50\n'
+    )
+    print(f"a plan of {count:,} jobs{'':<6} passed  seconds  peak memory")
+    for verb in ("check", "status"):
+        taken = cost(folder, verb, "plan.toml")
+        print(f"{verb:<24} {taken.passed:8.1f} {taken.seconds:8.1f} {taken.megabytes:9.0f} MB")
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("cases", type=int, nargs="?", default=1_000_000)
+    parser.add_argument("--jobs", type=int, help="measure a plan of so many jobs instead")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        if given.jobs:
+            many_jobs(folder, given.jobs)
+            return
+        write_all(folder, given.cases)
+        print(f"{given.cases:,} cases{'':<11} passed  seconds  peak memory   at most")
+        for verb, arguments, goal in verbs(folder):
+            taken = cost(folder, *arguments)
+            at_most = f"{goal + ', ' if goal else ''}1,000 MB"
+            print(
+                f"{verb:<24} {taken.passed:8.1f} {taken.seconds:8.1f} {taken.megabytes:9.0f} MB   {at_most}",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,87 @@
+"""Eight models on ANLI, rounds 1 and 2: overall, and by the annotators' tags.
+
+    python docs/studies/ranking/anli.py DATA > docs/studies/ranking/anli.csv
+
+DATA is the folder with `anli_dev_8models/`. The files are read as they are; a tag is a subset of the examples, with the
+accuracies of the models on that subset as the truth.
+"""
+
+import ast
+import csv
+import gzip
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from shoal.protocols import ranking
+from shoal.protocols.ranking.score import accuracy
+from shoal.records import Measures, Result
+from shoal.runs.results import audit_all
+
+MODELS = (
+    "roberta-from-r2", "roberta-from-r3", "bert-r1", "anli-roberta-large", "anli-bart-large", "anli-xlnet-large",
+    "anli-electra-large", "anli-albert-xxlarge",
+)  # fmt: skip
+TAGS = ("Basic", "Numerical", "Reasoning", "Reference", "Tricky")
+FACTORS = ("ACC", "CONF", "CONF-GT")
+
+
+def results_of(path: Path) -> list[Result]:
+    """Every model on one round."""
+    specs = [
+        f"predictions:{path}?id=uid&label=preds-{name}PredLabel&probabilities=preds-{name}&labels=e,n,c"
+        for name in MODELS
+    ]
+    settings = {
+        "data": (str(path),), "text": ("context", "statement"), "label": "gold_label", "id": "uid",
+        "labels": ("e", "n", "c"), "factors": FACTORS, "probe_sizes": (5, 10, 20), "resamples": 200,
+    }  # fmt: skip
+    return audit_all(specs, "ranking", settings)
+
+
+def tags_of(path: Path) -> dict[str, set[str]]:
+    """Tag to the ids of its examples."""
+    by_tag: dict[str, set[str]] = {tag: set() for tag in TAGS}
+    with gzip.open(path, "rt", encoding="utf-8") as stream:
+        for row in csv.DictReader(stream):
+            for tag in set(ast.literal_eval(row["tags"] or "[]")) & set(TAGS):
+                by_tag[tag].add(f"labelled/{row['uid']}")
+    return by_tag
+
+
+def narrowed(results: Sequence[Result], ids: set[str]) -> list[Result]:
+    """The same results on some of the examples."""
+    parts = []
+    for result in results:
+        places = [place for place, case in enumerate(result.cases) if case.id in ids]
+        cases, outcomes = ([rows[place] for place in places] for rows in (result.cases, result.outcomes))
+        columns = {name: [column[place] for place in places] for name, column in result.columns.items()}
+        measures = Measures([accuracy(cases, outcomes)])  # type: ignore[arg-type]
+        parts.append(replace(result, cases=cases, outcomes=outcomes, columns=columns, measures=measures))  # type: ignore[arg-type]
+    return parts
+
+
+def main(data: Path) -> None:
+    """Print a line per round, tag, size and factor."""
+    print("round,tag,examples,t,factor,right order,low,high,better direction,tau,p models exchanged")
+    for number in (1, 2):
+        path = data / "anli_dev_8models" / f"ANLI_analysis_r{number}_dev.csv.gz"
+        results = results_of(path)
+        everything = {case.id for case in results[0].cases}
+        for tag, ids in {"all": everything, **tags_of(path)}.items():
+            measures = Measures(ranking.compare(results[0].settings, narrowed(results, ids)).measures)
+            for row in measures.where("few-shot accuracy"):
+                groups = {"factor": row.groups["factor"], "probe_size": row.groups["probe size"]}
+                others = [
+                    measures.where("accuracy in the better direction", **groups)[0].value,
+                    measures.where("Kendall tau", **groups)[0].value,
+                    measures.where("p value", test="models exchanged", **groups)[0].value,
+                ]
+                numbers = [row.value, *(row.interval or ("", "")), *others]
+                words = [f"{value:.4f}" if isinstance(value, float) else "" for value in numbers]
+                print(number, tag, len(ids), row.groups["probe size"], row.groups["factor"], *words, sep=",")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

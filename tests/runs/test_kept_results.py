@@ -1,0 +1,205 @@
+"""What is kept of a scored job: read in part, when it is looked at, and the same as scoring anew gives."""
+
+import json
+
+import numpy as np
+import pytest
+
+from shoal import Answers, Case, RunStore, read_plan
+from shoal.cli import main
+from shoal.errors import StoreError
+from shoal.models.ask import AnswerRows, PlaceNames, answer_rows, by_mark, by_place, distinct
+from shoal.models.stored.rows import Places
+from shoal.protocols.base import Built
+from shoal.records import Answer, Outcome, Outcomes
+from shoal.runs import columns as kept_columns
+from shoal.runs import store as stores
+from shoal.runs.executors import run_here
+from shoal.runs.plan import check_plan
+from shoal.runs.scoring import brief_result, dead_results, result_of
+
+MODEL = """
+def moody(texts):
+    if any(len(text) % 7 == 0 for text in texts):
+        raise ValueError("no idea")
+    return [{"label": "positive", "score": 0.75} for text in texts]
+"""
+
+
+@pytest.fixture
+def finished(tmp_path, monkeypatch):
+    """A store with one finished job, some of whose answers are errors."""
+    monkeypatch.setattr(kept_columns, "BLOCK", 7)
+    monkeypatch.setattr(stores, "WRITTEN_AT_ONCE", 3)
+    (tmp_path / "moody_models.py").write_text(MODEL)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "plan.toml").write_text(
+        'models = ["python:moody_models:moody", "predictions:example"]\n'
+        '[behaviour]\nsuite = "sentiment"\nlimit = 60\n'
+    )
+    store, jobs = RunStore(tmp_path / "runs"), check_plan(read_plan(tmp_path / "plan.toml"))
+    assert [problem for _, problem in run_here(jobs, store)] == [None, None]
+    return store, jobs
+
+
+def test_a_result_read_back_says_what_scoring_anew_says(finished):
+    store, jobs = finished
+    for job in jobs:
+        brief, anew = brief_result(job, store), result_of(job, store)
+        assert brief.measures == anew.measures and brief.findings == anew.findings
+        assert len(brief.cases) == len(brief.outcomes) == 60 and list(brief.cases) == list(anew.cases)
+        assert [(o.case_id, o.passed, o.value, bool(o.error)) for o in brief.outcomes] == [
+            (o.case_id, o.passed, o.value, bool(o.error)) for o in anew.outcomes
+        ]
+        assert list(brief.columns["said"]) == list(anew.columns["said"])
+        assert [brief.columns["said"][i] for i in (59, 0, 8, -1)] == [
+            anew.columns["said"][i] for i in (59, 0, 8, -1)
+        ]
+        assert brief.columns["said"][5:9] == anew.columns["said"][5:9]
+        assert brief.outcomes[-3:] == [brief.outcomes[place] for place in (57, 58, 59)]
+    assert any(outcome.error for outcome in brief_result(jobs[0], store).outcomes)
+
+
+def test_results_of_one_list_of_cases_share_it(finished):
+    store, jobs = finished
+    assert brief_result(jobs[0], store).cases is brief_result(jobs[1], store).cases
+
+
+def test_status_reads_neither_answers_nor_cases_nor_outcomes_of_finished_jobs(finished, capsys, monkeypatch):
+    store, _ = finished
+    monkeypatch.setattr(stores, "_built", {})
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("this need not be read")
+
+    for owner, name in ((RunStore, "answers"), (stores, "load_built"), (kept_columns.KeptColumns, "_read")):
+        monkeypatch.setattr(owner, name, refuse)
+    main(
+        ["status", str(store.folder.parent / "plan.toml"), "--into", str(store.folder)], standalone_mode=False
+    )
+    printed = capsys.readouterr().out
+    assert "2 done" in printed and "answers are errors" in printed
+
+
+def test_how_many_answers_are_errors_stands_beside_them_and_is_counted_where_it_does_not(finished):
+    store, jobs = finished
+    count = sum(bool(row.error) for row in store.read_answers(jobs[0].id))
+    assert 0 < count == store.errors(jobs[0].id) and store.errors(jobs[1].id) == 0
+    seal = store.job_folder(jobs[0].id) / "answers.digest"
+    for earlier in (seal.read_text().split()[0] + "\n", ""):  # as stores had it before, and not at all
+        seal.write_text(earlier) if earlier else seal.unlink()
+        assert store.errors(jobs[0].id) == count
+
+
+def test_a_job_that_was_interrupted_counts_the_errors_of_both_its_parts(finished):
+    store, jobs = finished
+    folder = store.job_folder(jobs[0].id)
+    whole, seal = (folder / "answers.jsonl").read_bytes(), (folder / "answers.digest").read_text()
+    (folder / "answers.jsonl").unlink()
+    (folder / "answers.partial.jsonl").write_bytes(whole[: len(whole) - 40])
+    assert [problem for _, problem in run_here(jobs[:1], store)] == [None]
+    assert (folder / "answers.jsonl").read_bytes() == whole and (
+        folder / "answers.digest"
+    ).read_text() == seal
+
+
+def test_measures_as_an_earlier_version_kept_them_are_made_again(finished):
+    store, jobs = finished
+    path = store.job_folder(jobs[0].id) / "measures.json"
+    now = path.read_bytes()
+    scored = json.loads(now)
+    earlier = {key: scored[key] for key in ("scoring", "outcomes", "measures", "findings")}
+    earlier |= {"values": [0.0] * 60, "columns": {"said": [["x"]] * 60}}
+    path.write_text(json.dumps({"digest": stores._digest(earlier), **earlier}))
+    assert brief_result(jobs[0], store).measures == result_of(jobs[0], store).measures
+    assert [problem for _, problem in run_here(jobs, store)] == [None, None]
+    assert path.read_bytes() == now
+
+
+def test_outcomes_that_are_scored_again_while_they_are_read_are_refused_in_words(finished):
+    store, jobs = finished
+    brief = brief_result(jobs[0], store)
+    path = store.job_folder(jobs[0].id) / "outcomes.jsonl"
+    path.rename(path.with_suffix(".old"))
+    path.write_bytes(path.with_suffix(".old").read_bytes())
+    with pytest.raises(StoreError, match="scored again while it was read"):
+        list(brief.outcomes)
+
+
+def test_only_a_model_that_answered_nothing_is_dead(finished):
+    store, jobs = finished
+    assert dead_results(jobs, store) == []
+
+
+# The columns behind rows
+
+
+def test_rows_of_columns_are_the_rows_one_by_one():
+    answers = Answers(
+        ("no", "yes"),
+        np.array([0, 1, 1]),
+        np.array([[0.9, 0.1], [np.nan, np.nan], [0.2, 0.8]]),
+        errors={0: "down"},
+        label_map={"LABEL_0": "no", "LABEL_1": "yes"},
+    )
+    rows = AnswerRows(answers, ["a", "b", "c"])
+    assert list(rows) == [rows[0], rows[1], rows[2]] == rows[0:3] == answer_rows(answers, ["a", "b", "c"])
+    assert rows[0].error == "down" and rows[-1].data["probabilities"] == {"no": 0.2, "yes": 0.8}
+    assert [("taken" in (row.data or {})) for row in rows] == [False, True, False]
+    with pytest.raises(IndexError):
+        rows[3]
+
+
+CASES = [
+    Case("f/1", (("a",), ("b",)), ("no", "no")),
+    Case("f/2", (("a",),), ("yes",)),
+    Case("g/1", (("c",), ("a",), ("d",)), ("no", "no", "no")),
+]
+
+
+def test_names_by_place_are_the_same_however_they_are_looked_at():
+    names = ["f/1#0", "f/1#1", "f/2#0", "g/1#0", "g/1#1", "g/1#2"]
+    made = PlaceNames(CASES)
+    assert list(made) == names == [made[place] for place in range(6)] == made[0:6]
+    assert made[-1] == "g/1#2" and len(made) == 6
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2, 3), (3, 1, 0, 2), (0, 2, 1, 3)])
+def test_rows_come_to_their_examples_in_whatever_order_they_are_kept(order):
+    questions = distinct(CASES)
+    label = {"a": "yes", "b": "no", "c": "no", "d": "yes"}
+    rows = [
+        Answer(
+            questions.ids[n], "label", {"label": label[questions.examples[n][0]], "confidence": n / 10 + 0.5}
+        )
+        for n in order
+    ]
+    answers = by_mark(rows, questions, Built(CASES, ("no", "yes")))[""]
+    assert [answers.labels[code] for code in answers.predictions] == ["yes", "no", "yes", "no", "yes", "yes"]
+    assert answers.confidences.tolist() == [0.5, 0.6, 0.5, 0.7, 0.5, 0.8]
+
+
+def test_a_row_that_is_missing_is_missed_and_one_that_nobody_asked_for_is_passed_over():
+    questions = by_place(CASES)
+    rows = [Answer(name, "label", {"label": "yes"}) for name in questions.ids]
+    built = Built(CASES, ("no", "yes"))
+    assert len(by_mark([rows[0], Answer("x", "label", {"label": "no"}), *rows[1:]], questions, built)) == 1
+    with pytest.raises(Exception, match="1 of 6 examples have no answer"):
+        by_mark(rows[:2] + rows[3:], questions, built)
+
+
+def test_places_of_a_part_are_those_in_the_whole_and_a_case_counts_as_it_is_asked():
+    assert Places(CASES).of([CASES[2], CASES[0]]).tolist() == [3, 4, 5, 0, 1]
+    shorter = Case("g/1", (("c",),), ("no",))
+    places = Places(CASES, [shorter])
+    assert places.total == 4 and places.of([shorter, CASES[1]]).tolist() == [3, 2]
+
+
+def test_outcomes_as_columns_are_outcomes():
+    made = Outcomes(CASES, "1e0", [0.5, float("nan"), -1.0], {1: "down"})
+    assert list(made) == [
+        Outcome("f/1", True, 0.5),
+        Outcome("f/2", None, None, "down"),
+        Outcome("g/1", False, -1.0),
+    ]
+    assert made[-2].error == "down" and made[1:] == [made[1], made[2]] and made == list(made)
