@@ -304,10 +304,12 @@ def ask_batches(
     for batch in batch_plan(model, questions)[done:]:
         if isinstance(model, HasAnswered):
             rows = ask(questions.examples)
-            yield AnswerRows(rows.answers, questions.ids) if isinstance(rows, AnswerRows) else rows
+            if isinstance(rows, AnswerRows):
+                yield AnswerRows(rows.answers, questions.ids)
+                continue
         else:
             rows = ask([questions.examples[position] for position in batch])
-            yield [replace(row, example_id=questions.ids[n]) for n, row in zip(batch, rows, strict=True)]
+        yield [replace(row, example_id=questions.ids[n]) for n, row in zip(batch, rows, strict=True)]
 
 
 def answer_batch(model: object, built: Asked, examples: Sequence[Example]) -> Sequence[Answer]:
