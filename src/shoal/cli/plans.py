@@ -161,7 +161,6 @@ def show(
     explain: str | None,
     as_csv: bool,
     as_jsonl: bool,
-    explain: str | None,
     as_json: bool,
 ) -> None:
     """Show one JOB's measures, or its cases; any part of its name that no other has will do.
