@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-from .errors import DataError
 
 Example = tuple[str, ...]
 """("text",), ("premise", "hypothesis") or ("context", "question")."""

@@ -122,6 +122,11 @@ def _case_row(result: Result, position: int) -> dict[str, Any]:
     }
 
 
+def each_case(result: Result) -> Iterator[dict[str, Any]]:
+    """Every case in the order of the suite, one after the other: for results that are large."""
+    return (_case_row(result, position) for position in range(len(result.cases)))
+
+
 def plan_measures(jobs: Sequence[Job], store: RunStore, compared: Mapping[str, Compared]) -> Measures:
     """What a plan's jobs say together, or, where they say nothing, one by one."""
     measures = [row for together in compared.values() for row in together.measures]

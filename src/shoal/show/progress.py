@@ -59,8 +59,6 @@ def line_by_line(write: Callable[[str], None], clock: Callable[[], float] = time
 
     def tell(step: str, done: int, total: int) -> None:
         nonlocal last
-        if not total:
-            return write(printable(step))
         now = clock()
         if not total:  # nothing to count: something to say
             write(printable(step))
