@@ -339,13 +339,13 @@ def simulate(every: Sequence[Cell], counts: dict[str, tuple[int, int]], seconds:
 
 
 def print_table(every: Sequence[Cell], counts: dict[str, tuple[int, int]]) -> None:
-    print("| verb | what | size | promised | measured |\n| --- | --- | --- | --: | --: |")
+    print("| verb | what | size | promised | measured | of |\n| --- | --- | --- | --: | --: | --: |")
     for cell in every:
         held, times = counts.get(cell.name, (0, 0))
         if times:
             error = 100 * math.sqrt(max(held * (times - held), times - 1) / times) / times
             measured = f"{100 * held / times:.1f} ± {error:.1f}"
-            print(f"| {cell.verb} | {cell.what} | {cell.size} | {cell.promised} | {measured} |")
+            print(f"| {cell.verb} | {cell.what} | {cell.size} | {cell.promised} | {measured} | {times} |")
 
 
 def main() -> None:
