@@ -15,13 +15,13 @@ from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, overload
 
+from .errors import DataError
 from .selecting import choose
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-from .errors import DataError
 
 Example = tuple[str, ...]
 """("text",), ("premise", "hypothesis") or ("context", "question")."""

@@ -693,6 +693,29 @@ def wrong_questions() -> Iterator[Wrong]:
         yield Wrong(f"names-{'-'.join(arguments)}", ("rank", *arguments))
 
 
+def wrong_sizes() -> Iterator[Wrong]:
+    """To `plan-size`, which asks how much it takes to see a difference."""
+    pilot = ("predictions:answers.jsonl", "predictions:other.jsonl", *SUITE)
+    for options in (
+        (), ("--difference", "0"), ("--difference", "5"), ("--difference", "nan"), ("--difference", "x"),
+        ("--difference", "-2"), ("--difference", "0.1", "--power", "0"), ("--difference", "0.1", "--power", "1"),
+        ("--difference", "0.1", "--power", "80"), ("--difference", "0.1", "--row", "prase"),
+        ("--difference", "0.1", "--row", "zzz"), ("--difference", "0.1", "--differing", "2"),
+        ("--difference", "0.1", "--simulations", "1"), ("--difference", "0.1", "--seed", "-1"),
+        ("--difference", "0.1", "--a", "nope"),
+    ):  # fmt: skip
+        yield Wrong(f"options{'-'.join(options)}", ("plan-size", *pilot, *options))
+    for names in (
+        (),
+        ("nope",),
+        ("absent.json",),
+        ("a", "b", "c"),
+        ("predictions:absent.jsonl",),
+        ("plan.toml",),
+    ):
+        yield Wrong(f"pilot-{'-'.join(names)}", ("plan-size", *names, "--difference", "0.1"))
+
+
 EVERY = [
     *wrong_suites(),
     *wrong_answers(),
@@ -705,6 +728,7 @@ EVERY = [
     *wrong_tables(),
     *wrong_names(),
     *wrong_questions(),
+    *wrong_sizes(),
 ]
 
 

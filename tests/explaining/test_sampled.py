@@ -39,6 +39,18 @@ def test_sampled_values_are_unbiased_and_within_four_standard_errors(size, sampl
     assert (np.abs(values.mean(axis=0) - right) <= 4 * errors / np.sqrt(SEEDS)).all()
 
 
+def test_the_weighted_mean_of_all_copies_is_the_shapley_value_of_what_is_left_over():
+    whole = random_worth(6, seed=4)
+
+    def worth(present):  # nothing with nothing present, and with everything
+        return whole(present) * (present.sum(axis=1) > 0) * (present.sum(axis=1) < 6)
+
+    present = shapley.draw(Units(("w",) * 6, (0,) * 6), How(), np.random.default_rng(0))
+    rows = present.astype(np.float64)
+    values = shapley._averaged(rows, worth(rows), shapley.weights_of(present))
+    np.testing.assert_allclose(values, shapley_by_definition(6, worth), atol=1e-10)
+
+
 def test_more_samples_bring_values_nearer():
     worth = random_worth(8, seed=1)
     right = shapley_by_definition(8, worth)

@@ -157,6 +157,17 @@ def test_a_page_cannot_take_the_place_of_its_data(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+def test_a_page_goes_into_a_file_that_has_a_beside():
+    with pytest.raises(StoreError, match="not a plain file"):
+        write_page(page(), "/dev/null", [])
+
+
+def test_a_file_of_cases_that_lies_beside_is_left_alone_where_the_page_holds_all(tmp_path):
+    (tmp_path / "report-cases.jsonl").write_text("mine\n")
+    write_page(page(), tmp_path / "report.html", [])
+    assert (tmp_path / "report-cases.jsonl").read_text() == "mine\n"
+
+
 def test_the_same_sections_give_the_same_bytes():
     assert page_of(page(a=sections(), b=sections())) == page_of(page(a=sections(), b=sections()))
 

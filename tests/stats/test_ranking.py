@@ -208,6 +208,14 @@ def test_models_that_are_equally_good_are_no_pair():
     assert np.isnan(accuracy_by_set(np.ones((3, 2)), [0.3, 0.3])).all()
 
 
+def test_set_by_set_and_pair_by_pair_come_to_the_same(numbers):
+    values, truth, probes = numbers
+    means = probe_means(values, probes)
+    for same in (truth, np.round(truth)):
+        by_pair = few_shot_accuracy(order_of(means), same)
+        assert accuracy_by_set(means, same).mean() == pytest.approx(by_pair, nan_ok=True)
+
+
 def test_an_interval_over_models_needs_three():
     order = order_of(np.array([[3.0, 2.0, 1.0], [3.0, 1.0, 2.0]]))
     assert over_models(order[:2, :2], [3, 2]) is None

@@ -16,6 +16,7 @@ from shoal.training.loaders import LabelLoss
 from shoal.training.loop import train
 from shoal.training.methods import METHODS, make_method
 from shoal.training.methods.dropout import dropout_at
+from shoal.training.methods.lora import adapted
 from shoal.training.stepper import Learner, Stepper
 
 HOW = How(learning_rate=1e-3, batch=4, epochs=3)
@@ -167,6 +168,36 @@ def test_lp_ft_has_two_halves_with_rates_of_their_own():
         1.5,
         False,
     )
+
+
+# LoRA
+
+
+def test_lora_adds_matrices_of_low_rank_to_those_of_the_encoder_and_leaves_nothing_else(
+    toy, fresh, weights_of
+):
+    model = fresh()
+    before = weights_of(model)
+    train(model, toy, make("lora", {"rank": 2}), How(5e-3, 16, 0.5), seed=0)
+    after = weights_of(model)
+    assert before.keys() == after.keys()
+    changed = {
+        name: after[name] - before[name] for name in before if not torch.equal(before[name], after[name])
+    }
+    matrices = {name for name in changed if name.endswith("weight") and "classifier" not in name}
+    assert matrices and changed.keys() - matrices == {"classifier.weight", "classifier.bias"}
+    assert all(torch.linalg.matrix_rank(changed[name], atol=1e-4) <= 2 for name in matrices)
+    assert all(weight.requires_grad for weight in model.network("classify").parameters())
+
+
+def test_lora_begins_where_the_model_is(toy, fresh, weights_of):
+    model = fresh()
+    before = weights_of(model)
+    with adapted(model.network("classify"), 4, 2.0):
+        learning = [weight for weight in model.network("classify").parameters() if weight.requires_grad]
+        assert any(weight.shape[0] == 4 for weight in learning)
+    after = weights_of(model)
+    assert all(torch.equal(before[name], after[name]) for name in before)
 
 
 # L2 and dropout

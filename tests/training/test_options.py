@@ -31,6 +31,8 @@ OTHERS: dict[tuple[str, str], Any] = {
     ("lp-ft", "probe_learning_rate"): 0.5,
     ("lp-ft", "probe_batch"): 2,
     ("lp-ft", "probe_share"): 0.2,
+    ("lora", "rank"): 2,
+    ("lora", "alpha"): 64.0,
 }
 """Another value of a number; a yes becomes a no, shares and kappa are named once for all."""
 NUMBERS = {"kappa": 2.0, "iid_share": 0.1}
@@ -41,7 +43,7 @@ class Words(nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        self.base_model = nn.Sequential(nn.EmbeddingBag(64, 8), nn.Dropout(0.1))
+        self.base_model = nn.Sequential(nn.EmbeddingBag(64, 8), nn.Linear(8, 8), nn.Dropout(0.1))
         self.classifier = nn.Linear(8, 2)
 
     def forward(self, tokens: torch.Tensor) -> torch.Tensor:

@@ -21,6 +21,7 @@ from shoal.protocols.ranking.choosing import label_next
 from shoal.protocols.ranking.order import DECIDED, Field, draws_of, order_by, pairs_of
 from shoal.records import Case
 from shoal.stats.ranking import probability_better
+from shoal.stats.sequential import differ_e_value
 
 LABELS = ("a", "b", "c")
 LOOK_EVERY = 10
@@ -118,6 +119,32 @@ def level(runs: int, rng: Generator) -> None:
             print(f"| {models} | {how} | {runs:,} | {100 * wrong / runs:.1f} % |", flush=True)
 
 
+def torn(runs: int, rng: Generator) -> None:
+    """Two equal models of nine, one of them right where the others are torn: its examples are drawn more often."""
+    split, agreed = np.array([0, 1, 1, 1, 2, 2, 2, 0, 0]), np.array([1, 0, 0, 0, 0, 0, 0, 0, 0])
+    sheets = np.repeat(np.stack([split, agreed], axis=1), 60, axis=1)
+    weighed = forgotten = 0
+    for _ in range(runs):
+        field = field_of_pool(sheets)
+        by_chance, plainly = False, False
+        for _ in range(5):
+            finding = label_next(Settings(label_next=50, seed=int(rng.integers(2**31))), field)
+            for example in finding.facts["examples"] if finding else ():
+                label(
+                    field, sheets, int(example["texts"][0]), [example[CHANCE], example[LEAST], example[TIMES]]
+                )
+            draws = draws_of(field.cases)
+            pairs = pairs_of(field, draws, order_by(field, draws)[0])
+            pair = next(pair for pair in pairs if {pair.first, pair.second} == {0, 1})
+            by_chance |= pair.e_value >= pair.limit
+            plainly |= differ_e_value(pair.only_first, pair.only_second) >= pair.limit
+        weighed, forgotten = weighed + by_chance, forgotten + plainly
+    print("| chances | runs | the two are called different |\n| --- | --- | --- |")
+    print(
+        f"| weighed | {runs} | {100 * weighed / runs:.1f} % |\n| forgotten | {runs} | {100 * forgotten / runs:.1f} % |"
+    )
+
+
 def savings(runs: int, rng: Generator) -> None:
     """Labels until the best model is decided, when it is better by so much."""
     print(
@@ -142,12 +169,14 @@ def savings(runs: int, rng: Generator) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=2_000)
-    parser.add_argument("--only", choices=["calibration", "level", "savings"])
+    parser.add_argument("--only", choices=["calibration", "level", "torn", "savings"])
     chosen = parser.parse_args()
-    for number, part in enumerate((calibration, level, savings)):
+    for number, part in enumerate((calibration, level, savings, torn)):
         if chosen.only in (None, part.__name__):
-            count = {"calibration": 20 * chosen.runs, "savings": chosen.runs // 10}.get(
-                part.__name__, chosen.runs
-            )
+            count = {
+                "calibration": 20 * chosen.runs,
+                "savings": chosen.runs // 10,
+                "torn": chosen.runs // 4,
+            }.get(part.__name__, chosen.runs)
             part(count, np.random.default_rng([0, number]))
             print()

@@ -209,14 +209,22 @@ def make_pilot(
 
 def _wanted(quantities: Sequence[Quantity], row: str) -> Quantity:
     if not quantities:
-        raise DataError("there is nothing to compare", why="no measure of this result rests on cases")
+        raise DataError(
+            "there is nothing to compare",
+            why="no measure of this result rests on cases",
+            fix="a protocol whose measures are means over cases",
+        )
     if not row:
         marked = [quantity for quantity in quantities if quantity.measure.facts.get("headline")]
         return (marked or list(quantities))[0]
     for quantity in quantities:
         if quantity.name == row:
             return quantity
-    raise PlanError(f"no row {row!r}", fix=nearest(row, [quantity.name for quantity in quantities]))
+    raise PlanError(
+        f"no row {row!r}",
+        fix=nearest(row, [quantity.name for quantity in quantities])
+        or "a row of the table that compare shows",
+    )
 
 
 def _group(sides: Sides, name: str, members: Integers, both: bool) -> Group | None:

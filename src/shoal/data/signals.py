@@ -1,13 +1,13 @@
 """Sentences with mixed signals: a linguistic feature and a surface feature that go together, or do not.
 
-    MORPH    the main verb has an irregular past              "my sister wrote a letter near a lake"
-    VERB     the main verb, not the other one, ends in -ing   "my sister who slept was writing a letter"
-    ADJECT   the object has an adjective, not a noun, before  "my sister painted a round table near a lake"
+    MORPH    the main verb has an irregular past              "Anna slowly wrote two letters"
+    VERB     the main verb, not the other one, ends in -ing   "Anna who slept was painting two boxes"
+    ADJECT   the object has an adjective, not a noun, before  "Anna painted two round tables"
 
-The surface feature is the same for all: "the" stands in the sentence. Ambiguous sentences have both features or
-neither, so that whoever trains on them may learn either; in the others one feature is there and the other is not, and
-the label follows the one or the other. After the design of Warstadt et al. 2020, "Learning Which Features Matter";
-words and templates are our own.
+The surface feature is the same for all: "the" stands in the sentence, three words or more from the word that the
+linguistic feature is about. Ambiguous sentences have both features or neither, so that whoever trains on them may
+learn either; in the others one feature is there and the other is not, and the label follows the one or the other. After
+the design of Warstadt et al. 2020, "Learning Which Features Matter"; words and templates are our own.
 """
 
 from collections.abc import Iterator, Sequence
@@ -27,15 +27,27 @@ MOST = 20_000
 """Different sentences that can be drawn without waiting for chance."""
 
 PEOPLE = [
-    "sister", "teacher", "farmer", "doctor", "painter", "waiter", "pilot", "judge", "nurse", "guest",
-    "singer", "baker",
-]  # fmt: skip
+    "Anna",
+    "Bruno",
+    "Carla",
+    "David",
+    "Elena",
+    "Felix",
+    "Greta",
+    "Hugo",
+    "Irene",
+    "Jonas",
+    "Klara",
+    "Leo",
+]
+EVENTS = ["lesson", "game", "storm", "concert", "lunch", "trial", "party", "match", "walk", "show"]
+FRIENDS = ["friend", "neighbour", "cousin", "doctor", "guest", "nurse", "pilot", "baker", "child", "teacher"]
+HOW = ["slowly", "quickly", "quietly", "finally", "gladly", "always"]
+NUMBERS = ["two", "three", "four", "five", "six", "several"]
+WHEN = ["before", "after", "until", "despite"]
 OTHERS = ["a", "my", "your", "some", "this", "every"]
 """What stands before a noun where "the" does not."""
-PLACES = [
-    "near a lake", "in town", "after lunch", "before noon", "at home", "last week", "on Sunday",
-    "with care",
-]  # fmt: skip
+PLACES = ["at home", "in town", "at work", "on deck", "in bed", "at sea"]
 IRREGULAR = [
     "wrote", "sold", "drew", "bought", "found", "hid", "chose", "held", "lost", "broke", "took", "kept",
 ]  # fmt: skip
@@ -52,9 +64,18 @@ RESTING = [
     ("laughed", "laughing"), ("coughed", "coughing"),
 ]  # fmt: skip
 THINGS = [
-    "table", "letter", "window", "basket", "wheel", "lamp", "door", "box", "chair", "map", "clock",
-    "bottle",
-]  # fmt: skip
+    "tables",
+    "letters",
+    "windows",
+    "baskets",
+    "wheels",
+    "lamps",
+    "doors",
+    "boxes",
+    "chairs",
+    "maps",
+    "clocks",
+]
 ADJECTIVES = [
     "round", "heavy", "old", "broken", "cheap", "small", "dirty", "bright", "strange", "narrow",
 ]  # fmt: skip
@@ -115,19 +136,24 @@ def _endless(feature: Feature, kind: Kind, rng: Generator) -> Iterator[Signal]:
 
 
 def _sentence(feature: Feature, linguistic: bool, rng: Generator) -> tuple[list[str], int]:
-    """Words, with "*" before nouns that an article goes with, and the place of the word that the feature is about."""
-    person, thing = (_one_of(words, rng) for words in (PEOPLE, THINGS))
+    """Words, with "*" where an article goes, and the place of the word that the linguistic feature is about."""
+    when, event, person, friend = (_one_of(words, rng) for words in (WHEN, EVENTS, PEOPLE, FRIENDS))
+    core, place = _core(feature, linguistic, rng)
+    before = [when, "*", event, *_one_of(PLACES, rng).split(), person]
+    after = [*_one_of(PLACES, rng).split(), "with", "*", friend]
+    return [*before, *core, *after], len(before) + place
+
+
+def _core(feature: Feature, linguistic: bool, rng: Generator) -> tuple[list[str], int]:
+    """What is said of a person, and the place of the word that the feature is about."""
+    number, thing = _one_of(NUMBERS, rng), _one_of(THINGS, rng)
     if feature == "MORPH":
-        words = ["*", person, _one_of(IRREGULAR if linguistic else REGULAR, rng), "*", thing]
-        return [*words, *_one_of(PLACES, rng).split()], 2
+        return [_one_of(HOW, rng), _one_of(IRREGULAR if linguistic else REGULAR, rng), number, thing], 1
     if feature == "VERB":
-        rest = RESTING[rng.integers(len(RESTING))]
-        if linguistic:
-            return ["*", person, "who", rest[0], "was", _one_of(MAKING, rng), "*", thing], 5
-        return ["*", person, "who", "was", rest[1], _one_of(REGULAR, rng), "*", thing], 5
-    before = _one_of(ADJECTIVES if linguistic else NOUNS, rng)
-    verb = _one_of(REGULAR, rng)
-    return ["*", person, verb, "*", before, thing, *_one_of(PLACES, rng).split()], 4
+        past, ing = RESTING[int(rng.integers(len(RESTING)))]
+        verb = _one_of(MAKING if linguistic else REGULAR, rng)
+        return ["who", *([past, "was"] if linguistic else ["was", ing]), verb, number, thing], 3
+    return [_one_of(REGULAR, rng), number, _one_of(ADJECTIVES if linguistic else NOUNS, rng), thing], 2
 
 
 def _with_articles(words: Sequence[str], rng: Generator, *, surface: bool) -> list[str]:

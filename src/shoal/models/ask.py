@@ -438,7 +438,10 @@ class AnswerRows(Sequence[Answer]):
 
     def __init__(self, answers: Answers, ids: Sequence[str]) -> None:
         if len(ids) != len(answers.predictions):
-            raise DataError(f"{len(answers.predictions):,} answers for {len(ids):,} examples")
+            raise DataError(
+                f"{len(answers.predictions):,} answers for {len(ids):,} examples",
+                fix="an answer to each example",
+            )
         self.answers = answers
         self.ids = ids
         places = range(len(ids))

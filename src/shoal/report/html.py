@@ -13,7 +13,7 @@ from markupsafe import Markup
 from ..errors import StoreError
 from ..files import writing
 from ..records import Finding, Measure, Result, as_json, finding_as_json
-from ..runs.viewing import case_rows
+from ..runs.viewing import each_case
 from ..show.pieces import interval_text, plain, value_text
 from ..views import to_read
 from .blocks import section_html
@@ -44,6 +44,7 @@ def write_page(page: Page, path: Path | str, jobs: Sequence[Mapping[str, Any]]) 
             why="the numbers are written beside it under that name",
             fix=f"{path.with_suffix('.html')}",
         )
+    refuse_device(path)
     held = shelf(page.results)
     beside = path.with_name(f"{path.stem}-cases.jsonl")
     with writing(path) as stream:
@@ -51,12 +52,11 @@ def write_page(page: Page, path: Path | str, jobs: Sequence[Mapping[str, Any]]) 
     with writing(path.with_suffix(".json")) as stream:
         json.dump(page_data(page, jobs), stream, indent=1, default=str)
     if is_whole(held):
-        beside.unlink(missing_ok=True)  # of an earlier page, which had more
         return
     with writing(beside) as stream:
         for name, result in page.results.items():
             for block in _blocks(result):
-                for row in case_rows(block):
+                for row in each_case(block):
                     stream.write(json.dumps({"job": name, **row}, ensure_ascii=False, default=str) + "\n")
 
 

@@ -140,12 +140,11 @@ def _read_back(
 
 def dead_results(jobs: Iterable[Job], store: RunStore) -> list[Result]:
     """The results of jobs whose model answered nothing at all."""
-    results = [
-        brief_result(job, store)
-        for job in jobs
-        if (kept := kept_score(job, store)) is None or set(kept["outcomes"]) <= {"e"}
+    suspect = [
+        job for job in jobs if (kept := kept_score(job, store)) is None or set(kept["outcomes"]) <= {"e"}
     ]
-    return [result for result in results if is_dead(result)]
+    # Scored anew: what the model died of is not kept with the outcomes.
+    return [result for job in suspect if is_dead(result := result_of(job, store))]
 
 
 def compare_jobs(plan: Plan, jobs: Sequence[Job], store: RunStore) -> dict[str, Compared]:

@@ -1,6 +1,6 @@
 """What a job or a plan shows: its protocol says what, the renderers say how."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -120,6 +120,11 @@ def _case_row(result: Result, position: int) -> dict[str, Any]:
         "examples": [list(example) for example in case.examples],
         **({"said": list(answers[position])} if answers is not None else {}),
     }
+
+
+def each_case(result: Result) -> Iterator[dict[str, Any]]:
+    """Every case in the order of the suite, one after the other: for results that are large."""
+    return (_case_row(result, position) for position in range(len(result.cases)))
 
 
 def plan_measures(jobs: Sequence[Job], store: RunStore, compared: Mapping[str, Compared]) -> Measures:

@@ -107,7 +107,8 @@ def correlation_interval(
 ) -> tuple[float, Interval]:
     """The correlation, a mean over draws, with an interval from leaving out one cluster at a time; NaN if unknown.
 
-    `right` and `n` have an array per draw, over the same problems.
+    `right` and `n` have an array per draw, over the same problems. Draws in which it cannot be told are left out of the
+    mean, and then there is no interval.
     """
     _, index = np.unique(np.asarray(clusters), return_inverse=True)
     count = int(index.max()) + 1
@@ -117,8 +118,9 @@ def correlation_interval(
         np.add.at(parts, index, _sums(c, sizes))
         estimates.append(float(_correlation(parts.sum(axis=0))))
         without.append(_correlation(parts.sum(axis=0) - parts))
-    middle, left_out = float(np.mean(estimates)), np.mean(without, axis=0)
-    if math.isnan(middle) or np.isnan(left_out).any() or count < FEWEST_CLUSTERS:
+    known = [estimate for estimate in estimates if not math.isnan(estimate)]
+    middle, left_out = float(np.mean(known)) if known else math.nan, np.mean(without, axis=0)
+    if len(known) < len(estimates) or np.isnan(left_out).any() or count < FEWEST_CLUSTERS:
         return middle, (math.nan, math.nan)
     error = math.sqrt((count - 1) / count * float(((left_out - left_out.mean()) ** 2).sum()))
     reach = t_quantile(level, count - 1) * error

@@ -188,13 +188,14 @@ def independent_draws(better: ArrayLike, worse: ArrayLike, size: int) -> tuple[F
     >>> [round(float(share), 4) for share in independent_draws(0.98, 0.95, 10)]
     [0.3424, 0.5429]
     """
-    right = np.arange(size + 1)
-    chances, others = (
-        np.asarray(stats.binom.pmf(right, size, np.asarray(rates, np.float64)[..., None]))
-        for rates in (better, worse)
-    )
+    chances, others = (_right_of(size, np.asarray(rates, np.float64)) for rates in (better, worse))
     fewer = np.cumsum(others, axis=-1) - others
     return (chances * fewer).sum(axis=-1), (chances * others).sum(axis=-1)
+
+
+def _right_of(size: int, rates: Floats) -> Floats:
+    """The chance of each number of right answers: (…, size + 1)."""
+    return np.asarray(stats.binom.pmf(np.arange(size + 1), size, rates[..., None]), np.float64)
 
 
 # Models left out, models exchanged

@@ -93,6 +93,8 @@ def test_conditions_have_the_same_problems_and_numbers(small):
     given = Planted(truth).classify(examples, built.labels)
     measures = Measures(score(Settings(), built, {"": given}).measures)
     assert {row.groups.get("filter") for row in measures.where("sample accuracy")} == set(filters)
+    (headline,) = [row for row in measures if row.facts.get("headline")]
+    assert headline.groups == {"filter": "default", "threshold": "0.9"}
 
 
 def test_all_draws_at_once_is_the_mean_of_many(small):

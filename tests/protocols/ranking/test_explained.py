@@ -95,6 +95,20 @@ def test_scales_are_applied_when_scoring_and_ask_nothing_again(sentences):
     assert first != second and all(abs(number) <= 1 for number in second[1:])
 
 
+def test_the_seed_draws_the_copies_and_names_the_job_where_something_is_drawn(sentences):
+    settings = {"data": (str(sentences),), "feature": "adjective", "factors": ("ACC", "ADJ"), "samples": 12}
+    drawn, again, other = (
+        audit("ranking", "tiny:sentiment", **settings, explainers=("lime",), seed=seed) for seed in (0, 0, 1)
+    )
+    assert drawn.columns["ADJ (lime)"] == again.columns["ADJ (lime)"] != other.columns["ADJ (lime)"]
+    assert drawn.job["id"] == again.job["id"] != other.job["id"]
+    first, second = (
+        audit("ranking", "tiny:sentiment", **settings, explainers=("gradients",), seed=seed)
+        for seed in (0, 1)
+    )
+    assert first.job["id"] == second.job["id"]
+
+
 PLAN = """
 models = ["tiny:sentiment", "python:a_second_model:ask"]
 [ranking]

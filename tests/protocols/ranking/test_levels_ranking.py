@@ -26,9 +26,9 @@ def sheets(accuracies: list[float], examples: int, rng: Generator) -> NDArray[np
 
 
 def looks(
-    table: NDArray[np.int64], how: str, rng: Generator, rounds: int
+    table: NDArray[np.int64], how: str, rng: Generator, rounds: int, each: int = 10
 ) -> Iterator[tuple[list[int], list[Pair]]]:
-    """The order and all pairs after every ten labels."""
+    """The order and all pairs after every so many labels."""
     models, examples = table.shape
     names = [f"m{number}" for number in range(models)]
     cases = [Case(f"{POOL}/{n:04d}", ((str(n),),), None, {"part": POOL}) for n in range(examples)]
@@ -37,9 +37,9 @@ def looks(
     places = rng.permutation(examples)
     for number in range(rounds):
         if how == "uniform":
-            drawn = [(int(place), None) for place in places[10 * number : 10 * number + 10]]
+            drawn = [(int(place), None) for place in places[each * number : each * (number + 1)]]
         else:
-            finding = label_next(Settings(seed=int(rng.integers(2**31))), field)
+            finding = label_next(Settings(seed=int(rng.integers(2**31)), label_next=each), field)
             drawn = [
                 (int(row["texts"][0]), [row[CHANCE], row[LEAST], row[TIMES]])
                 for row in (finding.facts["examples"] if finding else ())
@@ -58,13 +58,26 @@ def looks(
 @pytest.mark.parametrize("how", ["uniform", "disagreement"])
 def test_equal_models_are_rarely_called_different_however_often_one_looks(how):
     rng = np.random.default_rng(1)
-    wrong, runs = 0, 150
+    wrong, runs = 0, 80
     for _ in range(runs):
         table = sheets([0.7] * 4, 30, rng)
         table = np.concatenate([np.roll(table, shift, axis=0) for shift in range(4)], axis=1)
         pairs_seen = [pair for _, pairs in looks(table, how, rng, 8) for pair in pairs]
         wrong += any(pair.verdict == DECIDED for pair in pairs_seen)
     assert wrong / runs <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / runs)
+
+
+def test_two_equal_models_are_rarely_called_different_where_one_is_right_on_what_is_drawn_more_often():
+    """The first two models of nine are right on sixty examples each; on the first's, the others all disagree."""
+    rng = np.random.default_rng(5)
+    torn = np.array([0, 1, 1, 1, 2, 2, 2, 0, 0])
+    agreed = np.array([1, 0, 0, 0, 0, 0, 0, 0, 0])
+    table = np.repeat(np.stack([torn, agreed], axis=1), 60, axis=1)
+    wrong, runs = 0, 20
+    for _ in range(runs):
+        pairs_seen = [pair for _, pairs in looks(table, "disagreement", rng, 5, 50) for pair in pairs]
+        wrong += any(pair.verdict == DECIDED for pair in pairs_seen if {pair.first, pair.second} == {0, 1})
+    assert wrong <= 3, "by chances that are forgotten it is most of them"
 
 
 def test_labelling_where_models_disagree_needs_fewer_labels():

@@ -67,8 +67,8 @@ class Train:
     """Start from the model's base weights under a fresh head; or from the model as it is, with its own head: then it
     stands where the i.i.d. stage would, and the iid row is the model untrained."""
     method: tuple[str, ...] = ("vanilla",)
-    """How the stage with the suite is trained: vanilla, l2, dropout, lp, lp-ft, irm, group-dro, fish. The i.i.d. stage
-    is always plain."""
+    """How the stage with the suite is trained: vanilla, l2, dropout, lp, lp-ft, irm, group-dro, fish, lora. The i.i.d.
+    stage is always plain."""
     learning_rate: Rate | None = None
     """Of every method but lp, which trains a head alone: train.options.lp.learning_rate."""
     batch: BatchSize | None = None

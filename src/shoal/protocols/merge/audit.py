@@ -157,7 +157,9 @@ def audit_measures(
     rows = [_preserved(variants, "variants"), *_agreement(judged)]
     seeds = [item for item in judged if not item.position and item.label]
     rows += [_preserved(seeds, "originals")] if seeds else []
-    observed = next((row for row in measures if row.name == "sample accuracy" and not row.groups), None)
+    observed = next(
+        (row for row in measures if row.name == "sample accuracy"), None
+    )  # the first is the whole
     if observed is not None and observed.value is not None:
         rows += [_by_audit(variants, answers, observed.value), _by_model(rows[0], observed.value)]
     return [*rows, *_perfect(settings, rows[0])]

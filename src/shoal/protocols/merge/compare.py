@@ -69,8 +69,10 @@ def _differences(settings: Settings, results: Sequence[Result]) -> Iterator[Meas
 
 
 def _is_whole(row: Measure) -> bool:
-    """Over all classes and sources, under the first filter condition."""
-    return not row.groups.keys() - {"threshold"}
+    """Over all classes and sources, without a filter condition or under the default one."""
+    return (
+        not row.groups.keys() - {"threshold", "filter"} and row.groups.get("filter", "default") == "default"
+    )
 
 
 def _difference(settings: Settings, first: Result, second: Result, row: Measure) -> tuple[Measure, float]:

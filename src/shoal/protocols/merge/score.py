@@ -41,7 +41,8 @@ Floats = NDArray[np.float64]
 
 GRID = tuple(number / 20 for number in range(1, 21))
 """Thresholds of the curve."""
-SEED = "seed right"
+SEED, RIGHT = "seed right", "right"
+"""Columns: whether the original is right; and each of the examples, the original first."""
 SOLVED, SHARE = "solved at", "right variants"
 """Columns: whether a problem is solved, a mean over draws; what it adds to the sample accuracy."""
 METHOD = "premises"
@@ -57,11 +58,12 @@ def score(settings: Settings, built: Built, answers: Mapping[str, Answers]) -> S
         measures += condition_measures(sheet, condition)
     measures += audit_measures(settings, built.cases, given, Measures(measures))
     columns: dict[str, Sequence[Any]] = {**sheet.columns, "said": _said(built.cases, given)}
+    columns[RIGHT] = [_plain(hits) for hits in right]
     return Scored(
         _outcomes(settings, built.cases, right, given),
         measures,
         columns,
-        findings(settings, Measures(measures)),
+        findings(settings, Measures(measures), sheet.base),
     )
 
 
@@ -160,6 +162,9 @@ class Sheet:
         self.seeds = np.array([hits[0] for hits in right])
         self.columns: dict[str, list[float | None]] = {SEED: _plain(self.seeds)}
         self.filters = list(dict.fromkeys(case.groups["filter"] for case in cases if "filter" in case.groups))
+        plain = self.filters in ([], ["default"])
+        self.base: dict[str, str] = {} if plain else {"filter": self.filters[0]}
+        """The groups of what is measured over all classes, under the first filter condition."""
         self.conditions = list(self._conditions())
         shown = {*HEADLINE, settings.threshold}
         self.thresholds = tuple(sorted({*GRID, *shown}))
@@ -180,10 +185,9 @@ class Sheet:
                 for each in keys:
                     parts.setdefault(each, []).append(pattern)
                     errors[each] = errors.get(each, 0) + missing
-        several = len(self.filters) > 1 or self.filters not in ([], ["default"])
         for name in self.filters or [""]:
             for key in sorted((key for key in parts if key[0] == name), key=lambda key: _order(key[1])):
-                groups = {**dict(key[1]), **({"filter": name} if several else {})}
+                groups = {**dict(key[1]), **({"filter": name} if self.base else {})}
                 yield Condition(groups, {"filter": name} if name else {}, parts[key], errors[key])
 
     def _pattern(self, position: int, made: Mapping[str, Any]) -> tuple[Pattern, int]:
@@ -342,7 +346,7 @@ def _pattern_accuracy(sheet: Sheet, counted: Counted, threshold: float, solved: 
         column = f"{SOLVED} {shown_threshold}{counted.condition.words}"
         _fill(sheet, column, counted, solved / len(solved) * counted.problems)
         facts |= {"mean over": "cases", "column": column, "only": dict(counted.condition.only)}
-        if threshold == sheet.settings.threshold and not counted.condition.groups:
+        if threshold == sheet.settings.threshold and dict(counted.condition.groups) == sheet.base:
             facts["headline"] = True
     return Measure(
         "pattern accuracy", float(solved.mean()), counted.problems,
@@ -446,9 +450,9 @@ def _defined(interval: Interval) -> Interval | None:
 # In words
 
 
-def findings(settings: Settings, measures: Measures) -> list[Finding]:
+def findings(settings: Settings, measures: Measures, base: Mapping[str, str]) -> list[Finding]:
     """How many problems are solved with their variants, beside what chance alone would give."""
-    threshold = {"threshold": f"{settings.threshold:g}"}
+    threshold = {**base, "threshold": f"{settings.threshold:g}"}
     patterns = named(measures, "pattern accuracy", threshold)
     seeds = named(measures, "seed accuracy", {})
     independent = named(measures, "independence reference", threshold)

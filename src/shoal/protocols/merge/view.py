@@ -1,10 +1,11 @@
 """What to show of MERGE: the sentence, the accuracies, the curves, the funnel, problems with their failing variants."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from ...claims import ALPHA
 from ...errors import some
-from ...records import Case, Finding, Measure, Measures, Result
+from ...records import Finding, Measure, Measures, Result
 from ...views import (
     Block,
     CaseList,
@@ -21,7 +22,7 @@ from ...views import (
     Tone,
     Words,
 )
-from .score import GRID, named
+from .score import GRID, RIGHT, named
 from .settings import HEADLINE, Settings
 
 SHOWN_PROBLEMS, SHOWN_VARIANTS = 3, 5
@@ -128,7 +129,7 @@ def _in_words(groups: Mapping[str, str]) -> str:
 
 def _curves(measures: Measures) -> list[Curves]:
     """Pattern accuracy over thresholds, with its reference."""
-    base = {} if named(measures, "sample accuracy", {}) else {"filter": "default"}
+    base = next(iter(_rows_of(measures)), {})
     whole = [
         _line("patterns", measures, "pattern accuracy", base, "first"),
         _line("if independent", measures, "independence reference", base, "quiet"),
@@ -199,25 +200,23 @@ def _funnel(measures: Measures) -> Iterator[Table]:
 
 def _problems(result: Result) -> Iterator[CaseList]:
     """Problems whose original is right and whose variants fail most, with some that do."""
-    spoken, seeds = result.columns.get("said", ()), result.columns.get("seed right", ())
     place = {case.id: number for number, case in enumerate(result.cases)}
-    chosen = [case for case in result.failing() if not seeds or seeds[place[case.id]] == 1.0][:SHOWN_PROBLEMS]
-    cases = [_with_failures(result, case, place[case.id], spoken) for case in chosen]
+    right = result.columns.get(RIGHT, ())
+    chosen = [case for case in result.failing() if right and right[place[case.id]][0] == 1.0]
+    cases = [_with_failures(result, place[case.id]) for case in chosen[:SHOWN_PROBLEMS]]
     if cases:
         yield CaseList(cases, Words("originals right, variants wrong: the worst", "strong"))
 
 
-def _with_failures(result: Result, case: Case, number: int, spoken: Sequence[Sequence[str]]) -> ShownCase:
+def _with_failures(result: Result, number: int) -> ShownCase:
     """A problem with the variants that fail; the others are left out."""
-    answers = list(spoken[number]) if spoken else []
+    case, answers = result.cases[number], result.columns["said"][number]
     labels = [str(label) for label in case.labels or ()]
-    wrong = [n for n in range(1, len(labels)) if not answers or answers[n].split(" .")[0] != labels[n]]
+    wrong = [n for n, hit in enumerate(result.columns[RIGHT][number]) if hit == 0.0]
     kept = [0, *wrong[:SHOWN_VARIANTS]]
-    shown = Case(
-        case.id, tuple(case.examples[n] for n in kept), case.labels, case.groups, case.cluster, case.meta
-    )
+    shown = replace(case, examples=tuple(case.examples[n] for n in kept))
     expected = labels[0] if len(set(labels)) == 1 else ""
-    return ShownCase(shown, result.outcomes[number], expected, [answers[n] for n in kept] if answers else ())
+    return ShownCase(shown, result.outcomes[number], expected, [answers[n] for n in kept])
 
 
 def _notes(result: Result) -> Iterator[str]:

@@ -8,6 +8,7 @@
     irm         a classifier that is best in every environment at once
     group-dro   hardest on the environment that does worst
     fish        where the gradients of environments agree
+    lora        small matrices beside those of the encoder, and the head
 
 `"my_package.my_module:MyMethod"` is accepted wherever such a name is.
 """
@@ -24,6 +25,7 @@ from .fish import Fish
 from .group_dro import GroupDRO
 from .irm import IRM
 from .l2 import L2
+from .lora import LoRA
 from .lp import LP
 from .lp_ft import LPFT
 from .vanilla import Vanilla
@@ -39,6 +41,7 @@ METHODS: dict[str, type[Method]] = {
     "irm": IRM,
     "group-dro": GroupDRO,
     "fish": Fish,
+    "lora": LoRA,
 }
 
 

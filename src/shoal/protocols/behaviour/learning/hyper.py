@@ -62,6 +62,8 @@ ALIKE: dict[str, dict[str, Any]] = {
     "fish": {"kappa": 0.0, "iid_always": False, "plain_share": 0.0},
 }
 """What the paper says: i.i.d. data are one environment among the others, and all are drawn alike."""
+FASTER = {"lora": 10}
+"""How many times vanilla's rate a method takes that the paper does not have."""
 QUIRKS: dict[str, dict[str, Any]] = {
     "lp": {"frozen_dropout": True},
     "lp-ft": {"frozen_dropout": True},
@@ -104,7 +106,7 @@ def suite_how(settings: Settings, model: str, task: str, config: str, method: st
     name = "vanilla" if method == "lp-ft" else method
     epochs, batch, rate = tuned(task, name, config)
     given = {name: _number(method, name, value) for name, value in _of_itself(train, method)}
-    usual = rate if name == "lp" else train.learning_rate or rate * _factor(model)
+    usual = rate if name == "lp" else train.learning_rate or rate * _factor(model) * FASTER.get(name, 1)
     numbers = {
         "learning_rate": usual,
         "batch": train.batch or batch,

@@ -1,0 +1,135 @@
+"""MERGE on SNLI with home-made models: two masked models that suggest, two classifiers that are asked.
+
+    python docs/studies/merge/run.py DATA INTO [--problems 1000] [--rows 18000] [--epochs 3]
+
+DATA is the folder with `snli/`. Every step leaves a file in INTO and is not done again; the search for variants goes on
+where it was. The models are very small and made here: their numbers are about the method, not about BERT or RoBERTa.
+"""
+
+import argparse
+import csv
+import gzip
+import json
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from shoal import audit
+from shoal.data.grammar import Row
+from shoal.protocols.merge import Settings
+from shoal.protocols.merge.build import generate
+from shoal.records import as_json
+from shoal.training.how import How
+from shoal.training.loop import Learner, train_network
+from shoal.training.masked import Shape, fresh_masked_model, pretrain
+from shoal.training.tiny import Recipe, Rows, logits_of, make_model, make_tokenizer
+
+LABELS = ("entailment", "neutral", "contradiction")
+TRAINING_CODES = {"1": "neutral", "2": "contradiction", "3": "entailment"}
+"""The training file has a coding of its own."""
+FILTERS = ("default", "pos", "probability", "none", "scrambled")
+
+
+def training_rows(data: Path, number: int) -> list[Row]:
+    """Training pairs with their labels by name."""
+    with gzip.open(data / "snli" / "cat_sample_train.tsv.gz", "rt", encoding="utf-8") as stream:
+        rows = [line.rstrip("\n").split("\t") for line in stream]
+    return [Row((row[2], row[3]), TRAINING_CODES[row[0]]) for row in rows[:number]]
+
+
+def masked_model(text: Path, folder: Path, seed: int, epochs: float) -> None:
+    """A small masked language model, trained on the sentences of the training pairs."""
+    if folder.exists():
+        return
+    shape = Shape()
+    model = fresh_masked_model(str(text), shape, seed)
+    how = How(learning_rate=5e-4, batch=64, epochs=epochs, warm_up=0.1)
+    pretrain(model, str(text), how, 64, seed, say, lambda mark: None, ())
+    save(model.network("masked"), model.tokenizer, folder)
+
+
+def classifier(rows: Sequence[Row], folder: Path, seed: int, layers: int, epochs: float) -> None:
+    """A small classifier, trained on the pairs."""
+    if folder.exists():
+        return
+    recipe = Recipe(rows=len(rows), epochs=1, labels=LABELS, vocabulary=8000, layers=layers)
+    tokenizer = make_tokenizer([text for row in rows for text in row.texts], recipe)
+    model = make_model(recipe, tokenizer, seed)
+    feed = Rows(rows, tokenizer, recipe, np.random.default_rng(seed))
+    how = How(recipe.learning_rate, recipe.batch, epochs, warm_up=0.1)
+    train_network(Learner(model, partial(logits_of, model)), feed, how, seed, say)
+    save(model, tokenizer, folder)
+
+
+def save(network: Any, tokenizer: Any, folder: Path) -> None:
+    """A folder as Transformers reads it, put in place when whole."""
+    beside = folder.with_name(f"{folder.name}.partial")
+    network.save_pretrained(beside)
+    tokenizer.save_pretrained(beside)
+    beside.rename(folder)
+
+
+def say(step: str, done: int, total: int) -> None:
+    """Progress, now and then."""
+    if done == total or done % 50 == 0:
+        print(f"{step} {done:,} of {total:,}", flush=True)
+
+
+def main() -> None:
+    """Every step that is not done."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("data", type=Path)
+    parser.add_argument("into", type=Path)
+    parser.add_argument("--problems", type=int, default=1000)
+    parser.add_argument("--rows", type=int, default=18_000)
+    parser.add_argument("--epochs", type=float, default=3.0)
+    parser.add_argument("--minimum", type=int, default=20)
+    arguments = parser.parse_args()
+    into: Path = arguments.into
+    into.mkdir(parents=True, exist_ok=True)
+    rows = training_rows(arguments.data, arguments.rows)
+    text = into / "sentences.txt"
+    if not text.exists():
+        text.write_text("\n".join(dict.fromkeys(words for row in rows for words in row.texts)) + "\n")
+    for name, seed in (("masked-a", 0), ("masked-b", 1)):
+        masked_model(text, into / name, seed, arguments.epochs)
+    for name, seed, layers in (("small", 0, 2), ("large", 1, 4)):
+        classifier(rows, into / name, seed, layers, arguments.epochs)
+    variants = into / "variants.jsonl"
+    if not variants.exists():
+        settings = Settings(
+            data=str(arguments.data / "snli" / "test.tsv.gz"), label_names=LABELS, limit=arguments.problems,
+            suggesters=(f"hf:{into / 'masked-a'}", f"hf:{into / 'masked-b'}"), filters=FILTERS,
+            minimum=arguments.minimum, sample=arguments.minimum,
+        )  # fmt: skip
+        generate(settings, variants, say)
+    for name in ("small", "large"):
+        measured = into / f"{name}.json"
+        if not measured.exists():
+            result = audit("merge", f"hf:{into / name}", variants=str(variants))
+            measured.write_text(json.dumps([as_json(row) for row in result.measures], indent=1))
+    write_curves(into)
+
+
+def write_curves(into: Path) -> None:
+    """`pa_curve.csv`: a line per model, condition and threshold."""
+    with (into / "pa_curve.csv").open("w", newline="", encoding="utf-8") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(["model", "split", "theta", "pa", "ci_low", "ci_high", "rep_sd"])
+        for name in ("small", "large"):
+            for row in json.loads((into / f"{name}.json").read_text()):
+                if row["name"] == "pattern accuracy" and row["value"] is not None:
+                    groups = dict(row["groups"])
+                    theta = groups.pop("threshold")
+                    split = " ".join(groups.values()) or "all"
+                    spread = row["facts"].get("sd over draws", "")
+                    writer.writerow([name, split, theta, row["value"], *row["interval"], spread])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,74 @@
+"""LoRA: the encoder's matrices stay as they are, and each learns a small one that is added to it.
+
+Hu et al. 2022, https://arxiv.org/abs/2106.09685
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+
+import torch
+from torch import Tensor, nn
+from torch.nn.utils import parametrize
+
+from ...errors import ModelError, PlanError
+from ..how import How
+from .base import Method, Phase
+
+
+@dataclass
+class LoRA(Method):
+    """W + (alpha / rank) · B A in every linear layer of the encoder, and the head as it is; afterwards they are one.
+
+    B begins at nothing, so the training begins where plain training does.
+    """
+
+    rank: int = 8
+    alpha: float = 16.0
+
+    def __post_init__(self) -> None:
+        if self.rank < 1:
+            raise PlanError(f"lora: rank must be 1 or more, found {self.rank!r}")
+
+    def phases(self, how: How) -> list[Phase]:
+        """One, with adapters."""
+        return [Phase(how, partial(adapted, rank=self.rank, scale=self.alpha / self.rank))]
+
+
+class LowRank(nn.Module):
+    """What is added to a matrix."""
+
+    def __init__(self, rows: int, columns: int, rank: int, scale: float) -> None:
+        super().__init__()
+        self.first = nn.Parameter(torch.randn(rank, columns) / columns**0.5)
+        self.second = nn.Parameter(torch.zeros(rows, rank))
+        self.scale = scale
+
+    def forward(self, matrix: Tensor) -> Tensor:
+        """The matrix with what was learnt."""
+        return matrix + self.scale * (self.second @ self.first)
+
+
+@contextmanager
+def adapted(network: nn.Module, rank: int, scale: float) -> Iterator[None]:
+    """Only the adapters and the head learn; at the end the adapters are added into the matrices."""
+    encoder = network.base_model
+    assert isinstance(encoder, nn.Module)
+    layers = [part for part in encoder.modules() if isinstance(part, nn.Linear)]
+    if not layers:
+        raise ModelError("lora: the encoder has no linear layer to adapt", fix="another method: vanilla, lp")
+    learning = [(name, weight.requires_grad) for name, weight in encoder.named_parameters()]
+    for weight in encoder.parameters():
+        weight.requires_grad_(False)
+    for layer in layers:
+        rows, columns = layer.weight.shape
+        adapter = LowRank(rows, columns, rank, scale).to(layer.weight.device)
+        parametrize.register_parametrization(layer, "weight", adapter)
+    try:
+        yield
+    finally:
+        for layer in layers:
+            parametrize.remove_parametrizations(layer, "weight")
+        for name, before in learning:
+            encoder.get_parameter(name).requires_grad_(before)
