@@ -339,13 +339,25 @@ def simulate(every: Sequence[Cell], counts: dict[str, tuple[int, int]], seconds:
 
 
 def print_table(every: Sequence[Cell], counts: dict[str, tuple[int, int]]) -> None:
-    print("| verb | what | size | promised | measured |\n| --- | --- | --- | --: | --: |")
+    """Each promise over all its sizes, then size by size."""
+    print("| verb | what | promised | measured | of |\n| --- | --- | --: | --: | --: |")
+    for verb, what, promised in dict.fromkeys((cell.verb, cell.what, cell.promised) for cell in every):
+        known = [counts.get(cell.name, (0, 0)) for cell in every if (cell.verb, cell.what) == (verb, what)]
+        held, times = (sum(column) for column in zip(*known, strict=True))
+        print(f"| {verb} | {what} | {promised} | {_percent(held, times)} | {times} |")
+    print("\n| verb | what | size | promised | measured | of |\n| --- | --- | --- | --: | --: | --: |")
     for cell in every:
         held, times = counts.get(cell.name, (0, 0))
-        if times:
-            error = 100 * math.sqrt(max(held * (times - held), times - 1) / times) / times
-            measured = f"{100 * held / times:.1f} ± {error:.1f}"
-            print(f"| {cell.verb} | {cell.what} | {cell.size} | {cell.promised} | {measured} |")
+        print(
+            f"| {cell.verb} | {cell.what} | {cell.size} | {cell.promised} | {_percent(held, times)} | {times} |"
+        )
+
+
+def _percent(held: int, times: int) -> str:
+    if not times:
+        return ""
+    error = 100 * math.sqrt(max(held * (times - held), times - 1) / times) / times
+    return f"{100 * held / times:.1f} ± {error:.1f}"
 
 
 def main() -> None:

@@ -1,5 +1,6 @@
 """The methods: each formula against `docs/method/beluga.md` 1.13, and what must be equal to something simpler."""
 
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -345,6 +346,14 @@ def test_group_dros_model_minimises_the_weighted_loss_whatever_the_chances():
     assert chances @ taken == pytest.approx(0.5 * 2.0 + 0.5 * 0.5)
 
 
+def always_seven_tenths(logits: torch.Tensor, scale: torch.Tensor | None = None) -> torch.Tensor:
+    return torch.tensor(0.7)
+
+
+def given(floor: float, logits: torch.Tensor) -> float:
+    return floor
+
+
 def test_group_dro_blames_for_what_can_be_learnt_only():
     """Both lose .7; the neutral one cannot lose less than .693."""
     entropy = -2 * 0.5 * np.log(0.5)
@@ -353,8 +362,7 @@ def test_group_dro_blames_for_what_can_be_learnt_only():
         method = make("group-dro", {"step_size": 0.1, "excess": excess})
         method.start(environments(1, 1))
         for name, floor in (("0", entropy), ("1", 0.0)):
-            loss = lambda logits, scale=None: torch.tensor(0.7)  # noqa: E731
-            batch = Batch(name, torch.zeros(1), loss, floor=lambda logits, floor=floor: floor)
+            batch = Batch(name, torch.zeros(1), always_seven_tenths, floor=partial(given, floor))
             method.step(lambda inputs: inputs, [batch], SimpleNamespace(step=lambda objective: None), 0.0)
         weights[excess] = method.weights()
     assert weights[False]["0"] == pytest.approx(0.5)

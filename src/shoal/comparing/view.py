@@ -410,7 +410,7 @@ def _footnotes(comparison: Comparison) -> list[str]:
 def _of_intervals(comparison: Comparison) -> str:
     if comparison.choices.adjust == "bonferroni":
         return "intervals: all rows together in 95 of 100 comparisons; they leave out 0 where a row is marked"
-    return "intervals: each row by itself; for all rows together: --adjust bonferroni"
+    return "intervals: each for its own row; for all rows together: --adjust bonferroni"
 
 
 def _of_margin(comparison: Comparison) -> list[str]:

@@ -193,7 +193,8 @@ def _against_random_weights(
     """How alike a network of the same shape is explained that has learnt nothing: sizes of values, by rank."""
     name, facts = "correlation with random weights", {"method": method, "networks": seeds}
     if not isinstance(model, HFModel):
-        return Measure(name, None, 0, na=len(examples), note="needs a Transformers model", facts=facts)
+        why = "needs a Transformers model"
+        return Measure(name, None, 0, na=len(examples), note=why, facts={**facts, "undefined": why})
     values = []
     for seed in range(seeds):
         twin = untrained(model, how.seed + seed)

@@ -121,7 +121,7 @@ def _made(explained: Attribution, method: str) -> str:
 
 def _quality(measures: Sequence[Measure]) -> Table:
     rows = [
-        Row([words, Number(row, instead=row.note or "does not apply")])
+        Row([words, Number(row, instead=str(row.facts.get("undefined", "does not apply")))])
         for name, words in WORDS_FOR.items()
         for row in measures
         if row.name == name

@@ -29,7 +29,7 @@ class LoRA(Method):
 
     def __post_init__(self) -> None:
         if self.rank < 1:
-            raise PlanError(f"lora: rank must be 1 or more, found {self.rank!r}")
+            raise PlanError(f"lora: rank must be 1 or more, found {self.rank!r}", fix="rank = 8")
 
     def phases(self, how: How) -> list[Phase]:
         """One, with adapters."""

@@ -86,7 +86,10 @@ def test_without_iid_data_to_train_on_a_test_file_is_enough(tmp_path):
         "sentence\tlabel\n" + "\n".join(f"text {n}\t{n % 2}" for n in range(40))
     )
     settings = learning(
-        iid="", iid_test=str(tmp_path / "test.tsv"), train={"on": ["iid", "iid>suite"], "from": "model"}
+        iid="",
+        iid_test=str(tmp_path / "test.tsv"),
+        iid_labels=LABELS,
+        train={"on": ["iid", "iid>suite"], "from": "model"},
     )
     assert [len(make_recipe(part, "tiny:sentiment").stages) for part in parts(settings)] == [0, 1]
     data = load_iid(settings, ("negative", "neutral", "positive"))
@@ -127,7 +130,7 @@ def test_a_public_validation_set_is_halved_as_the_paper_does(tmp_path):
     rows = [f"text {n}\t{n % 2}" for n in range(11)]
     for name in ("train.tsv", "dev.tsv"):
         (tmp_path / name).write_text("\n".join(["sentence\tlabel", *rows]) + "\n")
-    files = {"iid": str(tmp_path / "train.tsv"), "iid_test": str(tmp_path / "dev.tsv")}
+    files = {"iid": str(tmp_path / "train.tsv"), "iid_test": str(tmp_path / "dev.tsv"), "iid_labels": LABELS}
     whole, halved = (
         load_iid(learning(**files, iid_halves=halves), ("negative", "neutral", "positive"))
         for halves in (False, True)

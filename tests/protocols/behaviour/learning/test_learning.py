@@ -666,8 +666,8 @@ def test_a_functionality_that_its_siblings_harm_is_found_with_the_sibling_it_is_
     # helped by its siblings, or alone in its capability: nothing to say
     for near, far in ((suite, harmed), (suite | {"time.before.DIR": [0] * 40}, suite)):
         results = transfer_results(near, far)
-        told = of_table(settings, results, compare_trainings(settings, results), None)
-        assert [finding for finding in told if finding.kind == "negative transfer"] == []
+        findings = of_table(settings, results, compare_trainings(settings, results), None)
+        assert [finding for finding in findings if finding.kind == "negative transfer"] == []
 
 
 def test_no_transfer_is_found_where_there_is_none_over_twenty_seeds():

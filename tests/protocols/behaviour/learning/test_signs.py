@@ -6,10 +6,10 @@ import pytest
 from shoal import Case
 from shoal.protocols.behaviour.iid import IID
 from shoal.protocols.behaviour.learning.signs import at_temperature, headroom, signs_of
-from shoal.protocols.behaviour.rules import Expect
+from shoal.protocols.behaviour.rules import DIRECTIONS, Expect
 from shoal.protocols.behaviour.score import iid_outcomes
 from shoal.protocols.behaviour.settings import Settings
-from shoal.protocols.behaviour.suite import DEFAULTS, DIRECTIONS
+from shoal.protocols.behaviour.suite import DEFAULTS
 from shoal.records import Answers
 
 THREE, TWO = ("negative", "neutral", "positive"), ("negative", "positive")
