@@ -12,8 +12,8 @@ SEEDS = 200
 
 
 def attribute(method, size, worth, how, seed=0) -> Attribution:
-    (explained,) = method.attribute(Game(size, worth), how, [np.random.default_rng(seed)])
-    return explained
+    explained: list[Attribution] = method.attribute(Game(size, worth), how, [np.random.default_rng(seed)])
+    return explained[0]
 
 
 # Shapley
@@ -150,7 +150,7 @@ def test_the_predicted_label_is_explained_unless_another_is_named(method):
         return 0.9 - 0.5 * present[:, 0]
 
     predicted, other = (attribute(method, 2, worth, How(label=label)) for label in ("", "yes"))
-    assert (predicted.label, predicted.output) == ("no", pytest.approx(0.6))
+    assert predicted.label == "no" and predicted.output == pytest.approx(0.6)
     np.testing.assert_allclose(predicted.values, -other.values, atol=1e-12)
 
 
@@ -165,8 +165,8 @@ def test_labels_that_count_as_one_are_summed_and_predicted_first():
     merged = {"neutral": "no", "contradiction": "no"}
     (explained,) = shapley.attribute(
         Three(2, lambda present: present), How(merged=merged), [np.random.default_rng()]
-    )  # type: ignore[arg-type]
-    assert (explained.label, explained.output) == ("entailment", pytest.approx(0.4))
+    )
+    assert explained.label == "entailment" and explained.output == pytest.approx(0.4)
     named = How(merged=merged, label="no")
-    (explained,) = shapley.attribute(Three(2, lambda present: present), named, [np.random.default_rng()])  # type: ignore[arg-type]
+    (explained,) = shapley.attribute(Three(2, lambda present: present), named, [np.random.default_rng()])
     assert explained.output == pytest.approx(0.6) and explained.values == pytest.approx([0, 0])

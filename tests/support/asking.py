@@ -16,7 +16,7 @@ def built_of(cases: Sequence[Case], labels: Sequence[str] | None, whole: Sequenc
 
 def answer_batches(
     model: object, questions: Questions, cases: Sequence[Case], labels: Sequence[str] | None, done: int = 0
-) -> list[list[Answer]]:
+) -> list[Sequence[Answer]]:
     """The batches of a plan, those of the first `done` left out."""
     built = built_of(cases, labels)
     return list(ask_batches(lambda examples: answer_batch(model, built, examples), model, questions, done))

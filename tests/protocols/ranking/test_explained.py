@@ -82,7 +82,8 @@ def test_every_example_has_a_column_of_values_by_factor_and_explainer(sentences)
     assert values[0] is None and all(number is not None for number in values[1:])
     rows = {row.groups.get("factor"): row for row in result.measures}
     assert rows["ADJ (gradients)"].n == len(result.cases) - 1 == rows["ACC"].n - 1
-    assert rows["ADJ (shapley)"].value < 0
+    worst = rows["ADJ (shapley)"].value
+    assert worst is not None and worst < 0
 
 
 def test_scales_are_applied_when_scoring_and_ask_nothing_again(sentences):
@@ -156,8 +157,8 @@ def test_a_stopped_run_goes_on_where_it_was_and_ends_alike(sentences, tmp_path, 
         ]
         assert kept[0].keys() == kept[1].keys()
         for identity, data in kept[0].items():
-            numbers = [rows["attributions"]["lime"]["values"] for rows in (data, kept[1][identity])]
-            np.testing.assert_allclose(*numbers, atol=1e-6)
+            first, second = (rows["attributions"]["lime"]["values"] for rows in (data, kept[1][identity]))
+            np.testing.assert_allclose(first, second, atol=1e-6)
     assert (
         len(asked) == 1 + 1 + 2 + 3
     )  # one kept, one stopped; the rest of the first model's, all of the second's

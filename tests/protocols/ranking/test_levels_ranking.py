@@ -1,6 +1,7 @@
 """Simulated through the functions behind `shoal rank`: levels that hold however often one looks, stated chances."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -37,7 +38,9 @@ def looks(
     places = rng.permutation(examples)
     for number in range(rounds):
         if how == "uniform":
-            drawn = [(int(place), None) for place in places[each * number : each * (number + 1)]]
+            drawn: list[tuple[int, list[Any] | None]] = [
+                (int(place), None) for place in places[each * number : each * (number + 1)]
+            ]
         else:
             finding = label_next(Settings(seed=int(rng.integers(2**31)), label_next=each), field)
             drawn = [

@@ -53,7 +53,7 @@ def recipe(settings: Settings, model: str) -> Recipe | None:
     return None
 
 
-def ask(settings: Settings, model: object, built: Built, examples: Sequence[Example]) -> list[Answer]:
+def ask(settings: Settings, model: object, built: Built, examples: Sequence[Example]) -> Sequence[Answer]:
     """Long or short."""
     return answer_batch(model, built, examples)
 
