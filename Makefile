@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo quick test check browser format clean
+.PHONY: demo quick test types types-of-tests check browser format clean
 
 $(VENV)/demo-ready: pyproject.toml constraints/cpu.txt
 	$(PYTHON) -m venv $(VENV)
@@ -28,8 +28,13 @@ demo: $(VENV)/demo-ready  ## audit the small sentiment model that ships with the
 check: $(VENV)/dev-ready  ## format, lint, types
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+	$(MAKE) --no-print-directory -j2 types types-of-tests
+
+types:
 	$(BIN)/mypy
-	MYPYPATH=src:tests/support $(BIN)/mypy --allow-untyped-defs --allow-incomplete-defs --allow-untyped-calls --explicit-package-bases tests
+
+types-of-tests:
+	MYPYPATH=src:tests/support $(BIN)/mypy --cache-dir .mypy_cache/tests --allow-untyped-defs --allow-incomplete-defs --allow-untyped-calls --explicit-package-bases tests
 
 quick: check  ## the inner loop: all but golden tests, simulations, trainings and attacks
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 -q -m "not slow and not golden" --ignore tests/end_to_end --ignore tests/training

@@ -176,7 +176,7 @@ def solved_shares(pools: Sequence[tuple[int, int, int]], thresholds: Sequence[fl
 
     The exact expectation over all draws without replacement, instead of a mean over some.
 
-    >>> solved_shares([(3, 4, 2)], [0.5, 1.0])
+    >>> [round(share, 9) for share in solved_shares([(3, 4, 2)], [0.5, 1.0])]
     [1.0, 0.5]
     """
     chances = np.ones(1)
