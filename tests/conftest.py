@@ -6,8 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 HERE = Path(__file__).parent
+
+# No test depends on the clock: a busy machine is slow, not wrong.
+settings.register_profile("without a clock", parent=settings(), deadline=None)
+settings.load_profile("without a clock")
 
 
 @pytest.fixture(scope="session")
