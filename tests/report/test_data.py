@@ -3,8 +3,8 @@
 import pytest
 
 from shoal import RunStore, audit, read_plan
-from shoal.records import Measure, Measures, Outcome, Result
-from shoal.report.data import job_names, plan_page, results_page
+from shoal.records import Finding, Measure, Measures, Outcome, Result
+from shoal.report.data import _ordered, job_names, plan_page, results_page
 from shoal.runs.executors import run_jobs
 from shoal.runs.plan import check_plan
 from shoal.show.markdown import as_markdown
@@ -105,3 +105,17 @@ def test_measures_of_single_jobs_are_told_apart_beside_the_page(monkeypatch):
     results = [Result({"id": name, "protocol": "cood", "model": name}, (), (), rows) for name in "ab"]
     assert [dict(row.groups) for row in results_page(results).measures] == [{"job": "a"}, {"job": "b"}]
     assert [dict(row.groups) for row in results_page(results[:1]).measures] == [{}]
+
+
+def test_the_weightiest_finding_of_each_kind_comes_before_another_of_the_same():
+    weights = [
+        ("untrained", 9.0),
+        ("untrained", 8.0),
+        ("saturated", 3.0),
+        ("untrained", 7.0),
+        ("headline", 1.0),
+    ]
+    findings = [Finding(kind, f"{kind} {weight}", weight=weight) for kind, weight in weights]
+    ordered = [(finding.kind, finding.weight) for finding in _ordered(findings)]
+    assert ordered[:3] == [("untrained", 9.0), ("saturated", 3.0), ("headline", 1.0)]
+    assert ordered[3:] == [("untrained", 8.0), ("untrained", 7.0)]

@@ -142,7 +142,7 @@ def _page(
         title=_title(list(protocols), models),
         asked=[(name, PROTOCOLS[name][1]) for name in protocols if name in PROTOCOLS],
         about=_asked_of(models, results),
-        findings=sorted(findings, key=lambda finding: -finding.weight),
+        findings=_ordered(findings),
         warnings=[*warnings, *_warnings(results, names)],
         overview=_side_by_side(alone, names),
         facts=_how(results, names),
@@ -196,6 +196,16 @@ def _asked_of(models: Sequence[str], results: Sequence[Result]) -> list[str]:
     jobs = f", {len(results):,} jobs" if len(results) > len(models) else ""
     count = f"{len(models)} model{'s' if len(models) > 1 else ''}{jobs}"
     return [f"{count}, {cases:,} cases asked and scored", *models[:MANY_JOBS]]
+
+
+def _ordered(findings: Sequence[Finding]) -> list[Finding]:
+    """By weight, the weightiest of each kind before all others: the first screen does not say one thing three times."""
+    by_weight = sorted(findings, key=lambda finding: -finding.weight)
+    first = {finding.kind: position for position, finding in reversed(list(enumerate(by_weight)))}
+    return [
+        finding
+        for _, finding in sorted(enumerate(by_weight), key=lambda item: first[item[1].kind] != item[0])
+    ]
 
 
 def _findings(compared: Mapping[str, Compared], by_protocol: Mapping[str, Sequence[Result]]) -> list[Finding]:
