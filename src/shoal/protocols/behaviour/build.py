@@ -46,7 +46,9 @@ def load_suite(name: str) -> Suite:
 @lru_cache(maxsize=2)
 def _read_once(path: Path, _stamp: tuple[int, int]) -> Suite:
     """The jobs of a plan share their suite; it is not changed once it is read."""
-    return read_suite(path)
+    suite = read_suite(path)
+    suite.finish()
+    return suite
 
 
 def build(settings: Settings, progress: Progress = silent) -> Built:

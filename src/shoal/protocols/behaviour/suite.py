@@ -207,6 +207,10 @@ class Suite:
         cluster = self._alike.text(made.cluster)
         self.cases.append(Case(identity, made.examples, labels, groups, cluster, about))
 
+    def finish(self) -> None:
+        """No case is added any more: what tells a new one from those that are there is let go."""
+        self._ids.clear()
+
     def infer_labels(self) -> None:
         """Take the labels' names from the cases, where they are names and no header gave them."""
         labels = self._known_labels
