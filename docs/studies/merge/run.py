@@ -10,6 +10,7 @@ import argparse
 import csv
 import gzip
 import json
+import random
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -89,6 +90,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=18_000)
     parser.add_argument("--epochs", type=float, default=3.0)
     parser.add_argument("--minimum", type=int, default=20)
+    parser.add_argument("--show", type=int, default=0, help="print so many variants, to be read")
     arguments = parser.parse_args()
     into: Path = arguments.into
     into.mkdir(parents=True, exist_ok=True)
@@ -114,6 +116,18 @@ def main() -> None:
             result = audit("merge", f"hf:{into / name}", variants=str(variants))
             measured.write_text(json.dumps([as_json(row) for row in result.measures], indent=1))
     write_curves(into)
+    if arguments.show:
+        print_some(variants, arguments.show)
+
+
+def print_some(path: Path, number: int) -> None:
+    """Variants of the default filter, drawn by seed 0: label, the word and its replacement, both texts."""
+    with path.open(encoding="utf-8") as stream:
+        rows = [row for row in map(json.loads, stream) if row.get("filter") == "default"]
+    pool = {(row["problem_id"], row["w"], row["s"]): row for row in rows}
+    for name in random.Random(0).sample(sorted(pool), min(number, len(pool))):
+        row = pool[name]
+        print(f"{row['label']}, {row['w']} -> {row['s']}: {' | '.join(row['texts'])}")
 
 
 def write_curves(into: Path) -> None:
