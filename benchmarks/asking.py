@@ -68,7 +68,9 @@ def with_shoal(folder: Path, options: str = "") -> Callable[[list[str]], list[st
     def ask(texts: list[str]) -> list[str]:
         cases = [Case(str(number), ((text,),)) for number, text in enumerate(texts)]
         built, questions = Built(cases, LABELS), questions_of(model, cases)
-        batches = ask_batches(lambda examples: answer_batch(model, built, examples), model, questions)
+        batches = ask_batches(
+            lambda examples: answer_batch(model, built, examples), model, questions, labels=True
+        )
         answers = by_mark([row for batch in batches for row in batch], questions, built)[""]
         return [answers.labels[code] for code in answers.predictions]
 
@@ -116,6 +118,7 @@ def compare(texts: list[str], folder: Path, *, slices: int) -> list[tuple[str, l
     ways: dict[str, tuple[Callable[[list[str]], list[str]], list[str]]] = {
         "shoal, file order": (ours, texts),
         "the same, engine=compile": (with_shoal(folder, "?engine=compile"), texts),
+        "the same, engine=openvino": (with_shoal(folder, "?engine=openvino&device=cpu"), texts),
         "hand-written loop, unique and sorted": (by_hand(folder), texts),
         "pipeline(batch_size=32), file order": (pipe, texts),
         "shoal, shuffled": (ours, shuffled),
@@ -152,7 +155,10 @@ from shoal.protocols.base import Built
 from shoal.records import Case
 cases = [Case(str(n), ((f"this is example number {{n}}, which is not like any other example",),)) for n in range({n})]
 start = time.perf_counter()
-answers = ask_cases(load_model("python:trivial:answer"), cases, cases, ("negative", "positive"))
+model, built = load_model("python:trivial:answer?labels=negative,positive"), Built(cases, ("negative", "positive"))
+questions = questions_of(model, cases)
+batches = ask_batches(lambda examples: answer_batch(model, built, examples), model, questions)
+answers = by_mark([row for batch in batches for row in batch], questions, built)[""]
 assert len(answers.predictions) == {n}
 seconds = time.perf_counter() - start
 # Not ru_maxrss: a child begins with its parent's.

@@ -3,6 +3,7 @@
     python benchmarks/coverage.py                   coverage at 20, 100 and 1,000 clusters
     python benchmarks/coverage.py --small           every promise at the sizes people use: few seeds, cases, templates
     python benchmarks/coverage.py --small seeds     those whose name has "seeds" in it
+    python benchmarks/coverage.py --templates       how many templates tell of others: the table of decision 0010
 
 It prints the numbers of docs/studies/interval-coverage.md; tests/stats/ runs quick versions of the same populations.
 """
@@ -11,11 +12,14 @@ import argparse
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from shoal.protocols.behaviour.suite import Suite
+from shoal.protocols.behaviour.suites import SUITES
 from shoal.stats.agreement import coefficient_interval, ratio_interval
 from shoal.stats.association import effect_size_interval, permutation_p
 from shoal.stats.intervals import (
@@ -512,12 +516,73 @@ def print_promises(repetitions: int, wanted: str) -> None:
             print(f"| {promise.what} | {promise.size} | {promise.promised} | {measured} |", flush=True)
 
 
+def print_templates(repetitions: int) -> None:
+    """What sixty cases of a functionality say of new fillings of their templates, and of new templates."""
+    numbers, rates, alike = (1, 2, 3, 4, 5, 6, 8, 12, 20), (0.8, 0.95), (0.3, 0.9)
+    print("| templates | least p | rate | alike | these, wilson | new, wilson | new, clusters | width |")
+    print("| --: | --: | --: | --: | --: | --: | --: | --: |")
+    for number in numbers:
+        for rate, correlation in ((rate, correlation) for correlation in alike for rate in rates):
+            rng = np.random.default_rng(number)
+            held, width = np.zeros(3), 0.0
+            for _ in range(repetitions):
+                spread, size = (1 - correlation) / correlation, 60 // number
+                chances = rng.beta(rate * spread, (1 - rate) * spread, number)
+                hits = (rng.random((number, size)) < chances[:, None]).ravel()
+                alone = wilson(int(hits.sum()), len(hits))
+                together = cluster_wilson(cluster_table(hits, np.arange(number).repeat(size)))
+                truths = ((alone, float(chances.mean())), (alone, rate), (together, rate))
+                held += [covers(interval, truth) for interval, truth in truths]
+                width += together[1] - together[0]
+            least = min(1.0, 2 / 2**number)
+            shares = " | ".join(f"{100 * share:.1f}" for share in held / repetitions)
+            print(
+                f"| {number} | {least:.2g} | {rate} | {correlation} | {shares} | {100 * width / repetitions:.0f} |"
+            )
+
+
+def print_own_suites(repetitions: int) -> None:
+    """The suite score of the suites that ship, for new templates: cases alone, and cases by template."""
+    print("\n| suite | functionalities | templates | alike | by case | width | by template | width |")
+    print("| --- | --: | --: | --: | --: | --: | --: | --: |")
+    for name, module in SUITES.items():
+        suite: Suite = import_module(f"shoal.protocols.behaviour.suites.{module}").suite
+        clusters: dict[str, list[str]] = {}
+        for case in suite.cases:
+            clusters.setdefault(case.groups["functionality"], []).append(case.cluster)
+        codes = [np.unique(names, return_inverse=True)[1] for names in clusters.values()]
+        for alike in (0.3, 0.9):
+            rng, spread = np.random.default_rng(0), (1 - alike) / alike
+            held, width = np.zeros(2), np.zeros(2)
+            for _ in range(repetitions):
+                rates = np.clip(rng.beta(2, 1, len(codes)), 0.02, 0.98)
+                tables: tuple[list[ClusterTable], list[ClusterTable]] = ([], [])
+                for owners, rate in zip(codes, rates.tolist(), strict=True):
+                    chances = rng.beta(rate * spread, (1 - rate) * spread, int(owners.max()) + 1)
+                    hits = rng.random(len(owners)) < chances[owners]
+                    tables[0].append(cluster_table(hits))
+                    tables[1].append(cluster_table(hits, owners))
+                intervals = [macro_wilson(each) for each in tables]
+                held += [covers(interval, float(rates.mean())) for interval in intervals]
+                width += [high - low for low, high in intervals]
+            shares = " | ".join(
+                f"{100 * h / repetitions:.1f} | {100 * w / repetitions:.0f}"
+                for h, w in zip(held, width, strict=True)
+            )
+            number = sum(int(owners.max()) + 1 for owners in codes)
+            print(f"| {name} | {len(codes)} | {number} | {alike} | {shares} |", flush=True)
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--repetitions", type=int, default=2000)
     parser.add_argument("--small", nargs="?", const="", metavar="NAME", help="few seeds, cases, templates")
+    parser.add_argument("--templates", action="store_true", help="from 1 to 20 templates a functionality")
     chosen = parser.parse_args(arguments)
-    if chosen.small is not None:
+    if chosen.templates:
+        print_templates(chosen.repetitions)
+        print_own_suites(chosen.repetitions // 5)
+    elif chosen.small is not None:
         print_promises(chosen.repetitions, chosen.small)
     else:
         print_coverage(chosen.repetitions)

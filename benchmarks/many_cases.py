@@ -112,16 +112,33 @@ def verbs(folder: Path) -> Iterator[tuple[str, list[str], str]]:
     yield "gate, with a baseline", ["gate", new, "--rules=gate.toml", "--baseline", old], ""
 
 
-def many_jobs(folder: Path, count: int) -> None:
+def print_many_cases(count: int) -> None:
+    """The table of every verb; each line as soon as it is known."""
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        write_all(folder, count)
+        print(f"{count:,} cases{'':<11} passed  seconds  peak memory   at most")
+        for verb, arguments, goal in verbs(folder):
+            taken = cost(folder, *arguments)
+            at_most = f"{goal + ', ' if goal else ''}1,000 MB"
+            print(
+                f"{verb:<24} {taken.passed:8.1f} {taken.seconds:8.1f} {taken.megabytes:9.0f} MB   {at_most}",
+                flush=True,
+            )
+
+
+def print_many_jobs(count: int) -> None:
     """What a plan of many jobs costs before any is done."""
     seeds = list(range(count))
-    (folder / "plan.toml").write_text(
-        f'models = ["predictions:example"]\nseeds = {seeds}\n[behaviour]\nsuite = "sentiment"\nlimit = 50\n'
-    )
-    print(f"a plan of {count:,} jobs{'':<6} passed  seconds  peak memory")
-    for verb in ("check", "status"):
-        taken = cost(folder, verb, "plan.toml")
-        print(f"{verb:<24} {taken.passed:8.1f} {taken.seconds:8.1f} {taken.megabytes:9.0f} MB")
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        (folder / "plan.toml").write_text(
+            f'models = ["predictions:example"]\nseeds = {seeds}\n[behaviour]\nsuite = "sentiment"\nlimit = 50\n'
+        )
+        print(f"a plan of {count:,} jobs{'':<6} passed  seconds  peak memory")
+        for verb in ("check", "status"):
+            taken = cost(folder, verb, "plan.toml")
+            print(f"{verb:<24} {taken.passed:8.1f} {taken.seconds:8.1f} {taken.megabytes:9.0f} MB")
 
 
 def main() -> None:
@@ -130,20 +147,10 @@ def main() -> None:
     parser.add_argument("cases", type=int, nargs="?", default=1_000_000)
     parser.add_argument("--jobs", type=int, help="measure a plan of so many jobs instead")
     given = parser.parse_args()
-    with tempfile.TemporaryDirectory() as place:
-        folder = Path(place)
-        if given.jobs:
-            many_jobs(folder, given.jobs)
-            return
-        write_all(folder, given.cases)
-        print(f"{given.cases:,} cases{'':<11} passed  seconds  peak memory   at most")
-        for verb, arguments, goal in verbs(folder):
-            taken = cost(folder, *arguments)
-            at_most = f"{goal + ', ' if goal else ''}1,000 MB"
-            print(
-                f"{verb:<24} {taken.passed:8.1f} {taken.seconds:8.1f} {taken.megabytes:9.0f} MB   {at_most}",
-                flush=True,
-            )
+    if given.jobs:
+        print_many_jobs(given.jobs)
+    else:
+        print_many_cases(given.cases)
 
 
 if __name__ == "__main__":

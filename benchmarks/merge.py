@@ -1,11 +1,14 @@
-"""Suggestions in batches against one mask per forward pass at batch 1; tagging against the tagger's own speed.
+"""Suggestions in batches against one mask per forward pass at batch 1; tagging against the tagger's own speed; memory.
 
-python benchmarks/merge.py FOLDER     a masked language model; without one, one of MiniLM's size with random weights
+python benchmarks/merge.py FOLDER            a masked language model; without one, one of MiniLM's size, random weights
+python benchmarks/merge.py --memory 1000     variants of so many problems of our own, built and kept: the peak
 """
 
 import argparse
 import re
+import resource
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -17,6 +20,9 @@ from shoal.protocols.merge import Settings
 from shoal.protocols.merge.suggest import blanks_of
 from shoal.protocols.merge.tagger import Tagger
 from shoal.protocols.merge.targets import targets_of
+from shoal.runs.plan import make_job
+from shoal.runs.store import RunStore
+from shoal.training.stage import silent
 
 TOP = 200
 SIZE = 30_522
@@ -56,8 +62,8 @@ def masked_model(folder: Path) -> None:
     tokenizer.save_pretrained(folder)
 
 
-def plain(model: Any, blanks: list[Blank]) -> list[list[str]]:
-    """One blank, one forward pass, the whole table."""
+def plain(model: Any, blanks: list[Blank]) -> list[dict[str, float]]:
+    """One blank, one forward pass, the whole table: the likeliest words with their probabilities."""
     import torch
 
     network, vocabulary = model.network("masked"), model._vocabulary
@@ -71,8 +77,16 @@ def plain(model: Any, blanks: list[Blank]) -> list[list[str]]:
         with torch.inference_mode():
             chances = network(**encoded).logits[0, masks[blank.asked]].double().softmax(-1)[: len(item_of)]
         table = chances.new_zeros(len(names)).index_add_(0, items, chances)
-        lists.append([names[code] for code in table.topk(TOP).indices.tolist() if names[code] is not None])
+        best = table.topk(TOP)
+        pairs = zip(best.indices.tolist(), best.values.tolist(), strict=True)
+        lists.append({name: chance for code, chance in pairs if (name := names[code]) is not None})
     return lists
+
+
+def swapped(words: Sequence[str], chances: dict[str, float]) -> float:
+    """By how much, relatively, the probabilities of words differ that stand in another order; 0 where none do."""
+    pairs = [(a, b) for a, b in zip(words, chances, strict=True) if a != b]
+    return max((abs(chances[a] / chances[b] - 1) for a, b in pairs), default=0.0)
 
 
 def main() -> None:
@@ -80,7 +94,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", nargs="?")
     parser.add_argument("--problems", type=int, default=40)
+    parser.add_argument(
+        "--memory", type=int, help="only this: how much the variants of so many problems take"
+    )
     arguments = parser.parse_args()
+    if arguments.memory:
+        return memory(arguments.memory)
     tagger, settings = Tagger(), Settings()
     problems = [row.texts for row in make_rows("nli", "test", arguments.problems)]
     blanks = [
@@ -99,14 +118,32 @@ def main() -> None:
         middle = time.process_time()
         single = plain(model, blanks)
         end = time.process_time()
-    same = sum(
-        list(fast.words) == slow for fast, slow in zip(batched, single, strict=True) if not fast.problem
-    )
-    asked = sum(not fast.problem for fast in batched)
+    lists = [(fast.words, slow) for fast, slow in zip(batched, single, strict=True) if not fast.problem]
+    same = [(words, chances) for words, chances in lists if set(words) == set(chances)]
+    moved = [far for words, chances in same if (far := swapped(words, chances))]
     fast, slow = middle - start, end - middle
     print(f"{len(blanks)} blanks: batched {len(blanks) / fast:.0f}/s, one by one {len(blanks) / slow:.0f}/s, "
-          f"{slow / fast:.1f} times; same lists {same} of {asked}")  # fmt: skip
+          f"{slow / fast:.1f} times; the same words in {len(same)} lists of {len(lists)}, in the same order in "
+          f"{len(same) - len(moved)}, else words {max(moved, default=0.0):.1g} apart")  # fmt: skip
     tagging(tagger, problems)
+
+
+def memory(number: int) -> None:
+    """Build and keep the variants of so many problems as a run does, in this process."""
+    with TemporaryDirectory() as folder:
+        data = Path(folder) / "pairs.tsv"
+        rows = ["premise\thypothesis\tlabel"]
+        rows += ["\t".join((*row.texts, row.label)) for row in make_rows("nli", "test", number)]
+        data.write_text("\n".join(rows) + "\n")
+        start = time.process_time()
+        # Tagged alone to be quick: as many variants, as much memory.
+        job = make_job("merge", "tiny:nli", Settings(data=str(data), tag_alone=True), {})
+        built = RunStore(Path(folder) / "runs").built(job, silent)
+        variants = sum(len(case.examples) - 1 for case in built.cases)
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        print(
+            f"{number:,} problems, {variants:,} variants: {time.process_time() - start:.0f} s, peak {peak:,.0f} MB"
+        )
 
 
 def tagging(tagger: Tagger, problems: list[tuple[str, ...]]) -> None:

@@ -11,8 +11,7 @@ import argparse
 import numpy as np
 import torch
 
-from shoal.protocols.behaviour.build import load_suite
-from shoal.protocols.behaviour.iid import load_iid
+from shoal.protocols.behaviour.build import iid_of
 from shoal.protocols.behaviour.learning.stages import make_recipe
 from shoal.protocols.behaviour.settings import Settings, Train
 from shoal.training.methods import METHODS
@@ -35,7 +34,7 @@ def score(config: str, method: str, rows: int, seed: int) -> float:
     model = recipe.base(seed)
     for stage in recipe.stages:
         stage.train(model, seed, silent, lambda mark: None)
-    data = load_iid(settings, load_suite(settings.suite).labels)
+    data = iid_of(settings)
     answers = model.classify([row.texts for row in data.test], data.labels)
     said = [answers.labels[code] for code in answers.predictions.tolist()]
     return float(np.mean([word == row.label for word, row in zip(said, data.test, strict=True)]))

@@ -1,6 +1,7 @@
 """How long scoring the released SENT suite takes: 178,578 examples, from a predictions file to the printed table.
 
     python benchmarks/scoring.py DATA
+    python benchmarks/scoring.py --cases 1000000     a made-up suite through every verb instead (`many_cases.py`)
 
 Prints a table. The whole path is timed in a process of its own, start-up included.
 """
@@ -15,6 +16,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+from many_cases import print_many_cases
 
 from shoal import Answers, read_suite
 from shoal.protocols.behaviour.score import judge
@@ -81,8 +83,15 @@ def start_up() -> float:
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("data", type=Path, help="the folder of public data")
-    data = parser.parse_args().data
+    parser.add_argument("data", type=Path, nargs="?", help="the folder of public data")
+    parser.add_argument("--cases", type=int, help="take a made-up suite of so many cases through every verb")
+    given = parser.parse_args()
+    if given.cases:
+        print_many_cases(given.cases)
+        return
+    if given.data is None:
+        parser.error("the folder of public data, or --cases")
+    data = given.data
     suite_file = data / "checklist" / "sentiment.jsonl.gz"
     rng = np.random.default_rng(0)
     with tempfile.TemporaryDirectory() as folder:

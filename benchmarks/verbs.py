@@ -5,41 +5,52 @@
     python benchmarks/verbs.py --only gate       of the cells whose name has "gate" in it
 
 A cell is a population where the truth is known: a verb on so many cases, with or without templates, with so many seeds.
+Fewer than six templates are the population themselves: what is promised then is promised of new fillings of these.
 Repetition k of a cell draws with the cell's name and k, so that the counts in docs/studies/coverage/verbs.csv do not
 depend on how the work was cut into pieces. tests/test_promises.py runs some of every cell.
 """
 
 import argparse
 import csv
+import importlib.util
 import math
+import sys
 import time
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
+from scipy.special import expit
 
 from shoal import Case, Measures, Outcome, Result
+from shoal.claims import ENOUGH_TEMPLATES
 from shoal.comparing.judge import judge
 from shoal.comparing.pairs import Choices, compare
 from shoal.comparing.rules import Rule
+from shoal.protocols import bias, merge
+from shoal.protocols.base import Built
 from shoal.protocols.behaviour.iid import IID
 from shoal.protocols.behaviour.learning import compare_trainings
 from shoal.protocols.behaviour.learning.conclusions import asked_column
 from shoal.protocols.behaviour.learning.table3 import rows_of_table3
 from shoal.protocols.behaviour.score import measure
 from shoal.protocols.behaviour.settings import Settings, Train
+from shoal.records import Answer, Answers
+from shoal.runs.settings import make_settings
 
 Bools = NDArray[np.bool_]
+Floats = NDArray[np.float64]
 KEPT = Path(__file__).parents[1] / "docs" / "studies" / "coverage" / "verbs.csv"
 
 SIZES, SEEDS = (5, 20, 80), (2, 3, 5)
 RUN_SD = 0.05
-ALIKE = 0.3
-"""Correlation of two cases of one template, of which each has five."""
+ALIKE, EACH = 0.3, 5
+"""Correlation of two cases of one template, and how many each has."""
 QUICK = Choices(shuffles=200, could_see=False)
 
 
@@ -68,7 +79,11 @@ def cells() -> Iterator[Cell]:
     yield from _of_try()
     yield from _of_compare()
     yield from _of_gate()
-    yield from _of_run()
+    yield from _of_learning()
+    yield from _of_cood()
+    yield from _of_bias()
+    yield from _of_merge()
+    yield from _of_ranking()
 
 
 # Populations
@@ -81,7 +96,7 @@ def cases_of(functionalities: int, size: int, templates: bool) -> list[Case]:
             ((f"text {f} {n}",),),
             None,
             {"functionality": f"f{f}", "capability": "c", "test type": "MFT"},
-            f"f{f} t{n // 5}" if templates else "",
+            f"f{f} t{n // EACH}" if templates else "",
         )
         for f in range(functionalities)
         for n in range(size)
@@ -93,13 +108,35 @@ def result(cases: Sequence[Case], hits: Bools) -> Result:
     return Result({"model": "m"}, cases, outcomes, Measures(measure(cases, outcomes)))
 
 
-def chances(cases: Sequence[Case], rate: float, rng: Generator) -> NDArray[np.float64]:
+def chances(cases: Sequence[Case], rate: float, rng: Generator) -> Floats:
     """How likely each case passes: the cases of a template alike, others each by itself."""
     spread = (1 - ALIKE) / ALIKE
     owners = [case.cluster or case.id for case in cases]
     numbers = {owner: number for number, owner in enumerate(dict.fromkeys(owners))}
     drawn = rng.beta(rate * spread, (1 - rate) * spread, len(numbers))
     return np.array([drawn[numbers[owner]] for owner in owners])
+
+
+def chances_by_functionality(cases: Sequence[Case], rate: float, rng: Generator) -> Floats:
+    """The same; where a functionality has too few templates to tell of others, their own mean is the rate."""
+    drawn = chances(cases, rate, rng)
+    for name in dict.fromkeys(case.groups["functionality"] for case in cases):
+        members = [place for place, case in enumerate(cases) if case.groups["functionality"] == name]
+        templates = {cases[place].cluster for place in members}
+        if len(templates) < min(len(members), ENOUGH_TEMPLATES):
+            drawn[members] = with_mean(drawn[members], rate)
+    return drawn
+
+
+def with_mean(shares: Floats, mean: float) -> Floats:
+    """The shares moved on the logit scale, all by as much, until this is their mean."""
+    logits = np.log(np.clip(shares, 1e-9, 1 - 1e-9)) - np.log1p(-np.clip(shares, 1e-9, 1 - 1e-9))
+    low, high = -40.0, 40.0
+    while high - low > 1e-9:
+        middle = (low + high) / 2
+        low, high = (middle, high) if float(expit(logits + middle).mean()) < mean else (low, middle)
+    found: Floats = expit(logits + low)
+    return found
 
 
 def covered(interval: tuple[float, float] | None, truth: float) -> bool:
@@ -123,7 +160,7 @@ def _of_try() -> Iterator[Cell]:
                 rng: Generator, size: int = size, templates: bool = templates, rate: float = rate
             ) -> bool:
                 cases = cases_of(1, size, templates)
-                audited = result(cases, rng.random(size) < chances(cases, rate, rng))
+                audited = result(cases, rng.random(size) < chances_by_functionality(cases, rate, rng))
                 (row,) = audited.measures.where("pass rate", functionality="f0")
                 return covered(row.interval, rate)
 
@@ -136,7 +173,7 @@ def _of_try() -> Iterator[Cell]:
                 (row,) = result(cases, hits).measures.where("suite score")
                 return covered(row.interval, 0.9)
 
-            yield Cell("try", "suite score, interval", f"20 x {words}, 0.9", COVERS, score_covered, 200)
+            yield Cell("try", "suite score, interval", f"20 x {words}, 0.9", COVERS, score_covered, 600)
 
 
 # compare
@@ -166,9 +203,7 @@ def _of_compare() -> Iterator[Cell]:
                 return any(row.significant for row in compare(a, b, QUICK).rows)
 
             where = f"{seeds} v. {seeds}, 3 x {words}"
-            yield Cell(
-                "compare", "any row marked, equal models", where, ERRS, false_alarm, 200 if seeds < 3 else 100
-            )
+            yield Cell("compare", "any row marked, equal models", where, ERRS, false_alarm, 200)
 
             def difference_covered(
                 rng: Generator, seeds: int = seeds, size: int = size, templates: bool = templates
@@ -183,15 +218,20 @@ def _of_compare() -> Iterator[Cell]:
 
         def wrongly_not_inferior(rng: Generator, size: int = size, templates: bool = templates) -> bool:
             cases = cases_of(1, size, templates)
-            worse = {case.cluster or case.id: rng.choice(3, p=[0.12, 0.02, 0.86]) for case in cases}
-            kinds = np.array([worse[case.cluster or case.id] for case in cases])
+            if (
+                templates and size < EACH * ENOUGH_TEMPLATES
+            ):  # these, of which some got worse in more fillings
+                kinds = np.where(rng.random(size) < chances_by_functionality(cases, 0.1, rng), 0, 2)
+            else:
+                worse = {case.cluster or case.id: rng.choice(3, p=[0.12, 0.02, 0.86]) for case in cases}
+                kinds = np.array([worse[case.cluster or case.id] for case in cases])
             comparison = compare(
                 [result(cases, kinds != 1)], [result(cases, kinds != 0)], Choices(margin=0.1, could_see=False)
             )
             return (comparison.headline.inferior_p or 0.0) <= 0.025
 
         yield Cell(
-            "compare --margin", "worse by the margin, shown not to be", words, HALF, wrongly_not_inferior, 300
+            "compare --margin", "worse by the margin, shown not to be", words, HALF, wrongly_not_inferior, 400
         )
 
         def all_covered(rng: Generator, size: int = size, templates: bool = templates) -> bool:
@@ -200,7 +240,7 @@ def _of_compare() -> Iterator[Cell]:
             return all(covered(row.interval, 0.0) for row in rows)
 
         yield Cell(
-            "compare --adjust bonferroni", "all intervals together", f"4 x {words}", COVERS, all_covered, 150
+            "compare --adjust bonferroni", "all intervals together", f"4 x {words}", COVERS, all_covered, 200
         )
 
 
@@ -212,7 +252,8 @@ def _of_gate() -> Iterator[Cell]:
 
         def passes(rng: Generator, size: int = size, templates: bool = templates) -> bool:
             cases = cases_of(1, size, templates)
-            judged = judge([Rule(at_least=0.8)], result(cases, rng.random(size) < chances(cases, 0.79, rng)))
+            easy = chances_by_functionality(cases, 0.79, rng)
+            judged = judge([Rule(at_least=0.8)], result(cases, rng.random(size) < easy))
             return all(verdict.is_met for verdict in judged)
 
         yield Cell("gate, lower bound", "a model at .79 passes .8", words, HALF, passes)
@@ -220,10 +261,11 @@ def _of_gate() -> Iterator[Cell]:
         def fails(rng: Generator, size: int = size, templates: bool = templates) -> bool:
             cases = cases_of(10, size, templates)
             rule = Rule({"functionality": "*"}, at_least=0.8, judge="upper bound")
-            judged = judge([rule], result(cases, rng.random(len(cases)) < chances(cases, 0.8, rng)))
+            easy = chances_by_functionality(cases, 0.8, rng)
+            judged = judge([rule], result(cases, rng.random(len(cases)) < easy))
             return not all(verdict.is_met for verdict in judged)
 
-        yield Cell("gate, upper bound", "ten at their limit, any fails", f"10 x {words}", ERRS, fails, 150)
+        yield Cell("gate, upper bound", "ten at their limit, any fails", f"10 x {words}", ERRS, fails, 200)
 
         def ever_fails(rng: Generator, size: int = size, templates: bool = templates) -> bool:
             cases = cases_of(1, size, templates)
@@ -237,7 +279,7 @@ def _of_gate() -> Iterator[Cell]:
 
         if (size, templates) in ((20, False), (80, True)):
             yield Cell(
-                "gate, anytime", "as good as the baseline, fails in 100 looks", words, ERRS, ever_fails, 40
+                "gate, anytime", "as good as the baseline, fails in 100 looks", words, ERRS, ever_fails, 100
             )
 
 
@@ -257,7 +299,7 @@ def trained(cases: Sequence[Case], row: tuple[str, str], seed: int, hits: Bools)
     return Result(job, cases, outcomes, Measures([]))
 
 
-def _of_run() -> Iterator[Cell]:
+def _of_learning() -> Iterator[Cell]:
     iid = {"functionality": IID, "capability": IID, "test type": "MFT"}
     methods = ("vanilla", "l2", "irm")
     table = Settings(train=Train(on=("iid", "iid>suite"), method=methods), resamples=200, shuffles=500)
@@ -287,7 +329,7 @@ def _of_run() -> Iterator[Cell]:
                 column = asked_column(rows)
                 return any(row.cells[column].shown for row in rows if not row.is_baseline)
 
-            yield Cell("run, learning", "helps or hurts, equal recipes", where, ERRS, told, 60)
+            yield Cell("run, learning", "helps or hurts, equal recipes", where, ERRS, told, 200)
 
             def g_covered(
                 rng: Generator, seeds: int = seeds, size: int = size, templates: bool = templates
@@ -298,7 +340,151 @@ def _of_run() -> Iterator[Cell]:
                 return covered(row.interval, 0.0)
 
             if seeds != 2:  # with two seeds the interval is for these runs
-                yield Cell("run, learning", "difference of G, interval", where, COVERS, g_covered, 60)
+                yield Cell("run, learning", "difference of G, interval", where, COVERS, g_covered, 200)
+
+
+def study(name: str) -> Any:
+    """The simulation that a study keeps for itself."""
+    path = KEPT.parents[1] / name
+    spec = importlib.util.spec_from_file_location(path.parent.name + path.stem, path)
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses look it up
+    spec.loader.exec_module(module)
+    return module
+
+
+def _of_cood() -> Iterator[Cell]:
+    simulation = study("cood/coverage.py")
+    for world in ("seeds differ", "seeds decide"):
+        for seeds in SEEDS:
+            for texts in SIZES:
+
+                def shares(rng: Generator, world: str = world, seeds: int = seeds, texts: int = texts) -> Any:
+                    start = int(rng.integers(2**31))
+                    return simulation.coverage(simulation.WORLDS[world], seeds, texts, 1, start)
+
+                def beyond(rng: Generator, shares: Callable[[Generator], Any] = shares) -> bool:
+                    return bool(shares(rng)["beyond the shortcut"])
+
+                def alarm(rng: Generator, shares: Callable[[Generator], Any] = shares) -> bool:
+                    return bool(shares(rng).get("p, paired: COOD", 0.0))
+
+                where = f"{world}, {seeds} seeds, 3 x {texts} texts"
+                yield Cell("run, cood", "beyond the shortcut, interval", where, COVERS, beyond, 200)
+                yield Cell("run, cood", "COOD of equal setups, p", where, ERRS, alarm, 200)
+
+
+def _of_bias() -> Iterator[Cell]:
+    groups = {"diagnostic": "crows", "category": "age", "direction": "stereo"}
+    chosen = make_settings(bias.Settings, {"data": "example"}, "simulation")
+
+    def checkpoint(number: int, prefers: Bools) -> Result:
+        cases = [Case(str(place), (("a",), ("b",)), None, groups) for place in range(len(prefers))]
+        answers = [
+            [Answer("", "tokens", {"score": score}) for score in ((1.0, 0.0) if one else (0.0, 1.0))]
+            for one in prefers.tolist()
+        ]
+        scored = bias.score(chosen, Built(cases, None, "tokens"), {"": answers})
+        job = {"model": f"checkpoint {number}", "settings": asdict(chosen), "group": "recipe"}
+        return Result(job, cases, scored.outcomes, Measures(scored.measures))
+
+    for pairs in SIZES:
+
+        def score_covered(rng: Generator, pairs: int = pairs) -> bool:
+            (row,) = checkpoint(0, rng.random(pairs) < 0.6).measures.where("stereotype score", category="age")
+            return covered(row.interval, 0.6)
+
+        yield Cell("try, bias", "stereotype score, interval", f"{pairs} pairs", COVERS, score_covered)
+        for seeds in SEEDS:
+
+            def mean_covered(rng: Generator, pairs: int = pairs, seeds: int = seeds) -> bool:
+                easy = rng.uniform(0.35, 0.85, pairs)  # these pairs, new checkpoints
+                shift = np.clip(rng.normal(0, RUN_SD, seeds), -0.15, 0.15)
+                runs = [checkpoint(run, rng.random(pairs) < easy + shift[run]) for run in range(seeds)]
+                compared = bias.compare(chosen, runs)
+                rows = Measures(compared.measures).where("mean over checkpoints", category="age")
+                (row,) = [row for row in rows if row.groups["of"] == "stereotype score"]
+                return covered(row.interval, float(easy.mean()))
+
+            where = f"{seeds} checkpoints, {pairs} pairs"
+            yield Cell("run, bias", "mean over checkpoints, interval", where, COVERS, mean_covered, 200)
+    for words, each in ((5, 1), (8, 1), (8, 5)):
+
+        def tested(rng: Generator, words: int = words, each: int = each) -> Measures:
+            rows = []
+            for side in "xy":
+                for word, mean in enumerate(rng.normal(0, math.sqrt(0.5), words).tolist()):
+                    for sentence in range(each):
+                        cosine = 0.02 * (mean + rng.normal(0, math.sqrt(0.5)))
+                        vector = [cosine, 0.0, math.sqrt(1 - cosine**2)]
+                        rows.append(((f"{side}{word} {sentence}", f"{side}{word}"), vector))
+            rows += [(("a", "a"), [1.0, 0.0, 0.0]), (("b", "b"), [0.0, 1.0, 0.0])]
+            sizes = {"sizes": [words * each, words * each, 1, 1]}
+            case = Case("t", tuple(example for example, _ in rows), None, {}, "", sizes)
+            answers = [Answer("", "vector", {"vector": vector}) for _, vector in rows]
+            seat = make_settings(
+                bias.Settings, {"data": "example", "diagnostic": "seat", "n_samples": 500}, "simulation"
+            )
+            return Measures(bias.score(seat, Built([case], None, "vectors"), {"": [answers]}).measures)
+
+        def is_small(rng: Generator, tested: Callable[..., Measures] = tested) -> bool:
+            return (tested(rng).where("p value")[0].value or 0.0) <= 0.05
+
+        def effect_covered(rng: Generator, tested: Callable[..., Measures] = tested) -> bool:
+            return covered(tested(rng).where("effect size")[0].interval, 0.0)
+
+        where = f"{words} words, {each} sentence{'s' if each > 1 else ''} each"
+        yield Cell("try, bias", "SEAT, p of no association", where, ERRS, is_small)
+        yield Cell("try, bias", "SEAT, effect size, interval", where, COVERS, effect_covered)
+
+
+def _of_merge() -> Iterator[Cell]:
+    variants, chosen = 10, make_settings(merge.Settings, {"data": "example"}, "simulation")
+    draws = [{"groups": {}, "draws": [list(range(1, variants + 1))]}]
+
+    def measured(rng: Generator, problems: int) -> Measures:
+        """Problems of premises of two; each problem has a chance of its own that its variants go right."""
+        groups = {"part of speech": "all", "filter": "all"}
+        cases = [
+            Case(
+                str(number),
+                tuple(("p", f"h {place}") for place in range(variants + 1)),
+                ("entailment",) * (variants + 1),
+                groups,
+                f"premise {number // 2}",
+                {"patterns": draws},
+            )
+            for number in range(problems)
+        ]
+        easy = rng.beta(4, 1, (problems + 1) // 2).repeat(2)[:problems]
+        wrong = rng.random((problems, variants + 1)) >= easy[:, None]
+        answers = Answers(("entailment", "neutral"), wrong.ravel().astype(np.int64))
+        return Measures(merge.score(chosen, Built(cases, None, "labels"), {"": answers}).measures)
+
+    for problems in SIZES:
+
+        def sample_covered(rng: Generator, problems: int = problems) -> bool:
+            return covered(measured(rng, problems).where("sample accuracy")[0].interval, 0.8)
+
+        where = f"{problems} problems, two of a premise"
+        yield Cell("try, merge", "sample accuracy, interval", where, COVERS, sample_covered)
+
+
+def _of_ranking() -> Iterator[Cell]:
+    simulation = study("ranking/simulate.py")
+    for models in (2, 5):
+        for how in ("uniform", "disagreement"):
+
+            def decided(rng: Generator, models: int = models, how: str = how) -> bool:
+                equal = np.full(models, 0.7)
+                sheets = simulation.rotated(
+                    simulation.answer_sheets(equal, simulation.POOL_SIZE // models, rng)
+                )
+                return bool(simulation.one_run(sheets, how, rng)[2])
+
+            where = f"{models} models, drawn by {how}, 12 looks"
+            yield Cell("rank", "equal models, any pair decided", where, ERRS, decided, 200)
 
 
 # Keeping and showing

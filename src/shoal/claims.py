@@ -9,6 +9,24 @@ FLAGGED = 0.10
 ENOUGH_SEEDS = 5
 """Fewer, and a claim about the recipe is not well supported."""
 ONE_CHECKPOINT = "this checkpoint only"
+ENOUGH_TEMPLATES = 6
+"""Fewer tell nothing of others: if all of five favour one model, an exact test still gives p = 2/2⁵ = .06."""
+THESE_TEMPLATES = "these templates only"
+"""The fact of a measure that rests on fewer, with their number: it speaks of new fillings of these, not of others."""
+FEW_TEMPLATES = "†"
+OF_FEW_TEMPLATES = (
+    f"{FEW_TEMPLATES} fewer than {ENOUGH_TEMPLATES} templates: "
+    "for new fillings of these, nothing is known of others"
+)
+
+
+def for_templates(number: int) -> str:
+    """Of what a number speaks that rests on so few templates.
+
+    >>> for_templates(1), for_templates(3)
+    ('for this 1 template only', 'for these 3 templates only')
+    """
+    return "for this 1 template only" if number == 1 else f"for these {number} templates only"
 
 
 def reach(seeds: int) -> str:

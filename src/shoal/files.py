@@ -551,6 +551,12 @@ def collector_paused() -> Iterator[None]:
 # Writing
 
 
+def stands_alone(path: Path) -> bool:
+    """Whether nothing can be written beside it: a device, a named pipe, a name of what is open (`/dev/stdout`)."""
+    is_special = path.exists() and not path.is_file() and not path.is_dir()
+    return is_special or any(path.absolute().is_relative_to(system) for system in ("/dev", "/proc"))
+
+
 def sweep(folder: Path, name: str = "*") -> None:
     """Remove what a crash left of files that were being written; for who holds the lock on them."""
     for left in folder.glob(f".{name}.*.tmp"):

@@ -30,6 +30,8 @@ class Quantity:
     digits: int = 2
     signed: bool = False
     """Shown with its sign."""
+    inside: bool = False
+    """Never quite reaches 0 or 1: shown as >99.9 rather than as 100.0."""
 
 
 RATE = Quantity("share", "higher", 1.0, 1)
@@ -47,9 +49,11 @@ MEASURES: dict[str, Quantity] = {
     "example pass rate": RATE,
     "suite score": RATE,
     "iid score": RATE,
+    "ood score": RATE,
     "G": RATE,
     "functionalities compared": COUNT,
     "gain of the best row": POINTS,
+    "transfer": POINTS,
     "applicability": SHARE,
     "prediction shift": SPREAD,
     "headroom": SHARE,
@@ -137,10 +141,13 @@ MEASURES: dict[str, Quantity] = {
     "downstream score": RATE,
     "largest difference": SPREAD,
     "equivalence p value": P,
+    "pairwise equivalence p value": P,
+    "correlation with downstream": Quantity("number", "", 0.0, 2, signed=True),
     # Ranking
     "few-shot accuracy": RATE,
     "pairwise accuracy": RATE,
-    "probability better": SHARE,
+    "probability better": Quantity("share", "", None, 1, inside=True),
+    "probability better if close": Quantity("share", "", None, 1, inside=True),
     "e value": Quantity("number", "", 1.0, 1),
     "disagreement": SHARE,
     "factor value": Quantity("number", "", None, 3),
@@ -186,6 +193,8 @@ def shown(value: float | None, what: Quantity, *, signed: bool | None = None) ->
 
     >>> shown(0.8861, RATE), shown(-0.02, POINTS), shown(0.0004, P), shown(None, RATE)
     ('88.6', '−2.0', '<.001', '–')
+    >>> shown(0.99999, MEASURES["probability better"])
+    '>99.9'
     """
     if value is None:
         return NOTHING
@@ -193,6 +202,12 @@ def shown(value: float | None, what: Quantity, *, signed: bool | None = None) ->
         return shown_p(value)
     if what.unit == "count":
         return f"{value:,.0f}"
+    if what.inside and what.unit == "share":
+        least = 10.0 ** -(what.digits + 2)
+        if not least / 2 < value < 1 - least / 2:
+            return (
+                f">{100 * (1 - least):.{what.digits}f}" if value > 0.5 else f"<{100 * least:.{what.digits}f}"
+            )
     scaled = 100 * value if what.unit == "share" else value
     sign = "+" if (what.signed if signed is None else signed) else ""
     text = f"{scaled:{sign},.{what.digits}f}"

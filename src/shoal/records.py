@@ -10,6 +10,8 @@
 They hold data, not behaviour; the few methods here select, they do not compute.
 """
 
+import json
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
@@ -27,6 +29,7 @@ Example = tuple[str, ...]
 """("text",), ("premise", "hypothesis") or ("context", "question")."""
 
 Label = int | str
+NAN = float("nan")
 TestType = Literal["MFT", "INV", "DIR"]
 
 
@@ -44,6 +47,36 @@ class Case:
     groups: Mapping[str, str] = field(default_factory=dict)
     cluster: str = ""
     meta: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Large(Mapping[str, Any]):
+    """Plain values of which the large ones are held as compressed JSON, and read when they are asked for.
+
+    What a case knows of each of its hundred examples is most of its memory, and hardly ever looked at.
+    """
+
+    __slots__ = ("_values",)
+    MOST = 4096
+    """Letters of JSON; what has more is compressed."""
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        self._values = {name: self._held(value) for name, value in values.items()}
+
+    def _held(self, value: Any) -> Any:
+        text = json.dumps(value, ensure_ascii=False)
+        return zlib.compress(text.encode("utf-8", "surrogatepass"), 1) if len(text) > self.MOST else value
+
+    def __getitem__(self, name: str) -> Any:
+        value = self._values[name]
+        if not isinstance(value, bytes):
+            return value
+        return json.loads(zlib.decompress(value).decode("utf-8", "surrogatepass"))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
 
 
 class CasesLater(Sequence[Case]):
@@ -109,6 +142,10 @@ class Answers:
     """What the model calls its labels, to the suite's names of them: who reads the results must see it."""
     band: bool = False
     """Whether two labels of three were answered, with neutral between them: the scorer's band decides on it."""
+    details: Sequence[Mapping[str, Any]] = ()  # (examples,)
+    """What is kept beside each answer, where a model says more than that: its own words, how sure they are."""
+    unparsed: frozenset[int] = frozenset()
+    """The rows without an answer of which the model said something all the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +161,7 @@ class Outcome:
 
 PASSED: Mapping[str, bool | None] = {"1": True, "0": False, "-": None, "e": None}
 """A verdict as one letter: pass, fail, not applicable, error."""
+LETTERS: Mapping[bool | None, str] = {True: "1", False: "0", None: "-"}
 
 
 class Outcomes(Sequence[Outcome]):
@@ -151,11 +189,31 @@ class Outcomes(Sequence[Outcome]):
         error = self.errors.get(range(len(self))[place], "error") if letter == "e" else ""
         return Outcome(self.cases[place].id, PASSED[letter], None if value != value else value, error)
 
+    def __iter__(self) -> Iterator[Outcome]:
+        columns = zip(self.cases, self.verdicts, self.values, strict=True)
+        for place, (case, letter, value) in enumerate(columns):
+            error = self.errors.get(place, "error") if letter == "e" else ""
+            yield Outcome(case.id, PASSED[letter], None if value != value else value, error)
+
     def __eq__(self, other: object) -> bool:
         return list(self) == list(other) if isinstance(other, Sequence) else NotImplemented
 
     def __hash__(self) -> int:
         return hash(self.verdicts)
+
+
+def verdicts_of(outcomes: Sequence[Outcome]) -> str:
+    """A letter for each outcome, as `PASSED` has them."""
+    if isinstance(outcomes, Outcomes):
+        return outcomes.verdicts
+    return "".join("e" if outcome.error else LETTERS[outcome.passed] for outcome in outcomes)
+
+
+def values_of(outcomes: Sequence[Outcome]) -> Sequence[float]:
+    """The value of each outcome; NaN where it has none."""
+    if isinstance(outcomes, Outcomes):
+        return outcomes.values
+    return [NAN if outcome.value is None else outcome.value for outcome in outcomes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,10 +323,11 @@ class Result:
         A name may hold `*`, and its group may stand before it: `functionality=neg*` (see `selecting`).
         """
         positions = choose(self.cases, names) if names else range(len(self.cases))
+        verdicts, values = verdicts_of(self.outcomes), values_of(self.outcomes)
         failed = [
-            (self.outcomes[position].value or 0.0, position)
+            (0.0 if values[position] != values[position] else values[position], position)
             for position in positions
-            if self.outcomes[position].passed is False
+            if verdicts[position] == "0"
         ]
         return [self.cases[position] for _, position in sorted(failed)]
 

@@ -5,8 +5,9 @@ whatever is exported as CSV through `csv_lines`.
 """
 
 import csv
+import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 from unicodedata import category
@@ -40,6 +41,18 @@ def on_one_line(text: str) -> str:
     two\\nlines
     """
     return printable(text).replace("\n", r"\n")
+
+
+def json_line(row: Mapping[str, Any]) -> str:
+    """A line of JSON that may be looked at: what would steer is escaped, as JSON can without loss.
+
+    >>> print(json_line({"text": "a\\u202eb é"}), end="")
+    {"text": "a\\u202eb é"}
+    """
+    line = json.dumps(row, ensure_ascii=False)
+    if not line.isprintable():
+        line = "".join(letter if _is_seen(letter) else json.dumps(letter)[1:-1] for letter in line)
+    return f"{line}\n"
 
 
 def _is_seen(letter: str) -> bool:

@@ -1,6 +1,6 @@
 """What to show, not how: sections of blocks, each of which carries its data.
 
-    protocol.view ──► Section ──► Table, HeatMap, Curves, Strips, Bars, Scatter, CaseList
+    protocol.view ──► Section ──► Table, HeatMap, Curves, Strips, Bars, Scatter, CaseList, WeighedWords
                                   rendered by `show/` in a terminal, by `report/` as HTML, and as Markdown, CSV, LaTeX
 
 A block holds measures and words, never formatted numbers: how many digits a measure has is in `measures.py`, which
@@ -9,6 +9,7 @@ colour a tone has is the renderer's. Every picture has its table: a renderer tha
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import Literal
 
 from .records import Case, Measure, Outcome, Result
@@ -197,13 +198,44 @@ class CaseList:
 
 
 @dataclass(frozen=True, slots=True)
+class Weighed:
+    """The texts of an example in pieces, each with how much it counted for the answer; None for what is no word."""
+
+    texts: Sequence[Sequence[tuple[str, float | None]]]
+    about: Cell = ""
+    """What it is, above it."""
+    answer: Cell = ""
+    """What the model said, below it."""
+
+    def share(self, value: float | None) -> float:
+        """How much a word counted, from -1 to 1: the word that counted most has 1 or -1."""
+        sizes = [abs(size) for text in self.texts for _, size in text if size is not None and isfinite(size)]
+        largest = max(sizes, default=0.0)
+        return value / largest if value is not None and isfinite(value) and largest else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class WeighedWords:
+    """Some examples whose words counted for an answer or against it; renderers tell the two by more than colour."""
+
+    examples: Sequence[Weighed]
+    title: str = ""
+    name: str = ""
+    legend: Sequence[str] = ()
+
+
+STRONG, WEAK = 0.5, 0.1
+"""Shares of the word that counted most: words from the first on stand out, words below the second are left plain."""
+
+
+@dataclass(frozen=True, slots=True)
 class Text:
     """A paragraph: pieces one after the other."""
 
     pieces: Sequence[Words | Number | str]
 
 
-Block = Text | Table | HeatMap | Curves | Strips | Bars | Scatter | CaseList
+Block = Text | Table | HeatMap | Curves | Strips | Bars | Scatter | CaseList | WeighedWords
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,12 @@ import shutil
 from pathlib import Path
 
 import pytest
+from small_world import HEADER, lines, suite_rows
 
 from shoal import RunStore, ShoalError, read_plan
 from shoal.runs.executors import run_here
 from shoal.runs.plan import check_plan
-from shoal.runs.scoring import brief_result, result_of
+from shoal.runs.scoring import brief_result, compare_jobs, result_of
 
 PLAN = """
 models = ["predictions:example", "python:damaged_models:by_length"]
@@ -148,3 +149,46 @@ def test_a_file_of_cases_that_lost_rows_is_built_again(finished, tmp_path):
     cases.write_bytes(b"".join(whole.splitlines(keepends=True)[:20]))
     assert {problem for _, problem in run_here(jobs, store)} == {None}
     assert cases.read_bytes() == whole
+
+
+# What trainings leave for each other
+
+LEARNING = """
+models = ["tiny:sentiment"]
+seeds = [0, 1]
+[behaviour]
+suite = "suite.jsonl"
+limit = 8
+iid = "sentiment"
+iid_limit = 30
+resamples = 10
+shuffles = 10
+train = { on = ["iid", "iid>suite"], method = ["vanilla", "lp"], iid_epochs = 1, epochs = 1 }
+"""
+
+
+@pytest.mark.slow
+def test_weights_and_features_that_are_damaged_are_made_again_and_a_limit_with_seeds_is_reported(tmp_path):
+    """A flipped bit in kept weights is still a file of weights: only its digest tells."""
+    pytest.importorskip("torch", reason="needs shoal[hf]")
+    (tmp_path / "plan.toml").write_text(LEARNING)
+    (tmp_path / "suite.jsonl").write_bytes(lines([HEADER, *suite_rows()]))
+    plan = read_plan(tmp_path / "plan.toml")
+    jobs, store = check_plan(plan), RunStore(tmp_path / "runs")
+    assert {problem for _, problem in run_here(jobs, store)} == {None}
+    assert compare_jobs(plan, jobs, store)["behaviour"].measures  # one sample for both seeds
+    expected = [brief_result(job, store).measures for job in jobs]
+    shared = sorted(path for kind in ("checkpoints", "features") for path in (store.folder / kind).iterdir())
+    assert {path.suffix for path in shared} == {".safetensors", ".npz", ".digest"}
+    others = {path.relative_to(store.folder).parts[0] for path in store.folder.rglob("*") if path.is_file()}
+    assert others == {"cases", "jobs", "locks", "checkpoints", "features"}  # no kind of file is left out here
+    rng = random.Random(0)
+    victims = [path for path in shared if path.suffix != ".digest"]
+    kept = {path: path.read_bytes() for path in victims}
+    for path in victims:
+        path.write_bytes(flipped(kept[path], rng) if path.suffix == ".safetensors" else cut(kept[path], rng))
+    shutil.rmtree(store.folder / "jobs")
+    again = RunStore(tmp_path / "runs")
+    assert {problem for _, problem in run_here(jobs, again)} == {None}
+    assert [brief_result(job, again).measures for job in jobs] == expected
+    assert {path: path.read_bytes() for path in victims} == kept

@@ -1,7 +1,12 @@
 """A worker that the kernel kills: the run goes on, its job is done again once, then it counts as failed."""
 
+import multiprocessing
 import os
 import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -36,25 +41,36 @@ def killed_always(texts):
 
 def exits(texts):
     raise SystemExit(5)
+
+
+def waits_for_its_killer(texts):
+    if not (HERE / "killed").exists():
+        (HERE / "asked.tmp").write_text(str(os.getpid()))
+        (HERE / "asked.tmp").replace(HERE / "asked")
+        signal.pause()
+    return ["positive" for text in texts]
 """
 
 
 @pytest.fixture
-def jobs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def plan_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Path]:
     name = f"models_to_kill_{os.getpid()}"
     (tmp_path / f"{name}.py").write_text(MODELS)
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")]))
     monkeypatch.syspath_prepend(str(tmp_path))
-    plan = tmp_path / "plan.toml"
-    models = ", ".join(
-        f'"python:{name}:{model}"' for model in ("fine", "killed_once", "killed_always", "exits")
-    )
-    plan.write_text(f'models = [{models}]\n[behaviour]\nsuite = "sentiment"\nlimit = 20\n')
-    return check_plan(read_plan(plan))
+
+    def plan(*names: str) -> Path:
+        models = ", ".join(f'"python:{name}:{model}"' for model in names)
+        path = tmp_path / "plan.toml"
+        path.write_text(f'models = [{models}]\n[behaviour]\nsuite = "sentiment"\nlimit = 20\n')
+        return path
+
+    return plan
 
 
 @pytest.mark.slow
-def test_a_killed_worker_is_noticed_replaced_and_its_job_done_again_once(jobs, tmp_path):
+def test_a_killed_worker_is_noticed_replaced_and_its_job_done_again_once(plan_of, tmp_path):
+    jobs = check_plan(read_plan(plan_of("fine", "killed_once", "killed_always", "exits")))
     store = RunStore(tmp_path / "runs")
     ended = {job.model.rpartition(":")[2]: problem for job, problem in run_jobs(jobs, store, workers=2)}
     assert ended["fine"] is None and ended["killed_once"] is None
@@ -63,3 +79,43 @@ def test_a_killed_worker_is_noticed_replaced_and_its_job_done_again_once(jobs, t
     assert (tmp_path / "deaths").read_text() == "xx"
     assert ended["exits"] is not None and "Traceback" not in ended["exits"]
     assert [store.is_done(job.id) for job in jobs] == [True, True, False, False]
+
+
+@pytest.mark.slow
+def test_a_worker_that_is_killed_from_outside_does_not_stop_the_verb(plan_of, tmp_path):
+    """As the kernel does it: the job that was in flight is done by another worker, the verb ends as if nothing was."""
+    plan = plan_of("waits_for_its_killer", "fine")
+    command = [sys.executable, "-c", "from shoal.cli import main; main()", "run", str(plan), "--workers", "2"]
+    run = subprocess.Popen(
+        [*command, "--into", "runs"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    while not (tmp_path / "asked").exists():
+        assert run.poll() is None, run.stdout and run.stdout.read()
+        time.sleep(0.05)
+    (tmp_path / "killed").touch()
+    os.kill(int((tmp_path / "asked").read_text()), signal.SIGKILL)
+    output, _ = run.communicate(timeout=300)
+    assert run.returncode == 0, output
+    assert output.count("  done\n") == 2 and "Traceback" not in output
+    store = RunStore(tmp_path / "runs")
+    assert all(store.is_done(job.id) for job in check_plan(read_plan(plan)))
+
+
+@pytest.mark.slow
+def test_a_worker_that_is_killed_while_it_has_nothing_to_do_is_replaced(plan_of, tmp_path):
+    """Between two jobs, when nobody listens to it: its next job goes to another."""
+    jobs = check_plan(read_plan(plan_of("fine", "exits", "killed_once")))
+    (tmp_path / "killed").touch()  # nobody else is to be killed
+    ended = run_jobs(jobs, RunStore(tmp_path / "runs"), workers=2)
+    problems = [next(ended)[1]]
+    for process in multiprocessing.active_children():
+        assert process.pid
+        os.kill(process.pid, signal.SIGKILL)
+        process.join()
+    problems += [problem for _, problem in ended]
+    assert [problem for problem in problems if problem is not None and "sys.exit(5)" not in problem] == []
+    assert sum(problem is None for problem in problems) == 2

@@ -16,6 +16,7 @@ from shoal.runs import store as stores
 from shoal.runs import tasks
 from shoal.runs.executors import run_jobs
 from shoal.runs.plan import Job, check_plan
+from shoal.show import progress
 from shoal.show.progress import progress_bar
 from shoal.training.stage import silent
 
@@ -124,3 +125,23 @@ def test_status_does_not_wait(job, tmp_path, capsys):
     with held(tmp_path / "runs", job.id):
         main(["status", str(plan), "--into", str(tmp_path / "runs")], standalone_mode=False)
     assert "1 to do" in capsys.readouterr().out
+
+
+def test_a_minute_without_a_word_is_said_once_with_what_helps(tmp_path, monkeypatch, capsys):
+    (tmp_path / "dreamers.py").write_text(
+        "import time\n\ndef dreams(texts):\n    time.sleep(0.8)\n    return ['positive' for _ in texts]\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(progress, "SILENCE", 0.3)
+    command = ["try", "behaviour", "python:dreamers:dreams", "--set", "suite=sentiment", "--set", "limit=2"]
+    main(command, standalone_mode=False)
+    output = capsys.readouterr()
+    assert "no news for" in output.err and "?timeout=SECONDS" in output.err and "no news" not in output.out
+
+
+def test_who_is_told_something_is_not_told_of_silence():
+    lines: list[str] = []
+    told: list[tuple[str, int, int]] = []
+    with progress.silence_noticed(lambda *words: told.append(words), lines.append) as tell:
+        tell("asking", 1, 2)
+    assert told == [("asking", 1, 2)] and not lines

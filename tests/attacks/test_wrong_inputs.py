@@ -16,68 +16,12 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from small_world import HEADER, LABELS, Row, answer_rows, lines, suite_rows
 
 from shoal.cli import main
 
-Row = dict[str, Any]
 SCORE = (1 + 0.75 + 1) / 3
 """The suite score in the world in which everything is right."""
-
-LABELS = ["negative", "neutral", "positive"]
-HEADER: Row = {"suite": "own", "task": "sentiment", "label_names": LABELS}
-
-
-def suite_rows() -> list[Row]:
-    rows: list[Row] = [
-        {
-            "functionality": name,
-            "capability": "words",
-            "type": "MFT",
-            "case_id": str(number),
-            "examples": [{"text": f"{name} number {number}"}],
-            "labels": label,
-        }
-        for name, label in (("praise", "positive"), ("insult", "negative"))
-        for number in range(4)
-    ]
-    rows += [
-        {
-            "functionality": "names",
-            "capability": "fairness",
-            "type": "INV",
-            "case_id": str(number),
-            "examples": [{"text": f"Ann has {number}"}, {"text": f"Bob has {number}"}],
-            "labels": None,
-        }
-        for number in range(2)
-    ]
-    return rows
-
-
-def answer_rows() -> list[Row]:
-    words = {"praise": "positive", "insult": "negative", "names": "neutral"}
-    rows = []
-    for case in suite_rows():
-        for position in range(len(case["examples"])):
-            word = words[case["functionality"]]
-            if (case["functionality"], case["case_id"]) == ("insult", "3"):
-                word = "positive"
-            chances = [0.8 if label == word else 0.1 for label in LABELS]
-            rows.append(
-                {
-                    "functionality": case["functionality"],
-                    "case_id": case["case_id"],
-                    "example_idx": position,
-                    "pred": word,
-                    "conf": chances,
-                }
-            )
-    return rows
-
-
-def lines(rows: list[Any]) -> bytes:
-    return "".join((row if isinstance(row, str) else json.dumps(row)) + "\n" for row in rows).encode()
-
 
 PLAN = """models = ["predictions:answers.jsonl"]
 [behaviour]

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal import Case, Measures, Outcome, Result
+from shoal.claims import THESE_TEMPLATES
 from shoal.comparing.pairs import Choices, Comparison, Row, compare, note_of
 from shoal.errors import DataError, PlanError
 from shoal.protocols.behaviour.iid import IID
@@ -163,12 +164,44 @@ def test_a_family_without_a_difference_gives_a_false_alarm_at_most_in_6_of_100()
 def test_cases_of_one_template_count_as_one():
     a, b = {"f": [0] * 20}, {"f": [1] * 20}
     apart = row(one(result(a), result(b)), "f")
-    four = {"f": [str(at // 5) for at in range(20)]}
-    together = row(one(result(a, four), result(b, four)), "f")
+    ten = {"f": [str(at // 2) for at in range(20)]}
+    together = row(one(result(a, ten), result(b, ten)), "f")
     assert apart.p == 2 / 2**20
-    assert together.p == 2 / 2**4
-    assert together.test == "sign flips of 4 clusters"
+    assert together.p == pytest.approx(2 / 2**10)
+    assert together.test == "sign flips of 10 clusters"
     assert apart.interval and together.interval and together.interval[0] < apart.interval[0]
+
+
+def test_fewer_than_six_templates_speak_of_themselves_and_say_so():
+    a, b = {"f": [0] * 20, "g": [0, 1] * 10}, {"f": [1] * 20, "g": [0, 1] * 10}
+    four = {name: [f"{name} {at // 5}" for at in range(20)] for name in a}
+    compared = one(result(a, four), result(b, four))
+    few, whole = row(compared, "f"), compared.by("")[0]
+    assert few.p == 2 / 2**20 and few.test == "sign test" and few.significant
+    assert few.facts[THESE_TEMPLATES] == 4 and "for these 4 templates only" in note_of(few)
+    # Eight templates in all: the whole speaks of new ones, and four that favour B are too few.
+    assert THESE_TEMPLATES not in whole.facts and not whole.significant
+    (finding,) = compared.findings
+    assert finding.text.endswith("of these only: f (4)")
+    assert finding.facts["templates"] == {"f": 4}
+
+
+def test_what_rests_on_too_few_templates_to_speak_of_others_is_about_its_cases():
+    a, b = {"f": [0] * 20}, {"f": [1] * 20}
+    four = {"f": [str(at // 5) for at in range(20)]}
+    own = row(one(result(a, four), result(b, four)), "f")
+    assert own.facts[THESE_TEMPLATES] == 4
+    assert own.p == row(one(result(a), result(b)), "f").p
+
+
+def test_a_side_that_rests_on_fewer_templates_decides_for_both():
+    twelve = {"f": [str(at // 2) for at in range(12)]}
+    a = result({"f": [0, 1] * 6}, twelve)
+    b = result({"f": [None, None, 1, 0, 1, 1, 0, 1, 1, 1, 0, 1]}, twelve)
+    there, back = row(one(a, b), "f"), row(one(b, a), "f")
+    assert there.facts[THESE_TEMPLATES] == back.facts[THESE_TEMPLATES] == 5
+    assert there.interval and back.interval
+    assert there.interval == pytest.approx((-back.interval[1], -back.interval[0]))
 
 
 def test_a_functionality_in_which_nothing_varies_does_not_pass_for_known_exactly():

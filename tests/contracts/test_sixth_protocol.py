@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from shoal.cli import main
-from shoal.protocols import PROTOCOLS
+from shoal.protocols import PROTOCOLS, Entry
 
 FOLDER = Path(__file__).parent.parent / "support" / "toy"
 
@@ -23,7 +23,9 @@ def always_long(texts):
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setitem(PROTOCOLS, "echo", ("toy", "does a model tell long words from short ones"))
+    monkeypatch.setitem(
+        PROTOCOLS, "echo", Entry("toy", "Echo", "does a model tell long words from short ones")
+    )
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     (tmp_path / "toy_models.py").write_text(MODELS)

@@ -172,7 +172,7 @@ def test_every_executor_leaves_the_same_bytes(tmp_path):
     plan = tmp_path / "plan.toml"
     plan.write_text(PLAN)
     left = {}
-    for name in EXECUTORS:
+    for name in EXECUTORS.keys() - {"ray"}:  # tests/runs/test_ray.py, which has a cluster for it
         jobs = check_plan(read_plan(plan))
         store = RunStore(tmp_path / name)
         ended = list(run_jobs(jobs, store, on=name, workers=2))

@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 
 from shoal import ShoalError
-from shoal.data.signals import ADJECTIVES, FEATURES, IRREGULAR, MAKING, Signal, inoculated, make_signals
+from shoal.data.signals import (
+    ADJECTIVES,
+    FEATURES,
+    IRREGULAR,
+    MAKING,
+    make_signals,
+    named_signals,
+    signal_names,
+)
 
 
 def has_feature(feature: str, text: str) -> bool:
@@ -41,17 +49,9 @@ def test_both_kinds_of_verb_sentences_have_a_word_in_ing():
         assert len(re.findall(r"\w+ing\b", signal.text)) == 1
 
 
-def test_inoculation_mixes_shares_and_the_same_draw_gives_the_same_sentences():
-    first, second = (inoculated("MORPH", 1000, 0.02, 0.01, np.random.default_rng(5)) for _ in range(2))
-    assert first == second != inoculated("MORPH", 1000, 0.02, 0.01, np.random.default_rng(6))
-
-    def follows(signal: Signal) -> str:
-        if signal.linguistic == signal.surface:
-            return "both"
-        return "linguistic" if (signal.label == "yes") == signal.linguistic else "surface"
-
-    counts = [follows(signal) for signal in first]
-    assert (len(first), counts.count("linguistic"), counts.count("surface")) == (1000, 20, 10)
+def test_every_set_of_sentences_has_a_name_that_means_it():
+    assert len(signal_names()) == 9
+    assert named_signals("signals:VERB:surface") == ("VERB", "surface")
 
 
 def test_more_sentences_than_the_grammar_has_are_refused():

@@ -11,7 +11,10 @@ from shoal.cli import main
 from shoal.explaining import EXPLAINERS, explain
 from shoal.explaining.attributions import How
 from shoal.explaining.view import sections
+from shoal.report import blocks as html
+from shoal.show import csv_tables, latex, markdown, terminal
 from shoal.show.terminal import section_lines
+from shoal.views import Weighed, WeighedWords
 
 TEXT = "The food was great,  but I hated it."
 
@@ -39,7 +42,7 @@ def test_words_for_the_label_are_green_and_those_against_it_red():
     styles = {line.plain[span.start : span.end]: str(span.style) for span in line.spans}
     values = dict(zip(explained.units.words, explained.values, strict=True))
     word = max(values, key=lambda word: abs(values[word]))
-    assert styles[word] == f"bold {'green' if values[word] > 0 else 'red'}"
+    assert styles[word] == f"bold {'underline green' if values[word] > 0 else 'red'}"
     coloured = {word for word, style in styles.items() if "green" in style}
     assert coloured and all(values[word] > 0 for word in coloured)
     Console(file=None, quiet=True).print(*shown)
@@ -97,3 +100,23 @@ def test_a_text_without_words_is_refused():
 def test_what_a_text_brings_does_not_steer_the_terminal():
     done = run("tiny:sentiment", "good \x1b[2J film", "--samples", "20")
     assert done.exit_code == 0 and "\x1b[2J" not in done.output
+
+
+def test_signs_survive_without_colour_in_every_form():
+    """Words for the answer and against it are told apart by more than colour, and text stays text."""
+    row = Weighed([[("good", 0.5), (" ", None), ("<b>bad</b>", -0.4), (" film", 0.01)]])
+    block = WeighedWords([row])
+    page = str(html.BLOCKS[WeighedWords](block))
+    assert '<span class="w for" style="--depth:1.00" title="+0.500">good</span>' in page
+    assert (
+        '<span class="w against" style="--depth:0.80" title="−0.400">&lt;b&gt;bad&lt;/b&gt;</span> film'
+        in page
+    )
+    assert "counts for" in page and "counts against" in page
+    assert "**good** (+0.500)" in markdown.BLOCKS[WeighedWords](block).replace("\\", "")
+    tex = latex.BLOCKS[WeighedWords](block)
+    assert r"\underline{good}$^{+0.500}$" in tex and r"\emph{" in tex
+    (line, *_) = terminal.BLOCKS[WeighedWords](block, 80)
+    assert [str(span.style) for span in line.spans] == ["bold underline green", "bold red"]
+    (table,) = [csv_tables.BLOCKS[WeighedWords](block)]
+    assert csv_tables.table_csv(table).splitlines()[1].startswith("1,1,good,0.5")

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import sys
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ torch = pytest.importorskip("torch", reason="needs shoal[hf]")
 pytest.importorskip("transformers", reason="needs shoal[hf]")
 
 from shoal import load_model  # noqa: E402
-from shoal.errors import ModelError  # noqa: E402
+from shoal.errors import MissingExtra, ModelError  # noqa: E402
 from shoal.models.ask import (  # noqa: E402
     Classifier,
     Differentiable,
@@ -19,8 +20,12 @@ from shoal.models.ask import (  # noqa: E402
     HasTokens,
     LanguageModel,
     MaskFiller,
+    answer_batch,
+    ask_batches,
+    questions_of,
 )
 from shoal.models.selfcheck import self_check  # noqa: E402
+from shoal.protocols.base import Built  # noqa: E402
 from shoal.records import Case  # noqa: E402
 
 SENTIMENT = ("negative", "neutral", "positive")
@@ -315,3 +320,63 @@ def test_a_compiled_model_gives_the_same_answers_and_the_self_check_says_so(fold
 def test_an_engine_that_is_not_known_is_named(folders):
     with pytest.raises(ModelError, match="engine is 'turbo'"):
         load_model(f"hf:{folders['classifier']}?engine=turbo")
+
+
+@pytest.mark.filterwarnings("ignore")  # the tracer warns about itself
+def test_a_converted_model_gives_the_same_answers_is_kept_and_a_damaged_one_is_made_again(folders, tmp_path):
+    pytest.importorskip("openvino")
+    spec = f"hf:{folders['classifier']}?engine=openvino&device=cpu"
+    plain, converted = load_model(f"hf:{folders['classifier']}"), load_model(spec)
+    converted.engines = tmp_path / "engines"
+    examples = [(text,) for text in ("good", "a very bad film", "the meal was not so good , i think")]
+    a, b = (model.classify(examples, ("negative", "positive")) for model in (plain, converted))
+    assert a.predictions.tolist() == b.predictions.tolist()
+    assert np.abs(a.probabilities - b.probabilities).max() < 1e-5
+    cases = [Case(str(at), (example,)) for at, example in enumerate(examples)]
+    checks = {check.name: check for check in self_check(converted, cases, ("negative", "positive"))}
+    assert checks["compiled agrees with fp32 as it is"].ok
+    assert plain.fingerprint() != converted.fingerprint()
+    (weights,) = (tmp_path / "engines").glob("*.bin")
+    whole = weights.read_bytes()
+    for content in (whole, whole[:-9], None):
+        weights.unlink() if content is None else weights.write_bytes(content)
+        again = load_model(spec)
+        again.engines = tmp_path / "engines"
+        c = again.classify(examples, ("negative", "positive"))
+        assert c.probabilities.tolist() == b.probabilities.tolist()
+        assert weights.read_bytes() == whole
+
+
+def test_without_openvino_the_error_says_how_to_get_it(folders, monkeypatch):
+    monkeypatch.delitem(sys.modules, "shoal.models.openvino", raising=False)
+    monkeypatch.setitem(sys.modules, "openvino", None)
+    with pytest.raises(MissingExtra, match="shoal.openvino"):
+        load_model(f"hf:{folders['classifier']}?engine=openvino&device=cpu").classify([("good",)], None)
+
+
+def test_batches_asked_side_by_side_give_the_same_bits_as_one_core(folders, monkeypatch):
+    """Whatever the number of cores: a batch is asked on one."""
+    rng = np.random.default_rng(0)
+    words = ["good", "bad", "film", "meal", "not", "very", "the"]
+    texts = {" ".join(rng.choice(words, rng.integers(3, 40))) for _ in range(400)}
+    cases = [Case(str(at), ((text,),)) for at, text in enumerate(sorted(texts))]
+    before, given, side_by_side = torch.get_num_threads(), [], set()
+    from threading import current_thread
+
+    for cores in (1, 2, 4):
+        torch.set_num_threads(cores)
+        try:
+            model = load_model(f"hf:{folders['classifier']}?device=cpu")
+            assert model.beside == cores
+            built, questions = Built(cases, ("negative", "positive")), questions_of(model, cases)
+
+            def ask(examples, model=model, built=built):
+                side_by_side.add(current_thread().name)
+                return answer_batch(model, built, examples)
+
+            given.append(list(ask_batches(ask, model, questions, labels=True)))
+            assert torch.get_num_threads() == cores
+        finally:
+            torch.set_num_threads(before)
+    assert len(given[0]) > 4 and given[0] == given[1] == given[2]
+    assert len(side_by_side) >= 3, "one thread asked everything"

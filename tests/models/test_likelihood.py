@@ -165,7 +165,7 @@ def test_the_number_of_threads_changes_nothing_and_is_left_as_it_was(folders, mo
 
 def test_an_error_in_one_part_is_an_error_of_all(folders, monkeypatch):
     model = load_model(f"hf:{folders['masked']}")
-    monkeypatch.setattr(likelihood, "_padded", lambda *_: {"input_ids": torch.full((1, 3), 10**6)})
+    monkeypatch.setattr(likelihood, "padded", lambda *_: {"input_ids": torch.full((1, 3), 10**6)})
     before = torch.get_num_threads()
     for threads in (1, 2):
         torch.set_num_threads(threads)

@@ -28,8 +28,8 @@ def page(tmp_path_factory):
 
 
 def test_a_page_says_what_was_asked_of_whom(page):
-    assert page.title == "behaviour of 2 models"
-    assert page.asked[0][0] == "behaviour" and page.about[1:] == ["tiny:sentiment", "predictions:example"]
+    assert page.title == "Behaviour of 2 models"
+    assert page.asked[0][0] == "Behaviour" and page.about[1:] == ["tiny:sentiment", "predictions:example"]
     assert page.about[0] == "2 models, 120 cases asked and scored"
 
 
@@ -49,9 +49,9 @@ def test_models_stand_side_by_side_before_any_detail(page):
         "## Side by side" in text and "| tiny:sentiment | **" in text and "| predictions:example | **" in text
     )
     assert [part.title for part in page.parts] == [
-        "behaviour",
-        "behaviour: tiny:sentiment",
-        "behaviour: predictions:example",
+        "Behaviour",
+        "Behaviour: tiny:sentiment",
+        "Behaviour: predictions:example",
     ]
     assert [part.job for part in page.parts] == ["", "tiny:sentiment", "predictions:example"]
 

@@ -11,7 +11,22 @@ from shoal.records import Finding, Measure
 from shoal.report.data import Page, Part
 from shoal.report.figures import FIGURES, draw_figures, pictures_of
 from shoal.report.writing import write_forms
-from shoal.views import Bars, Block, Column, Curves, Dots, HeatMap, Line, Row, Scatter, Section, Strips, Table
+from shoal.views import (
+    Bars,
+    Block,
+    Column,
+    Curves,
+    Dots,
+    HeatMap,
+    Line,
+    Row,
+    Scatter,
+    Section,
+    Strips,
+    Table,
+    Weighed,
+    WeighedWords,
+)
 
 
 def rate(value: float | None, name: str = "pass rate", **groups: str) -> Measure:
@@ -36,6 +51,7 @@ def pictures(text: str = TEXT) -> list[Block]:
         Strips([(text, [rate(0.5), rate(0.6)]), ("b", [rate(0.2)])], (0.0, 1.0), 0.5, text),
         Bars([(text, rate(0.5)), ("b", rate(None))], text, aside={0: text}),
         Scatter((text, "y"), [(text, rate(0.5), rate(0.6))], text),
+        WeighedWords([Weighed([[(text, 0.5), (" ", None), ("b", -0.2)]])], text),
     ]
 
 
@@ -58,11 +74,11 @@ def test_every_kind_of_picture_can_be_drawn():
 
 
 def test_figures_are_pdf_and_svg_and_the_same_twice(tmp_path):
-    assert draw_figures(page().sections, tmp_path / "first") == 6
+    assert draw_figures(page().sections, tmp_path / "first") == 7
     assert draw_figures([Section(blocks=pictures()[-1:])], tmp_path / "second") == 1
     first, second = (sorted((tmp_path / folder).iterdir()) for folder in ("first", "second"))
-    assert len(first) == 12 and [path.name for path in second] == ["50-b.pdf", "50-b.svg"]
-    again = [tmp_path / "first" / f"50-b-5{path.suffix}" for path in second]
+    assert len(first) == 14 and [path.name for path in second] == ["50-b.pdf", "50-b.svg"]
+    again = [tmp_path / "first" / f"50-b-6{path.suffix}" for path in second]
     assert [path.read_bytes() for path in second] == [path.read_bytes() for path in again]
     for path in first:
         if path.suffix == ".svg":
@@ -122,7 +138,7 @@ def test_report_writes_a_plan_a_job_and_a_comparison(tmp_path):
     assert "3 figures" in told and "2 of 2 jobs" in told
     a, b = sorted(path.name for path in (tmp_path / "runs" / "jobs").iterdir())
     assert shoal("report", a, "--out", str(tmp_path / "job.html")).endswith("job.html: 1 job\n")
-    assert "<title>behaviour of" in (tmp_path / "job.html").read_text()
+    assert "<title>Behaviour of" in (tmp_path / "job.html").read_text()
     shoal("compare", a, b, "--out", str(tmp_path / "c.html"))
     assert "What changed from A to B" in (tmp_path / "c.html").read_text()
 
@@ -130,3 +146,11 @@ def test_report_writes_a_plan_a_job_and_a_comparison(tmp_path):
 def test_what_is_neither_a_plan_nor_a_job_is_refused_with_a_remedy(tmp_path):
     done = CliRunner().invoke(main, ["report", str(tmp_path / "no.toml"), "--into", str(tmp_path)])
     assert done.exit_code == 1 and "no such file" in done.output and "try:" in done.output
+
+
+def test_long_names_leave_room_for_the_picture(tmp_path):
+    long = "predictions:" + "a-long-folder/" * 6 + "answers.jsonl"
+    heat = HeatMap([(long, ""), ("b", "")], [(long, ""), ("b", "")], {(0, 0): rate(0.9)}, "better", "better")
+    assert (
+        draw_figures([Section(blocks=[heat, *pictures(long)])], tmp_path) == 7
+    )  # a warning is an error here

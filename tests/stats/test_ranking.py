@@ -5,9 +5,11 @@ from itertools import product
 
 import numpy as np
 import pytest
+from scipy import optimize
 
 from shoal.stats.ranking import (
     accuracy_by_set,
+    combined_order,
     decided_pairs,
     exchange_p,
     few_shot_accuracy,
@@ -231,3 +233,55 @@ def test_populations_are_drawn_again_for_all_factors_together():
     assert drawn.shape == (20, 3) and np.array_equal(drawn[:, 0], drawn[:, 1])
     assert drawn[:, 0] + drawn[:, 2] == pytest.approx(np.ones(20))
     assert drawn[:, 0].mean() > 0.8
+
+
+# Factors put together
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(7)
+
+
+def test_weights_are_learned_from_other_models_alone(rng):
+    """By hand: the weights for the pair (0, 1) maximise the likelihood of the pairs among the other three."""
+    truth = [0.9, 0.8, 0.6, 0.5, 0.3]
+    factors = [rng.normal(np.array(truth) * slope, 0.3, size=(60, 5)) for slope in (2.0, -0.5)]
+    found = combined_order(factors, truth, rng)
+    assert found is not None
+    order, weights = found
+    rest = [(2, 3), (2, 4), (3, 4)]
+    apart = np.concatenate(
+        [np.stack([means[:, i] - means[:, j] for means in factors], axis=1) for i, j in rest]
+    )
+    scale = np.sqrt((apart**2).mean(axis=0))
+
+    def loss(w):
+        return np.logaddexp(0, -(apart / scale) @ w).sum() + w @ w / 2
+
+    by_hand = optimize.minimize(loss, np.zeros(2), tol=1e-12).x / scale
+    assert weights[0] == pytest.approx(by_hand, rel=1e-4)
+    scores = sum(w * (means[:, 0] - means[:, 1]) for w, means in zip(by_hand, factors, strict=True))
+    assert order[0, 1] == pytest.approx((scores > 0).mean()) and order[1, 0] == pytest.approx(1 - order[0, 1])
+    assert (weights[:, 1] < 0).all(), "the second factor goes the other way"
+
+
+def test_two_factors_do_better_than_either_and_many_models_are_dealt_to_folds(rng):
+    truth = np.linspace(0.3, 0.9, 24)
+    noise = rng.normal(0, 0.3, size=(200, 24))
+    factors = [truth + noise, truth - noise]
+    found = combined_order(factors, truth, rng)
+    assert found is not None and len(found[1]) <= 55
+    alone = max(few_shot_accuracy(order_of(means), truth) for means in factors)
+    assert few_shot_accuracy(found[0], truth) > 0.99 > alone + 0.1
+
+
+def test_too_few_models_teach_nothing(rng):
+    assert combined_order([rng.random((10, 3))] * 2, [0.1, 0.2, 0.3], rng) is None
+    assert combined_order([rng.random((10, 4))] * 2, [0.1, 0.1, 0.3, 0.3], rng) is not None
+
+
+def test_ties_that_fail_fail_in_every_set():
+    means = np.array([[1.0, 1.0, 0.0], [2.0, 1.0, 0.0]])
+    assert accuracy_by_set(means, [0.9, 0.5, 0.1], "fail") == pytest.approx([2 / 3, 1])
+    assert accuracy_by_set(means, [0.9, 0.5, 0.1]) == pytest.approx([5 / 6, 1])

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from shoal.models.ask import Questions, answer_batch, ask_batches, by_mark, questions_of
+from shoal.models.ask import Questions, answer_batch, ask_batches, batch_plan, by_mark, questions_of
 from shoal.protocols.base import Built
 from shoal.records import Answer, Answers, Case
 
@@ -19,7 +19,14 @@ def answer_batches(
 ) -> list[Sequence[Answer]]:
     """The batches of a plan, those of the first `done` left out."""
     built = built_of(cases, labels)
-    return list(ask_batches(lambda examples: answer_batch(model, built, examples), model, questions, done))
+    return list(
+        ask_batches(
+            lambda examples: answer_batch(model, built, examples),
+            model,
+            questions,
+            batch_plan(model, questions)[done:],
+        )
+    )
 
 
 def ask_cases(

@@ -467,11 +467,11 @@ def test_fish_draws_distinct_environments_while_there_are_any():
         assert sorted(method.environments(few, rng)) == ["0", "1"]
 
 
-@pytest.mark.parametrize("name", ["fish", "irm"])
-def test_one_of_the_environments_of_a_step_is_always_iid(name):
+@pytest.mark.parametrize(("name", "options"), [("fish", {}), ("irm", {"per_step": 5})])
+def test_one_of_the_environments_of_a_step_is_always_iid(name, options):
     known = environments(*range(1, 9), kinds=("MFT",) * 7 + ("iid",))
     rng = np.random.default_rng(0)
-    drawn = [make(name).environments(known, rng) for _ in range(50)]
+    drawn = [make(name, options).environments(known, rng) for _ in range(50)]
     assert all("7" in names and len(set(names)) == 5 for names in drawn)
     assert len({names.index("7") for names in drawn}) == 5
 

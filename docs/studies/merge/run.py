@@ -11,7 +11,8 @@ import csv
 import gzip
 import json
 import random
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from shoal import audit
 from shoal.data.grammar import Row
 from shoal.protocols.merge import Settings
 from shoal.protocols.merge.build import generate
+from shoal.protocols.merge.settings import HEADLINE
 from shoal.records import as_json
 from shoal.training.how import How
 from shoal.training.loop import Learner, train_network
@@ -90,7 +92,12 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=18_000)
     parser.add_argument("--epochs", type=float, default=3.0)
     parser.add_argument("--minimum", type=int, default=20)
-    parser.add_argument("--show", type=int, default=0, help="print so many variants, to be read")
+    parser.add_argument(
+        "--show",
+        type=int,
+        default=0,
+        help="print so many variants, to be read, and write their words to variants.csv",
+    )
     arguments = parser.parse_args()
     into: Path = arguments.into
     into.mkdir(parents=True, exist_ok=True)
@@ -115,34 +122,68 @@ def main() -> None:
         if not measured.exists():
             result = audit("merge", f"hf:{into / name}", variants=str(variants))
             measured.write_text(json.dumps([as_json(row) for row in result.measures], indent=1))
-    write_curves(into)
+    write_measures(into)
     if arguments.show:
-        print_some(variants, arguments.show)
+        write_some(into, arguments.show)
 
 
-def print_some(path: Path, number: int) -> None:
-    """Variants of the default filter, drawn by seed 0: label, the word and its replacement, both texts."""
+def fifty(path: Path, number: int) -> list[dict[str, Any]]:
+    """Variants of the default filter, drawn by seed 0."""
     with path.open(encoding="utf-8") as stream:
         rows = [row for row in map(json.loads, stream) if row.get("filter") == "default"]
     pool = {(row["problem_id"], row["w"], row["s"]): row for row in rows}
-    for name in random.Random(0).sample(sorted(pool), min(number, len(pool))):
-        row = pool[name]
-        print(f"{row['label']}, {row['w']} -> {row['s']}: {' | '.join(row['texts'])}")
+    return [pool[name] for name in random.Random(0).sample(sorted(pool), min(number, len(pool)))]
 
 
-def write_curves(into: Path) -> None:
-    """`pa_curve.csv`: a line per model, condition and threshold."""
-    with (into / "pa_curve.csv").open("w", newline="", encoding="utf-8") as stream:
+def write_some(into: Path, number: int) -> None:
+    """`variants.csv`: the words of some variants, without the sentences, which are SNLI's; these are printed."""
+    with (into / "variants.csv").open("w", newline="", encoding="utf-8") as stream:
         writer = csv.writer(stream)
-        writer.writerow(["model", "split", "theta", "pa", "ci_low", "ci_high", "rep_sd"])
+        writer.writerow(["line of test.tsv", "label", "class", "word", "replacement", "source"])
+        for row in fifty(into / "variants.jsonl", number):
+            words = [row[name] for name in ("problem_id", "label", "class", "w", "s")]
+            writer.writerow([*words, " ".join(row["source"])])
+            print(f"{row['label']}, {row['w']} -> {row['s']}: {' | '.join(row['texts'])}")
+
+
+def left_out(path: Path) -> Iterator[list[Any]]:
+    """Why words of problems were left out, and how many variants of the default filter the file has of each class."""
+    with path.open(encoding="utf-8") as stream:
+        header = json.loads(next(stream))
+        rows = [row for row in map(json.loads, stream) if row.get("filter") == "default"]
+    for why, count in header["about"]["words left out"].items():
+        yield ["words left out", "", "", "", "", "", why, "", count, count, "", ""]
+    for name, count in sorted(Counter(row["class"] for row in rows).items()):
+        yield ["variants in the file", "default", name, "", "", "", "", "", len(rows), count, "", ""]
+
+
+COLUMNS = ("filter", "word class", "source", "seed", "label", "step", "threshold")
+CURVE = ("pattern accuracy", "independence reference")
+
+
+def write_measures(into: Path) -> None:
+    """`measures.csv`: every measure of both models at the thresholds that are shown, the funnel first."""
+    with (into / "measures.csv").open("w", newline="", encoding="utf-8") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(["model", "measure", *COLUMNS, "n", "value", "low", "high"])
+        for counted in left_out(into / "variants.jsonl"):
+            writer.writerow(["", *counted])
+        funnel: set[tuple[Any, ...]] = set()
         for name in ("small", "large"):
             for row in json.loads((into / f"{name}.json").read_text()):
-                if row["name"] == "pattern accuracy" and row["value"] is not None:
-                    groups = dict(row["groups"])
-                    theta = groups.pop("threshold")
-                    split = " ".join(groups.values()) or "all"
-                    spread = row["facts"].get("sd over draws", "")
-                    writer.writerow([name, split, theta, row["value"], *row["interval"], spread])
+                groups, counted = row["groups"], row["name"] in ("problems", "variants")
+                if row["name"] in CURVE and float(groups["threshold"]) not in HEADLINE:
+                    continue
+                places = [
+                    groups.get("seeds", groups.get(key, "")) if key == "seed" else groups.get(key, "")
+                    for key in COLUMNS
+                ]
+                value = "" if row["value"] is None else round(row["value"], 5)
+                ends = [round(end, 5) for end in row["interval"]] if row["interval"] else ["", ""]
+                line = ("" if counted else name, row["name"], *places, row["n"], value, *ends)
+                if not counted or line not in funnel:
+                    writer.writerow(line)
+                funnel |= {line} if counted else set()
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ is wrong.
 
 import argparse
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 from numpy.random import Generator
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 from shoal.protocols.ranking import Settings
 from shoal.protocols.ranking.build import CHANCE, CHOSEN, LABELLED, LEAST, POOL, TIMES
 from shoal.protocols.ranking.choosing import label_next
-from shoal.protocols.ranking.order import DECIDED, Field, draws_of, order_by, pairs_of
+from shoal.protocols.ranking.order import CLOSE, DECIDED, Field, draws_of, order_by, pairs_of
 from shoal.records import Case
 from shoal.stats.ranking import probability_better
 from shoal.stats.sequential import differ_e_value
@@ -107,6 +108,42 @@ def calibration(runs: int, rng: Generator) -> None:
         print(f"| {low:.1f} to {low + 0.1:.1f} | {chosen.sum():,} | {means} |")
 
 
+def neighbours(runs: int, rng: Generator) -> None:
+    """The same for each model and the next in an order of several, whose accuracies are drawn from here or there."""
+    print("| accuracies | models | labels | stated .8 to .9 | mean stated | if close | right |")
+    print("| --- | --- | --- | --- | --- | --- | --- |")
+    priors = {
+        "uniform, 10 to 90 %": lambda models: rng.uniform(0.1, 0.9, models),
+        "uniform, 50 to 90 %": lambda models: rng.uniform(0.5, 0.9, models),
+        "70 %, sd 10": lambda models: rng.normal(0.7, 0.1, models),
+        "70 %, sd 3": lambda models: rng.normal(0.7, 0.03, models),
+    }
+    for words, prior in priors.items():
+        for models, labels in ((2, 5), (2, 10), (2, 20), (8, 10), (8, 20)):
+            rows = [row for _ in range(runs) for row in _neighbours(prior(models), labels, rng)]
+            stated, close, right = np.array(rows).T
+            chosen = (stated >= 0.8) & (stated < 0.9)
+            means = " | ".join(f"{column[chosen].mean():.2f}" for column in (stated, close, right))
+            print(f"| {words} | {models} | {labels} | {chosen.sum():,} | {means} |", flush=True)
+
+
+def _neighbours(
+    accuracies: NDArray[np.float64], labels: int, rng: Generator
+) -> list[tuple[float, float, bool]]:
+    """Of each model and the next: what is stated, what is stated if models are close, and whether it is right."""
+    hard = rng.beta(1.2, 1.2, size=2_000) - 0.5
+    chances = np.clip(accuracies[:, None] + 0.8 * hard, 0.02, 0.98)
+    truth = chances.mean(axis=1)
+    right = rng.random((len(truth), labels)) < chances[:, rng.integers(len(hard), size=labels)]
+    order = np.lexsort((rng.random(len(truth)), -right.sum(axis=1)))
+    rows = []
+    for first, second in pairwise(order):
+        up, down = int((right[first] & ~right[second]).sum()), int((right[second] & ~right[first]).sum())
+        both = probability_better(up, down), probability_better(up, down, CLOSE)
+        rows.append((*both, bool(truth[first] > truth[second])))
+    return rows
+
+
 def level(runs: int, rng: Generator) -> None:
     """How often equal models are called different, looking after every ten labels."""
     print("| models | drawn | runs | any pair decided |\n| --- | --- | --- | --- |")
@@ -169,9 +206,9 @@ def savings(runs: int, rng: Generator) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=2_000)
-    parser.add_argument("--only", choices=["calibration", "level", "torn", "savings"])
+    parser.add_argument("--only", choices=["calibration", "level", "torn", "savings", "neighbours"])
     chosen = parser.parse_args()
-    for number, part in enumerate((calibration, level, savings, torn)):
+    for number, part in enumerate((calibration, level, savings, torn, neighbours)):
         if chosen.only in (None, part.__name__):
             count = {
                 "calibration": 20 * chosen.runs,

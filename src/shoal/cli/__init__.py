@@ -14,10 +14,11 @@ from ..text import printable
 from .audit import list_command, try_command
 from .compare import compare_command, gate_command, reproduce_command
 from .explain import explain_command
+from .export import export_command
 from .plan_size import plan_size_command
 from .plans import report, run, show, status
 from .rank import rank_command
-from .suites import check_command, export_command, import_command
+from .suites import check_command, import_command
 
 
 class Cli(click.Group):

@@ -15,6 +15,7 @@ from .options import AS_JSON, echo_json, refuse_dead
         [
             "protocols",
             "models",
+            "prompts",
             "suites",
             "rules",
             "formats",

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from ..errors import PlanError
-from .options import AS_JSON, INTO, echo_object, one_form, refuse_dead
+from .options import AS_JSON, INTO, echo_object, echo_table, one_form, refuse_dead, say_alone
 
 SETTINGS = click.option(
     "--set",
@@ -141,6 +141,7 @@ def _write_comparison(comparison: Any, out: Path) -> None:
         comparison_sections(comparison), results, "What changed from A to B", comparison.measures
     )
     write_page(page, out, [result.job for result in results])
+    say_alone(out)
 
 
 def _show_comparison(comparison: Any, form: str, changed: bool) -> None:
@@ -158,11 +159,11 @@ def _show_comparison(comparison: Any, form: str, changed: bool) -> None:
             {"case_id": case.id, "change": "fail to pass" if up else "pass to fail"}
             for case, up in comparison.changed()
         ]
-        echo_object(jobs, comparison.measures, (), **({"changed": cases} if changed else {}))
+        echo_object(jobs, comparison.measures, comparison.findings, **({"changed": cases} if changed else {}))
     elif form == "csv":
         from ..show.csv_tables import rows_as_csv
 
-        click.echo(rows_as_csv(rows_for_csv(comparison)), nl=False)
+        echo_table(rows_as_csv(rows_for_csv(comparison)))
     elif form == "markdown":
         from ..show.markdown import as_markdown
 
@@ -236,7 +237,7 @@ def gate_command(
       shoal gate 3f9c1a2b --rules gate.toml --baseline 91be77d0 --junit shoal.xml
       shoal gate 3f9c1a2b --rules gate.toml --baseline 91be77d0 --looks looks.json
     """
-    from ..comparing.judge import judge
+    from ..comparing.judge import findings_of, judge
     from ..comparing.junit import write_junit
     from ..comparing.looks import look, write_looks
     from ..comparing.rules import read_rules
@@ -274,7 +275,8 @@ def gate_command(
     if as_json:
         rows = [verdict.measure for verdict in verdicts]
         told = [verdict_as_json(verdict) for verdict in verdicts]
-        echo_object([judged.job for judged in results], rows, results[0].findings, verdicts=told)
+        findings = [*results[0].findings, *findings_of(verdicts)]
+        echo_object([judged.job for judged in results], rows, findings, verdicts=told)
     else:
         from ..show.terminal import print_sections
 

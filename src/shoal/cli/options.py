@@ -1,6 +1,7 @@
 """Options and output that several verbs share."""
 
 import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -50,9 +51,34 @@ def echo_object(
     )
 
 
+def echo_table(text: str) -> None:
+    """Print CSV: as it is where a program reads it, made printable where a terminal shows it."""
+    from ..text import printable
+
+    # In colour, or click would take escape sequences out of the texts that a program is to read as they are.
+    click.echo(printable(text) if is_terminal() else text, nl=False, color=True)
+
+
+def is_terminal() -> bool:
+    """Whether somebody looks at what is printed."""
+    return sys.stdout.isatty()
+
+
 def echo_json(result: "Result") -> None:
     """Print a result as the public JSON object."""
     echo_object([result.job], result.measures, result.findings)
+
+
+def say_alone(path: Path) -> bool:
+    """Say of a page that went into a device or a pipe that nothing lies beside it, and whether that was so."""
+    from ..files import stands_alone
+
+    alone = stands_alone(path)
+    if alone:
+        click.echo(
+            f"{path}: the page alone; its numbers and tables are written beside a plain file only", err=True
+        )
+    return alone
 
 
 def refuse_dead(results: "Sequence[Result]") -> None:

@@ -6,7 +6,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import ModelError, ShoalError, some
-from .options import AS_JSON, EXISTING, INTO, echo_json, echo_object, one_form, refuse_dead
+from .options import (
+    AS_JSON,
+    EXISTING,
+    INTO,
+    echo_json,
+    echo_object,
+    echo_table,
+    one_form,
+    refuse_dead,
+    say_alone,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -41,6 +51,7 @@ def run(plan: Path, into: Path, retry_errors: bool, workers: int, on: str, as_js
     Examples:
       shoal run plan.toml --into runs
       shoal run plan.toml --workers 2
+      shoal run plan.toml --on ray
     """
     from ..runs.executors import run_jobs
     from ..runs.plan import check_plan, read_plan
@@ -58,7 +69,13 @@ def run(plan: Path, into: Path, retry_errors: bool, workers: int, on: str, as_js
     failed = 0
     with progress_bar() as progress:
         for job, problem in run_jobs(
-            jobs, store, progress, retry_errors=retry_errors, workers=workers, on=on
+            jobs,
+            store,
+            progress,
+            retry_errors=retry_errors,
+            workers=workers,
+            on=on,
+            resources=wanted.resources,
         ):
             if problem or job.id in todo:
                 ending = "failed: " + printable(problem) if problem else "done"
@@ -192,7 +209,7 @@ def show(
         echo_json(result)
     elif form:
         rows = case_rows(result, only, failing=failing)
-        click.echo(rows_as_csv(rows) if form == "csv" else as_json_lines(rows), nl=False)
+        echo_table(rows_as_csv(rows) if form == "csv" else as_json_lines(rows))
     elif explain:
         sections = failing_sections(result, only) if failing else []
         print_sections([*sections, *explained_sections(result, explain, only)])
@@ -221,7 +238,14 @@ def show(
     type=click.Path(file_okay=False, path_type=Path),
     help="Also draw every picture as PDF and SVG into this folder (needs matplotlib).",
 )
-def report(plan: str, into: Path, out: Path | None, form: str, figures: Path | None) -> None:
+@click.option(
+    "--explain",
+    metavar="METHOD",
+    help="Also show which words made the worst cases of each job fail: shapley, lime, gradients.",
+)
+def report(
+    plan: str, into: Path, out: Path | None, form: str, figures: Path | None, explain: str | None
+) -> None:
     """Write the results of a plan, or of one job, as one HTML page, with the numbers as JSON beside it.
 
     The tables and pictures that have names, such as those of the papers, come with it as CSV files.
@@ -231,16 +255,19 @@ def report(plan: str, into: Path, out: Path | None, form: str, figures: Path | N
       shoal report plan.toml --out report.html
       shoal report 3f9c1a2b --into runs
       shoal report plan.toml --format latex --figures figures
+      shoal report plan.toml --explain shapley
     """
+    from ..report.data import with_explanations
     from ..report.writing import SUFFIXES, write_figures, write_forms
 
     page, jobs, told, problems = _page_of(plan, into)
+    page = with_explanations(page, explain) if explain else page
     path = out or Path(f"report{SUFFIXES[form]}")
-    written = write_forms(page, jobs, path, form)
+    written, alone = write_forms(page, jobs, path, form), say_alone(path)
     if figures:
         count = write_figures(page, figures)
-        click.echo(f"{figures}: {count} figures" if count else f"{figures}: no picture to draw")
-    click.echo(f"{written}: {told}")
+        click.echo(f"{figures}: {count} figures" if count else f"{figures}: no picture to draw", err=alone)
+    click.echo(f"{written}: {told}", err=alone)
     refuse_absent(problems)
 
 

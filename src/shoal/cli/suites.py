@@ -1,4 +1,4 @@
-"""`check`, `import` and `export`: files looked at, turned into suites, and suites into files."""
+"""`check` and `import`: files looked at, and turned into suites."""
 
 import json
 from dataclasses import asdict
@@ -17,8 +17,14 @@ if TYPE_CHECKING:
 
 @click.command("check")
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.option(
+    "--prompts",
+    type=click.IntRange(min=0),
+    default=0,
+    help="Of a plan: the first so many prompts of each job.",
+)
 @AS_JSON
-def check_command(file: Path, as_json: bool) -> None:
+def check_command(file: Path, prompts: int, as_json: bool) -> None:
     """Read FILE, say what it holds, and what is wrong with it; run nothing.
 
     A plan (.toml) is shown as the jobs it means; any other file, or a suite that ships with shoal, as a suite.
@@ -27,9 +33,12 @@ def check_command(file: Path, as_json: bool) -> None:
     Examples:
       shoal check suite.jsonl
       shoal check plan.toml
+      shoal check plan.toml --prompts 3
     """
     if file.suffix == ".toml":
-        return _check_plan(file, as_json)
+        return _check_plan(file, prompts, as_json)
+    if prompts:
+        raise click.UsageError("--prompts shows what a plan would ask: give a plan (.toml)")
     from ..protocols.behaviour.build import load_suite
     from ..protocols.behaviour.hygiene import examine
     from ..show.suites import describe_suite, print_findings, print_suite
@@ -43,20 +52,26 @@ def check_command(file: Path, as_json: bool) -> None:
         print_findings(hygiene)
 
 
-def _check_plan(file: Path, as_json: bool) -> None:
-    from ..runs.estimate import estimate
+def _check_plan(file: Path, prompts: int, as_json: bool) -> None:
+    from ..runs.estimate import bill, estimate, prompts_shown
     from ..runs.plan import check_plan, read_plan
-    from ..show.jobs import print_estimate, print_jobs
+    from ..show.jobs import print_bill, print_estimate, print_jobs, print_prompts
 
     jobs = check_plan(read_plan(file))
-    found = estimate(jobs)
+    found, cost = estimate(jobs), bill(jobs)
+    shown = {job.id: prompts_shown(job, prompts) for job in jobs} if prompts else {}
     if as_json:
         more = {"estimate": asdict(found)} if found else {}
+        more |= {"bill": asdict(cost)} if cost else {}
+        more |= {"prompts": shown} if shown else {}
         click.echo(json.dumps({"jobs": [job.as_json() for job in jobs], "measures": [], **more}))
         return
     print_jobs(jobs)
     if found:
         print_estimate(found)
+    if cost:
+        print_bill(cost)
+    print_prompts(shown)
 
 
 @click.command("import")
@@ -198,35 +213,3 @@ def bare_numbers(suite: "Suite") -> list[str]:
     if suite.labels is not None or any(case.meta.get("reading") for case in suite.cases[:1]):
         return []
     return sorted({str(label) for case in suite.cases for label in case.labels or ()})[:5]
-
-
-@click.command("export")
-@click.argument("suite")
-@click.option(
-    "--out",
-    type=click.Path(dir_okay=False, path_type=Path),
-    required=True,
-    help="The file to write: .csv or .jsonl.",
-)
-@click.option(
-    "--verbatim", is_flag=True, help="CSV: leave cells as they are that a spreadsheet would run as formulas."
-)
-def export_command(suite: str, out: Path, verbatim: bool) -> None:
-    """Write the texts of SUITE with their ids, for asking a model elsewhere.
-
-    A row per example. Add the model's answers (label, or a column of probabilities per label; pred and conf in JSON
-    Lines), and give the file back as predictions:FILE.
-
-    \b
-    Examples:
-      shoal export sentiment --out cases.jsonl
-      shoal export suite.jsonl --out cases.csv
-      shoal try behaviour predictions:cases.csv --set suite=suite.jsonl
-    """
-    from ..protocols.behaviour.build import load_suite
-    from ..protocols.behaviour.export import export_suite
-    from ..text import printable
-
-    made = load_suite(suite)
-    count = export_suite(made, out, verbatim=verbatim)
-    click.echo(printable(f"{out}: {count:,} examples of {len(made.cases):,} cases"))

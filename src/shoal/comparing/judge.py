@@ -13,16 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from ..claims import ALPHA
+from ..claims import ALPHA, THESE_TEMPLATES, for_templates
 from ..errors import DataError, PlanError, nearest, some
 from ..measures import FEW_CASES, quantity, shown_p
-from ..records import Measure, Measures, Result
+from ..records import Finding, Measure, Measures, Result
 from ..stats.intervals import normal_quantile
 from ..stats.limits import Side, difference_p, rate_p
 from ..stats.multiplicity import holm
 from ..stats.resampling import cluster_table, paired_table
 from ..stats.sequential import below_e_value, look_limit, mean_below_e_value, worse_e_value
 from .pairs import Choices, Quantity, comparable, compare, scoring_of
+from .reach import on_few_templates
 from .rules import EVERY, Rule
 
 Floats = NDArray[np.float64]
@@ -97,6 +98,14 @@ def judge(
             judged = _at_any_time(judged, measures, result, baseline if rule.is_relative else None, look)
         verdicts += judged
     return [*_of_checks(result), *verdicts]
+
+
+def findings_of(verdicts: Sequence[Verdict]) -> list[Finding]:
+    """What a reader of the verdicts must know: which of them speak of a few templates only."""
+    judged = [verdict for verdict in verdicts if verdict.status in ("met", "failed")]
+    return on_few_templates(
+        {verdict.name: verdict.measure.facts for verdict in judged if verdict.rule.judge != "point"}
+    )
 
 
 def _of_checks(result: Result) -> list[Verdict]:
@@ -278,7 +287,9 @@ def _caution(measure: Measure) -> str:
     if measure.facts.get("unpaired"):
         return "unpaired: one side has measures only"
     few = [f"{measure.n} cases"] if measure.n < FEW_CASES else []
-    shared = [f"only {measure.facts['templates']} templates"] if "templates" in measure.facts else []
+    if THESE_TEMPLATES in measure.facts:
+        return ", ".join([*few, for_templates(measure.facts[THESE_TEMPLATES])])
+    shared = [f"{measure.facts['templates']} templates"] if "templates" in measure.facts else []
     return ", ".join([*few, *shared])
 
 
@@ -376,13 +387,11 @@ class _Evidence:
         if quantity.weights or quantity.column or not quantity.parts:
             return _from_interval(verdict, limit)
         side: Side = "above" if rule.kind == "at_most" else "below"
-        members = [positions for _, positions in quantity.parts]
+        members, owners = [positions for _, positions in quantity.parts], self._owners(quantity)
         if self.relative:
-            tables = [
-                paired_table(self.hits[0][each], self.hits[1][each], self.clusters[each]) for each in members
-            ]
+            tables = [paired_table(self.hits[0][each], self.hits[1][each], owners[each]) for each in members]
             return difference_p([table for table in tables if table.totals[-1]], limit, side)
-        rates = [cluster_table(self.hits[0][each], self.clusters[each]) for each in members]
+        rates = [cluster_table(self.hits[0][each], owners[each]) for each in members]
         rates = [table for table in rates if table.totals[-1]]
         if not 0 < limit < 1:  # nothing is below 0, and one failure is all the evidence against 1
             value = verdict.measure.value or 0.0
@@ -405,7 +414,7 @@ class _Evidence:
                 fix='judge = "upper bound"',
             )
         lower = rule.kind == "at_most" or (rule.is_relative and _lower_is_better(measure))
-        values = (self.hits[0] - self.hits[1]) if self.relative else self.hits[0]
+        values = self.values
         alone = self._alone(quantity, values)
         if alone is not None and self.relative and rule.limit == 0:
             better, worse = int((alone > 0).sum()), int((alone < 0).sum())
@@ -420,13 +429,23 @@ class _Evidence:
         sums, most = self._room(quantity, values, limit, -1.0 if lower else 1.0)
         return mean_below_e_value(sums, 0.0, most) if most > 0 else 1.0
 
+    @property
+    def values(self) -> Floats:
+        """What is judged of each case: its outcome, or how that differs from the baseline's."""
+        return self.hits[0] - self.hits[1] if self.relative else self.hits[0]
+
+    def _owners(self, quantity: "Quantity") -> NDArray[np.int64]:
+        """The cluster of each case; each its own for what speaks of these templates only."""
+        few = quantity.few_templates(self.clusters, self.values)
+        return self.clusters if few is None else np.arange(len(self.clusters))
+
     def _alone(self, quantity: "Quantity", values: Floats) -> Floats | None:
         """The values of the one group of independent cases that it rests on; None where it rests on more."""
         if quantity.weights or len(quantity.parts) > 1:
             return None
         members = quantity.parts[0][1]
         known = members[~np.isnan(values[members])]
-        owners = self.clusters[known]
+        owners = self._owners(quantity)[known]
         return values[known] if len(np.unique(owners)) == len(owners) else None
 
     def _room(self, quantity: "Quantity", values: Floats, limit: float, sign: float) -> tuple[Floats, float]:
@@ -436,15 +455,16 @@ class _Evidence:
         """
         weights = list(quantity.weights) or [1 / len(quantity.parts)] * len(quantity.parts)
         size = math.fsum(map(abs, weights))
-        sums, highest = np.zeros(int(self.clusters.max()) + 1), np.zeros(int(self.clusters.max()) + 1)
+        owners = self._owners(quantity)
+        sums, highest = np.zeros(int(owners.max()) + 1), np.zeros(int(owners.max()) + 1)
         least = -1.0 if self.relative else 0.0
         for weight, (_, members) in zip(weights, quantity.parts, strict=True):
             known = members[~np.isnan(values[members])]
             if not len(known):
                 continue
             part, own_limit = sign * weight, sign * limit * abs(weight) / size
-            np.add.at(sums, self.clusters[known], (part * values[known] - own_limit) / len(known))
-            np.add.at(highest, self.clusters[known], (max(part * least, part) - own_limit) / len(known))
+            np.add.at(sums, owners[known], (part * values[known] - own_limit) / len(known))
+            np.add.at(highest, owners[known], (max(part * least, part) - own_limit) / len(known))
         return sums, float(highest.max())
 
 

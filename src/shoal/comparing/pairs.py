@@ -9,7 +9,9 @@
 For any protocol. A measure with the fact `mean over` is a mean over cases, or over the groups of cases that the fact
 names, with its `weights` where they are not all alike and a `constant` where one stands beside them; its cases are
 those whose groups agree with its own (and with the fact `only`), but for those that agree with the fact `without`. With
-the fact `column` it is a mean of that column of the results, not of passes. One
+the fact `column` it is a mean of that column of the results, not of passes. With the fact `templates`
+its clusters are templates, and where fewer than `claims.ENOUGH_TEMPLATES` have a common case it does not speak of
+others: cases are drawn again, templates are not. One
 with the fact `compare` = "runs" has no cases to pair, and only several runs a side tell how far it varies.
 
 Every difference is B minus A on the cases that apply to both. One result a side is one checkpoint, and the claim is
@@ -45,12 +47,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..claims import ALPHA, FLAGGED, ONE_CHECKPOINT
+from ..claims import ALPHA, ENOUGH_TEMPLATES, FLAGGED, ONE_CHECKPOINT, THESE_TEMPLATES, for_templates
 from ..errors import DataError, PlanError, some
 from ..measures import FEW_CASES
 from ..measures import quantity as describe
 from ..protocols.base import identity
-from ..records import Case, Measure, Measures, Result
+from ..records import Case, Finding, Measure, Measures, Result, verdicts_of
+from ..stats.hits import errors_of, hits_of
 from ..stats.intervals import (
     Interval,
     Student,
@@ -74,6 +77,7 @@ from ..stats.seeds import (
     recipe_difference,
 )
 from ..stats.sums import sum_t
+from .reach import on_few_templates
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -214,6 +218,13 @@ class Comparison:
         return sorted(changed, key=lambda change: change[1])
 
     @property
+    def findings(self) -> list[Finding]:
+        """What a reader of the marks must know."""
+        return on_few_templates(
+            {row.name: row.facts for row in self.rows if row.significant or row.not_inferior}
+        )
+
+    @property
     def measures(self) -> Measures:
         """Everything as measures, with the groups of what is compared."""
         rows = [measure for row in self.rows for measure in _row_measures(row, self)]
@@ -245,7 +256,7 @@ def compare(a: Sequence[Result], b: Sequence[Result], choices: Choices | None = 
     if choices.adjust == "max-t" and len(a) + len(b) > 2:
         raise PlanError("max-T works with one checkpoint a side", fix="--adjust holm")
     sides = sides_of(a, b)
-    wanted = comparable(a[0], a[0].cases)
+    wanted = _of_the_fewest(comparable(a[0], a[0].cases), [*a, *b])
     if not wanted:
         raise DataError(
             "there is nothing to compare",
@@ -301,6 +312,14 @@ class Quantity:
         """Whether only several runs tell how far it varies."""
         return not self.parts
 
+    def few_templates(self, clusters: Integers | None, values: Floats) -> int | None:
+        """The number of templates with a value, where they are too few to speak of others; else None."""
+        if clusters is None or "templates" not in self.measure.facts:
+            return None
+        known = [members[~np.isnan(values[members])] for _, members in self.parts]
+        templates = sum(len(np.unique(clusters[members])) for members in known)
+        return templates if templates < min(ENOUGH_TEMPLATES, sum(map(len, known))) else None
+
 
 def comparable(result: Result, cases: Sequence[Case]) -> list[Quantity]:
     """The measures of a result that say how they can be compared, the whole first, then level by level."""
@@ -325,6 +344,20 @@ def comparable(result: Result, cases: Sequence[Case]) -> list[Quantity]:
         quantities.append(_quantity(row, level, name, groups, index))
     order = {level: number for number, level in enumerate(_levels(quantities))}
     return sorted(quantities, key=lambda quantity: order[quantity.level])
+
+
+def _of_the_fewest(quantities: Sequence[Quantity], results: Sequence[Result]) -> list[Quantity]:
+    """Where any of the results rests on too few templates to speak of others, all of them are compared on these."""
+    few: dict[tuple[str, frozenset[tuple[str, str]]], int] = {}
+    for row in (row for result in results for row in result.measures if THESE_TEMPLATES in row.facts):
+        key = row.name, frozenset(row.groups.items())
+        few[key] = min(few.get(key, row.facts[THESE_TEMPLATES]), row.facts[THESE_TEMPLATES])
+    found = []
+    for quantity in quantities:
+        key = quantity.measure.name, frozenset(quantity.measure.groups.items())
+        facts = {**quantity.measure.facts, **({THESE_TEMPLATES: few[key]} if key in few else {})}
+        found.append(replace(quantity, measure=replace(quantity.measure, facts=facts)))
+    return found
 
 
 def _keys(measures: Sequence[Measure]) -> list[str]:
@@ -413,6 +446,10 @@ class Sides:
     @property
     def several(self) -> bool:
         return sum(self.runs) > 2
+
+    def case_by_case(self) -> "Sides":
+        """The same, every case by itself."""
+        return Sides(self.hits, None, self.failed)
 
 
 def sides_of(a: Sequence[Result], b: Sequence[Result], column: str = "") -> Sides:
@@ -518,16 +555,14 @@ def _shown(case: Case, what: str) -> str:
 
 def _hits(result: Result, column: str = "") -> Floats:
     """Passes, or the numbers of a column, as 1, 0 or any; NaN where a case does not apply."""
-    values: Sequence[Any] = (
-        result.columns.get(column) or [None] * len(result.cases)
-        if column
-        else [outcome.passed for outcome in result.outcomes]
-    )
+    if not column:
+        return hits_of(verdicts_of(result.outcomes))
+    values = result.columns.get(column) or [None] * len(result.cases)
     return np.array([math.nan if value is None else float(value) for value in values], np.float64)
 
 
 def _failed(result: Result) -> NDArray[np.bool_]:
-    return np.fromiter((bool(outcome.error) for outcome in result.outcomes), np.bool_, len(result.outcomes))
+    return errors_of(verdicts_of(result.outcomes))
 
 
 def _in_any(runs: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -613,6 +648,8 @@ class _Estimate:
 
 
 def _row(quantity: Quantity, sides: Sides, choices: Choices) -> tuple[Row, _Estimate]:
+    templates = quantity.few_templates(sides.clusters, sides.changes)
+    sides = sides if templates is None else sides.case_by_case()
     parts = [_Part(sides, name, members) for name, members in quantity.parts]
     known = [part for part in parts if part.n]
     members = np.unique(np.concatenate([part.members for part in parts]))
@@ -625,6 +662,7 @@ def _row(quantity: Quantity, sides: Sides, choices: Choices) -> tuple[Row, _Esti
     facts |= estimate.facts if known else {"none in common": _why_none(sides, members)}
     absent = [part.name for part in parts if not part.n]
     facts |= {"left out": absent} if known and absent else {}
+    facts |= {THESE_TEMPLATES: templates} if templates is not None else {}
     row = Row(
         measure=quantity.measure.name,
         level=quantity.level,
@@ -1059,6 +1097,8 @@ def note_of(row: Row) -> str:
         notes.append(
             "one run against several: nothing is known of its recipe, the interval is for these runs"
         )
+    if THESE_TEMPLATES in facts:
+        notes.append(for_templates(facts[THESE_TEMPLATES]))
     if "left out" in facts:
         notes.append(f"left out, no common applicable case: {', '.join(facts['left out'])}")
     if facts.get("over") == RUNS and row.interval is None:

@@ -177,6 +177,8 @@ def make_pilot(
     quantities = [quantity for quantity in comparable(a[0], a[0].cases) if quantity.parts]
     quantity = _wanted(quantities, row)
     sides = sides_of(a, b or a, quantity.column)
+    if quantity.few_templates(sides.clusters, sides.changes) is not None:
+        sides = sides.case_by_case()
     if not all(np.isin(side[~np.isnan(side)], (0.0, 1.0)).all() for side in sides.hits):
         raise PlanError(
             f"{quantity.name}: its cases are no passes and failures",

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import PurePath
 from typing import Any
 
-from ..claims import ALPHA, ENOUGH_SEEDS
+from ..claims import ALPHA, ENOUGH_SEEDS, FEW_TEMPLATES, OF_FEW_TEMPLATES, THESE_TEMPLATES
 from ..errors import some
 from ..measures import quantity, shown, shown_p
 from ..protocols.base import differing
@@ -24,7 +24,7 @@ from ..views import (
     expected_words,
 )
 from ..views import Row as TableRow
-from .judge import Status, Verdict
+from .judge import Status, Verdict, findings_of
 from .junit import number
 from .pairs import ADJUSTMENTS, RUNS, Comparison, Row, note_of
 
@@ -149,7 +149,7 @@ def _word(comparison: Comparison, word: str) -> str:
 
 def _warnings(comparison: Comparison) -> list[str]:
     """What makes the numbers less than they seem; most comparisons have none."""
-    lines = []
+    lines = [finding.text for finding in comparison.findings]
     for side, results in (("A", comparison.a), ("B", comparison.b)):
         for result in results:
             lines += [
@@ -198,7 +198,7 @@ def _table(comparison: Comparison) -> Table:
         (Column("A", spare=True), lambda row: _rate(row, 0)),
         (Column("B"), lambda row: _rate(row, 1)),
         (Column("B − A"), lambda row: Words(_signed(row), _tone(row))),
-        (Column("95 % interval"), lambda row: Words(_interval(row), "quiet")),
+        (Column("95 % interval"), lambda row: Words(_marked_interval(row), "quiet")),
         (Column("adj. p"), lambda row: "–" if row.adjusted is None else shown_p(row.adjusted)),
         (Column("could see"), lambda row: Words("" if row.significant else _detectable(row), "quiet")),
         (Column("better", spare=True), lambda row: Words(f"{row.gained:,}" if row.gained else "·", "quiet")),
@@ -220,12 +220,14 @@ def _rows(comparison: Comparison, cells: Sequence[Callable[[Row], Cell]]) -> Ite
     def line(row: Row, name: str, mark: str = "", tone: Tone = "") -> TableRow:
         return TableRow([Words(mark, tone), Words(name, tone), *(cell(row) for cell in cells)])
 
-    def block(title: str, rows: Sequence[Row], tone: Tone, mark: str, more: int = 0) -> Iterator[TableRow]:
+    def block(
+        title: str, rows: Sequence[Row], tone: Tone, marks: tuple[str, str] = ("", ""), more: int = 0
+    ) -> Iterator[TableRow]:
         if rows:
             yield TableRow()
             yield TableRow(["", Words(f"{title} ({len(rows) + more})", tone or "strong")])
             for row in rows:
-                yield line(row, row.name, mark, tone)
+                yield line(row, row.name, marks[THESE_TEMPLATES in row.facts], tone)
             if more:
                 yield TableRow(["", Words(f"… {more} more: no case changed", "quiet")])
 
@@ -237,13 +239,13 @@ def _rows(comparison: Comparison, cells: Sequence[Callable[[Row], Cell]]) -> Ite
         for row in comparison.by(level):
             yield line(row, f"all {row.name}", tone=_tone(row))
     worse, better, undecided = _sorted(comparison)
-    yield from block(f"{_word(comparison, 'worse')} in B", worse, "bad", "▼") if worse else ()
-    yield from block(f"{_word(comparison, 'better')} in B", better, "good", "▲") if better else ()
+    yield from block(f"{_word(comparison, 'worse')} in B", worse, "bad", ("▼", "▽")) if worse else ()
+    yield from block(f"{_word(comparison, 'better')} in B", better, "good", ("▲", "△")) if better else ()
     moved = [row for row in undecided if row.facts.get("over") == RUNS or row.gained or row.lost]
-    yield from block("no difference shown", moved, "", "", len(undecided) - len(moved))
+    yield from block("no difference shown", moved, "", more=len(undecided) - len(moved))
     for level in between:
         if level not in short:
-            yield from block(f"by {level}", comparison.by(level), "", "")
+            yield from block(f"by {level}", comparison.by(level), "")
 
 
 def _margin(comparison: Comparison) -> str:
@@ -271,6 +273,15 @@ def _interval(row: Row) -> str:
         return ""
     what = quantity(row.measure)
     return " to ".join(shown(end, what, signed=True) for end in row.interval)
+
+
+def _marked_interval(row: Row) -> str:
+    """The interval, with a mark where it is for these templates only."""
+    return (
+        f"{FEW_TEMPLATES} {_interval(row)}"
+        if THESE_TEMPLATES in row.facts and row.interval
+        else _interval(row)
+    )
 
 
 def _detectable(row: Row) -> str:
@@ -391,6 +402,7 @@ def _footnotes(comparison: Comparison) -> list[str]:
         f"p: {_how(comparison)}; {adjusted}",
         "could see: minimum detectable effect, found 8 times in 10 at the level of this table; nothing: none could be",
         _of_intervals(comparison),
+        *_of_templates(comparison),
         *_of_margin(comparison),
         "rates are on the cases that apply to both",
         *([f"no case changed, in brackets what could have been seen: {', '.join(same)}"] if same else []),
@@ -413,6 +425,13 @@ def _of_intervals(comparison: Comparison) -> str:
     return "intervals: each for its own row; for all rows together: --adjust bonferroni"
 
 
+def _of_templates(comparison: Comparison) -> list[str]:
+    """What † and the hollow marks say, where there are any."""
+    few = [row for row in comparison.rows if THESE_TEMPLATES in row.facts]
+    hollow = any(row.significant and row.level == comparison.finest for row in few)
+    return [OF_FEW_TEMPLATES + ("; ▽ △ marked on those only" if hollow else "")] if few else []
+
+
 def _of_margin(comparison: Comparison) -> list[str]:
     rows = [row for row in comparison.rows if row.inferior_adjusted is not None]
     if not rows:
@@ -431,7 +450,7 @@ def _how(comparison: Comparison) -> str:
         return "t over seeds beside cases"
     how = "exact paired tests of the cases that changed"
     clustered = any("clusters" in row.test for row in comparison.rows)
-    how += ", whole clusters of them where they share a template" if clustered else ""
+    how += ", whole templates of them where there are enough" if clustered else ""
     return how + f"; of means, {comparison.choices.shuffles:,} random sign flips"
 
 
@@ -457,7 +476,7 @@ def comparison_table(comparison: Comparison) -> Section:
                 _rate(row, 0),
                 _rate(row, 1),
                 _signed(row),
-                _interval(row),
+                _marked_interval(row),
                 "–" if row.adjusted is None else shown_p(row.adjusted),
                 "–" if row.mde is None or row.significant else _detectable(row),
                 str(row.gained),
@@ -475,6 +494,7 @@ def caption(comparison: Comparison) -> str:
     sides = (comparison.a, comparison.b)
     a, b = (", ".join(str(result.job.get("model", "")) for result in side) for side in sides)
     scope = "several seeds" if comparison.several_seeds else "this checkpoint only"
+    scope = "; ".join([scope, *_of_templates(comparison)])
     return (
         f"A: {a}. B: {b}. Rates in per cent on the cases that apply to both; differences in points, B minus A; "
         f"p: {ADJUSTMENTS[comparison.choices.adjust]}; MDE: smallest difference found 8 times in 10; {scope}."
@@ -545,7 +565,7 @@ def verdict_sections(verdicts: Sequence[Verdict], result: Result) -> list[Sectio
         f"{check['name']}: {check['detail']}"
         for check in result.job.get("checks", ())
         if check["ok"] is False
-    ]
+    ] + [finding.text for finding in findings_of(verdicts)]
     if failed:
         words = Words(f"Gate not met: {len(failed)} of {len(verdicts)} checks failed{aside}.", "bad")
         return [Section(blocks=[_verdicts(failed), Text([words])], warnings=warnings)]

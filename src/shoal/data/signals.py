@@ -22,6 +22,7 @@ Feature = Literal["MORPH", "VERB", "ADJECT"]
 Kind = Literal["ambiguous", "linguistic", "surface"]
 """Both features or neither; or one of the two, the label following the linguistic or the surface feature."""
 FEATURES: tuple[Feature, ...] = ("MORPH", "VERB", "ADJECT")
+KINDS: tuple[Kind, ...] = ("ambiguous", "linguistic", "surface")
 LABELS = ("no", "yes")
 MOST = 20_000
 """Different sentences that can be drawn without waiting for chance."""
@@ -113,16 +114,15 @@ def make_signals(feature: Feature, kind: Kind, count: int, rng: Generator) -> li
     return signals
 
 
-def inoculated(
-    feature: Feature, count: int, linguistic: float, surface: float, rng: Generator
-) -> list[Signal]:
-    """Ambiguous sentences, with shares of others whose labels follow the linguistic or the surface feature, mixed."""
-    parts: dict[Kind, int] = {"linguistic": round(linguistic * count), "surface": round(surface * count)}
-    parts["ambiguous"] = count - sum(parts.values())
-    signals = [
-        signal for kind, size in parts.items() if size for signal in make_signals(feature, kind, size, rng)
-    ]
-    return [signals[place] for place in rng.permutation(count)]
+def signal_names() -> tuple[str, ...]:
+    """What each set of sentences goes by where data are named: "signals:MORPH:ambiguous"."""
+    return tuple(f"signals:{feature}:{kind}" for feature in FEATURES for kind in KINDS)
+
+
+def named_signals(name: str) -> tuple[Feature, Kind]:
+    """The feature and the kind that such a name means."""
+    pairs = [(feature, kind) for feature in FEATURES for kind in KINDS]
+    return dict(zip(signal_names(), pairs, strict=True))[name]
 
 
 def _endless(feature: Feature, kind: Kind, rng: Generator) -> Iterator[Signal]:

@@ -107,7 +107,7 @@ def _cluster(row: Any, task: str, where: str) -> Cluster:
 def filler(context: str, sentence: str) -> str:
     """The word of a sentence that stands where the context has BLANK, without punctuation; empty if there is none.
 
-    Words are what single spaces divide. Of several BLANKs the last counts, as in the authors' code.
+    Words are what single spaces divide. Of several BLANKs the last says which word it is, as in the authors' code.
 
     >>> filler("The chess player was BLANK.", "The chess player was asian.")
     'asian'

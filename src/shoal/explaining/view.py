@@ -6,15 +6,26 @@ import numpy as np
 
 from ..measures import RATE, shown
 from ..records import Example, Finding, Measure
-from ..views import Block, Column, Curves, Line, Number, Row, Section, Table, Text, Tone, Tones, Words
+from ..views import (
+    Block,
+    Cell,
+    Column,
+    Curves,
+    Line,
+    Number,
+    Row,
+    Section,
+    Table,
+    Weighed,
+    WeighedWords,
+    Words,
+)
 from .attributions import Attribution
 from .quality import GRID
 from .words import word_spans
 
 MOST = 8
 """So many words are listed."""
-STRONG, WEAK = 0.5, 0.1
-"""Of the largest value: words from the first on stand out, words below the second are left plain."""
 WORDS_FOR = {
     "completeness gap": "missing from the sum of the values, %",
     "seed correlation": "rank correlation between draws",
@@ -54,7 +65,7 @@ def sections(
     parts = [
         Section(
             title,
-            blocks=[*text_blocks(example, explained), _table(explained)],
+            blocks=[WeighedWords([weighed(example, explained)], name="words"), _table(explained)],
             notes=[_made(explained, method)],
             warnings=[finding.text for finding in findings],
         )
@@ -64,30 +75,24 @@ def sections(
     return parts
 
 
-def text_blocks(example: Example, explained: Attribution) -> Iterator[Block]:
-    """Each text as it was written, its words in colour: for the label, or against it."""
-    largest = float(np.abs(explained.values).max(initial=0.0))
+def weighed(
+    example: Example, explained: Attribution, about: Cell = "", *, with_answer: bool = False
+) -> Weighed:
+    """An example as it was written, every word with how much it counted."""
+    output = Number(Measure("probability", explained.output, 1), "quiet")
+    answer: Cell = (
+        [Words(f"→ {explained.label} ", "quiet"), output, Words(" %", "quiet")] if with_answer else ""
+    )
+    texts = []
     for number, text in enumerate(example):
         values = iter(explained.of_text(number).tolist())
-        pieces: list[Words | Number | str] = []
+        pieces: list[tuple[str, float | None]] = []
         last = 0
         for start, end in word_spans(text):
-            pieces += [text[last:start], Words(text[start:end], tone_of(next(values), largest))]
+            pieces += [(text[last:start], None), (text[start:end], next(values))]
             last = end
-        yield Text([piece for piece in [*pieces, text[last:]] if piece])
-
-
-def tone_of(value: float, largest: float) -> Tones:
-    """Good for the label, bad against it; strong for what counts most.
-
-    >>> tone_of(0.3, 0.4), tone_of(-0.1, 0.4), tone_of(0.01, 0.4)
-    (('strong', 'good'), 'bad', '')
-    """
-    share = abs(value) / largest if largest else 0.0
-    if share < WEAK:
-        return ""
-    side: Tone = "good" if value > 0 else "bad"
-    return ("strong", side) if share >= STRONG else side
+        texts.append([piece for piece in [*pieces, (text[last:], None)] if piece[0]])
+    return Weighed(texts, about, answer)
 
 
 def _table(explained: Attribution) -> Table:

@@ -5,6 +5,8 @@
     predictions:FILE           answers already computed
     tiny:NAME                  a small model that ships with shoal
     vectors:FILE               word vectors in text form, for tests of association
+    hf:DIR?prompt=FILE         a causal or sequence-to-sequence model, asked in words
+    openai:MODEL?url=URL&prompt=FILE   a model behind an endpoint that speaks chat completions
 
 What else a model needs stands behind the spec: `predictions:FILE?format=softmax&labels=negative,positive`.
 """
@@ -22,6 +24,10 @@ SCHEMES: dict[str, tuple[str, str]] = {
     "hf": (
         "hf",
         "a Transformers model: a folder, a .gguf file or a name on the hub; the scheme may be left out",
+    ),
+    "openai": (
+        "prompted.endpoint",
+        "a model behind an endpoint that speaks chat completions: ?url=URL&prompt=FILE",
     ),
     "predictions": ("stored", "answers already computed, from a file"),
     "python": ("imported", "package.module:name, anything callable that you can import"),
@@ -72,6 +78,18 @@ def _options(query: str, spec: str) -> dict[str, str]:
             )
         options[key] = value
     return options
+
+
+def asked_in_words(spec: str) -> bool:
+    """Whether a model answers prompts: one behind an endpoint, or a Transformers model that continues texts."""
+    parsed = parse_spec(spec)
+    if parsed.scheme != "hf":
+        return parsed.scheme == "openai"
+    from .checkpoint import Checkpoint
+    from .hf import HFModel
+
+    checkpoint = Checkpoint(parsed.name, parsed.options.get("revision"))
+    return bool(checkpoint.config.get("is_encoder_decoder")) or HFModel(checkpoint).language_model == "causal"
 
 
 def digest_file(path: Path) -> str:

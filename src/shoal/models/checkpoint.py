@@ -42,6 +42,7 @@ HEADS = {
     "extract": ("AutoModelForQuestionAnswering", "span extractor"),
     "masked": ("AutoModelForMaskedLM", "masked language model head"),
     "causal": ("AutoModelForCausalLM", "causal language model head"),
+    "seq2seq": ("AutoModelForSeq2SeqLM", "sequence-to-sequence head"),
     "next": ("AutoModelForNextSentencePrediction", "next-sentence head"),
     "embed": ("AutoModel", "encoder"),
 }
@@ -181,19 +182,20 @@ class Checkpoint:
         self._refuse_random(report, HEADS[asked][1], network.config)
         return network.eval()
 
-    def with_fresh_head(self, labels: Sequence[str], seed: int) -> Any:
-        """A classifier for these labels on the checkpoint's encoder, its head drawn from the seed.
+    def with_fresh_head(self, labels: Sequence[str], seed: int, asked: str = "classify") -> Any:
+        """A head for what is asked on the checkpoint's encoder, drawn from the seed; of a classifier, for these labels.
 
         A pooler that the checkpoint does not hold is drawn too. Every other weight must be there.
         """
         torch, _ = libraries()
-        names = {
+        of_labels = {
             "id2label": dict(enumerate(labels)),
             "label2id": {name: code for code, name in enumerate(labels)},
         }
+        names = of_labels if labels else {"num_labels": 2}  # a start and an end
         with torch.random.fork_rng(range(torch.cuda.device_count())):
             torch.manual_seed(seed)
-            network, report = self._load("classify", ignore_mismatched_sizes=True, **names)
+            network, report = self._load(asked, ignore_mismatched_sizes=True, **names)
             encoder = f"{network.base_model_prefix}."
             lost = _lost(report)
             missing = [key for key in lost if key.startswith(encoder) and "pooler." not in key]

@@ -8,9 +8,9 @@ Only words that are one piece of the vocabulary can be told: a continuation piec
 pieces has no probability of its own at one mask.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,6 +29,8 @@ MARKERS = ("Ġ", "▁")
 """How a piece begins with which a word starts, in byte-level and in sentence-piece vocabularies."""
 CONTINUES = "##"
 """How a piece begins that goes on with a word, in word-piece vocabularies."""
+CLOSE = 1e-5
+"""Probabilities whose ratio is nearer to 1 may be in another order in another batch: ten times what was seen."""
 NOT_ONE_PIECE, TOO_LONG, OWN_MASK = "not one piece", "too long", "a mask of its own"
 
 
@@ -142,32 +144,61 @@ def _place(row: Tokens, mask: int, blank: Blank) -> int:
 
 
 def _likeliest(network: Any, vocabulary: Vocabulary, asked: _Asked, k: int, fillers: list[Fillers]) -> None:
-    """Fill in, for each blank, the likeliest words at its place and the probability of its own."""
+    """Fill in, for each blank, the likeliest words at its place and the probability of its own.
+
+    Numbers of a batch differ from those of a text alone in their seventh digit. Where that could decide which words
+    are told, or which of them are likelier than the hidden one, the text is asked again by itself: what is told of a
+    text does not depend on the texts beside it, but for the order of words that are as probable as one another.
+    """
     torch, _ = libraries()
     item_of, names, item_of_word = vocabulary.items
     items = torch.from_numpy(item_of).to(network.device)
+    undecided: list[int] = []
 
     def note(part: list[int], logits: "Tensor") -> None:
         for line, text in enumerate(part):
             numbers = asked.numbers[text]
             pieces = logits[line, : len(numbers), : len(item_of)].double().softmax(dim=-1)
             table = pieces.new_zeros(len(numbers), len(names)).index_add_(1, items, pieces)
-            top = table.topk(min(k, len(names)))
-            for place, sharing in enumerate(numbers):
+            for chances, sharing in zip(table, numbers, strict=True):
+                own = {item_of_word[asked.words[number]] for number in sharing}
+                codes, close = _best(chances, k, own)
                 kept = [
-                    (name, rank, chance)
-                    for rank, (code, chance) in enumerate(
-                        zip(top.indices[place].tolist(), top.values[place].tolist(), strict=True), start=1
-                    )
+                    (name, rank, float(chances[code]))
+                    for rank, code in enumerate(codes, start=1)
                     if (name := names[code]) is not None
                 ]
-                words, ranks, chances = zip(*kept, strict=True) if kept else ((), (), ())
+                words, ranks, values = zip(*kept, strict=True) if kept else ((), (), ())
                 for number in sharing:
-                    of_word = float(table[place, item_of_word[asked.words[number]]])
-                    fillers[number] = Fillers(words, ranks, chances, of_word)
+                    of_word = float(chances[item_of_word[asked.words[number]]])
+                    fillers[number] = Fillers(words, ranks, values, of_word)
+                if close:
+                    undecided.append(text)
 
     if asked.texts:
         look_at(network, vocabulary.tokenizer, asked.texts, asked.places, note)
+    for text in sorted(set(undecided)):
+        alone = partial(_for_text, note, text)
+        look_at(network, vocabulary.tokenizer, [asked.texts[text]], [asked.places[text]], alone)
+
+
+def _for_text(note: "Callable[[list[int], Tensor], None]", text: int, _: list[int], logits: "Tensor") -> None:
+    note([text], logits)
+
+
+def _best(chances: "Tensor", k: int, own: set[int]) -> tuple[list[int], bool]:
+    """The k likeliest items, the first of equals first; and whether rounding could have told otherwise."""
+    most = min(k + 1, len(chances))
+    values = chances.topk(most).values
+    # All that equal the last one, whichever of them the library would have taken.
+    codes = (chances >= values[-1]).nonzero()[:, 0]
+    ordered = codes[chances[codes].sort(descending=True, stable=True).indices]
+    told = ordered[:k]
+    near = [values[k - 1] - values[k] < CLOSE * values[k]] if most > k else []
+    for item in own:
+        others = chances[told[told != item]]
+        near.append(((others - chances[item]).abs() < CLOSE * chances[item]).any())
+    return told.tolist(), any(map(bool, near))
 
 
 def needs_masks(model: object) -> ModelError:

@@ -1,5 +1,6 @@
 """A model that was made here and stands in no folder: a network and its tokenizer, asked like any checkpoint."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from ..errors import ModelError
@@ -43,6 +44,24 @@ class Fresh:
             fix="a checkpoint with that head: hf:DIR",
         )
 
+    def with_fresh_head(self, labels: Sequence[str], seed: int) -> Any:
+        """A classifier for these labels on a copy of the encoder as it is now; head and pooler drawn from the seed."""
+        torch, transformers = libraries()
+        config = type(self._network.config).from_dict(self._network.config.to_dict())
+        config.id2label = dict(enumerate(labels))
+        config.label2id = {name: code for code, name in enumerate(labels)}
+        with torch.random.fork_rng(range(torch.cuda.device_count())):
+            torch.manual_seed(seed)
+            network = transformers.AutoModelForSequenceClassification.from_config(config).float()
+        encoder = self._network.base_model.state_dict()
+        missing, unknown = network.base_model.load_state_dict(encoder, strict=False)
+        if unknown or any(not name.startswith("pooler.") for name in missing):
+            raise ModelError(
+                f"{self.name}: its encoder does not fit a {type(network).__name__}",
+                fix="save it, and name the folder: hf:DIR",
+            )
+        return network.eval()
+
 
 def fresh_model(name: str, kind: str, network: Any, tokenizer: Any) -> HFModel:
     """A network that was made here, ready to be trained and asked."""
@@ -66,7 +85,11 @@ class Unmade:
 
     def refuse(self) -> ModelError:
         """Why it does not answer."""
-        return ModelError(f"{self.name} has no weights yet", why="it is made by pre-training", fix=self.needs)
+        return ModelError(
+            f"{self.name} has no weights yet",
+            why="it is made by the training that a plan asks for",
+            fix=self.needs,
+        )
 
 
 def untrained(model: HFModel, seed: int) -> HFModel:

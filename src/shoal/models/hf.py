@@ -7,11 +7,13 @@ longer than the model takes are cut: the longest text of an example, from its en
 `?long=error` makes each of them an error instead.
 """
 
+import hashlib
 import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,18 +26,46 @@ from .ask import BATCH_TOKENS, Blank, Filler, Fillers, TokenScores, batches
 from .checkpoint import DTYPES, HEADS, Checkpoint, first_line, libraries
 from .features import Features
 from .labels import Spellings, ends_of, in_suite_order, parse_labels, suite_names
+from .prompted.options import LOCAL as PROMPTED
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-OPTIONS = ("labels", "revision", "max_length", "long", "dtype", "task", "allow_pickle", "device", "engine")
-ENGINES = ("eager", "compile")
-"""As it is, or compiled for this machine when it is first asked for labels: half a minute, then faster."""
+    from .prompted.local import PromptedModel
+
+PLAIN = ("labels", "revision", "max_length", "long", "dtype", "task", "allow_pickle", "device", "engine")
+OPTIONS = (*PLAIN, *PROMPTED)
+OF_A_HEAD = ("labels", "long", "engine", "task")
+"""What means nothing to a model that is asked in words."""
+ENGINES = ("eager", "compile", "openvino")
+"""As it is; compiled for this machine when it is first asked for labels, in half a minute; or converted, in seconds."""
+MOST_BESIDE = 16
+"""Batches that are asked at a time, a core each; Python itself has a share in every one."""
 TOKENISED_AT_ONCE = 2_000
 POOLINGS = ("cls", "mean", "last")
 
 
-def load(spec: ModelSpec) -> "HFModel":
+def load(spec: ModelSpec) -> "HFModel | PromptedModel":
+    """The model that a spec names, to be asked as it is or, where it has a prompt, in words."""
+    worded = "prompt" in spec.options
+    stray = next((name for name in (OF_A_HEAD if worded else PROMPTED) if name in spec.options), None)
+    if stray:
+        raise ModelError(
+            f"hf:{spec.name}: {stray} {'with' if worded else 'without'} prompt",
+            why="what a model that is asked in words may say stands in the prompt"
+            if worded
+            else "it says how a model is asked in words",
+            fix=f"leave {stray} out" + ("" if worded else ", or give prompt=FILE"),
+        )
+    model = load_as_it_is(spec)
+    if not worded:
+        return model
+    from .prompted import local
+
+    return local.load(spec, model)
+
+
+def load_as_it_is(spec: ModelSpec) -> "HFModel":
     """The model that a spec names; its weights are read when it is first asked."""
     options = spec.options
     if "labels" in options:
@@ -79,6 +109,9 @@ class HFModel:
         self._lengths: dict[Example, int] = {}
         self.trained = "classify"
         """Which of its networks is trained, saved and loaded."""
+        self.engines: Path | None = None
+        """Where a network that was converted for another engine is kept; None: nowhere."""
+        self._tokenising = Lock()  # a tokenizer does not bear two threads
         self.columns: list[int] | None = None
         """In which order training takes its logits; None: in its own."""
         self.frozen: Features | None = None
@@ -184,18 +217,20 @@ class HFModel:
         fresh = [example for example in dict.fromkeys(examples) if example not in self._lengths]
         for start in range(0, len(fresh), TOKENISED_AT_ONCE):
             part = fresh[start : start + TOKENISED_AT_ONCE]
-            rows = self.tokenizer(
-                inputs_of(part), return_attention_mask=False, return_token_type_ids=False, verbose=False
-            )["input_ids"]
+            with self._tokenising:
+                rows = self.tokenizer(
+                    inputs_of(part), return_attention_mask=False, return_token_type_ids=False, verbose=False
+                )["input_ids"]
             self._lengths |= {example: len(row) for example, row in zip(part, rows, strict=True)}
         return [self._lengths[example] for example in examples]
 
     def encode(self, examples: Sequence[Example]) -> Any:
         """The examples as tensors, padded to the longest of them and cut to what the model takes."""
         room = {"truncation": "longest_first", "max_length": self.longest} if self.longest < 10**6 else {}
-        encoded = self.tokenizer(
-            inputs_of(examples), padding=True, return_tensors="pt", verbose=False, **room
-        )
+        with self._tokenising:
+            encoded = self.tokenizer(
+                inputs_of(examples), padding=True, return_tensors="pt", verbose=False, **room
+            )
         return encoded.to(self.device)
 
     def too_long(self, examples: Sequence[Example]) -> dict[int, str]:
@@ -239,10 +274,12 @@ class HFModel:
     @cached_property
     def _fast_network(self) -> Any:
         """The classifier as the engine runs it."""
-        network = self.network("classify")
-        if self.options.get("engine") != "compile":
+        network, engine = self.network("classify"), self.options.get("engine", "eager")
+        if engine == "eager":
             return network
         torch, _ = libraries()
+        if engine == "openvino":
+            return self._converted(network)
         if self.device == "cpu" and not any(map(shutil.which, ("g++", "c++", "clang++"))):
             raise ModelError(
                 f"{self!r}: nothing to compile with",
@@ -251,9 +288,30 @@ class HFModel:
             )
         return torch.compile(network, dynamic=True)
 
+    def _converted(self, network: Any) -> Any:
+        if self.device != "cpu":
+            raise ModelError(
+                f"{self!r}: engine=openvino computes on the processor, not on {self.device}",
+                fix="device=cpu, or leave engine out",
+            )
+        from .openvino import Converted
+
+        name = hashlib.sha256(repr(sorted(self.fingerprint().items())).encode()).hexdigest()[:16]
+        kept = self.engines / f"{name}.xml" if self.engines else None
+        # Of different lengths, so that what pads them is part of what is converted.
+        examples = self.encode([("a",), ("a text that is longer than the other one",)])
+        return Converted(network, examples, self.beside, kept)
+
+    @property
+    def beside(self) -> int:
+        """How many batches may be asked at a time, each on one core."""
+        torch, _ = libraries()
+        alone = self.device != "cpu" or self.options.get("engine") == "compile" or self.frozen is not None
+        return 1 if alone else min(MOST_BESIDE, int(torch.get_num_threads()))
+
     def uncompiled(self) -> "HFModel | None":
         """The same model as it is, for comparison; None if that is what this one is."""
-        if self.options.get("engine") != "compile":
+        if self.options.get("engine", "eager") == "eager":
             return None
         twin = HFModel(self.checkpoint, {**self.options, "engine": "eager"})
         twin._networks = self._networks
@@ -293,8 +351,31 @@ class HFModel:
 
     def extract(self, examples: Sequence[Example]) -> Answers:
         """For each (context, question) the piece of the context that answers best, or nothing."""
-        room = min(int(self.options.get("max_length", spans.WINDOW)), self.longest)
-        return spans.extract(self.network("extract"), self.tokenizer, examples, room)
+        return spans.extract(self.network("extract"), self.tokenizer, examples, self._window)
+
+    @property
+    def _window(self) -> int:
+        """How many tokens of question and context are read at once."""
+        return min(int(self.options.get("max_length", spans.WINDOW)), self.longest)
+
+    def windows(self, examples: Sequence[Example]) -> list[list[spans.Window]]:
+        """Each (context, question) as one or several windows of tokens."""
+        found = []
+        for row, (context, question) in enumerate(examples):
+            try:
+                found.append(spans.windows_of(self.tokenizer, row, context, question, self._window))
+            except Exception as problem:  # tokenizers raises its own kind
+                raise ModelError(
+                    f"{self!r}: the question {question[:60]!r} leaves no room for the context",
+                    why=f"{self._window} tokens for both: {first_line(problem)}",
+                    fix="shorter questions, or a model that takes longer texts",
+                ) from None
+        return found
+
+    @property
+    def takes_segments(self) -> bool:
+        """Whether the network is told which tokens are the question's."""
+        return "token_type_ids" in self.tokenizer.model_input_names
 
     def log_likelihood(
         self, examples: Sequence[Example], only: Sequence[Sequence[int]] | None = None
@@ -376,10 +457,7 @@ class HFModel:
 
         `linear`: one layer on the first token's state, whatever the architecture has (`heads.py`).
         """
-        if self.checkpoint.dtype != "float32":
-            raise ModelError(
-                f"{self!r}: training needs float32", fix=f"leave out dtype={self.checkpoint.dtype}"
-            )
+        self._need_single_precision()
         options = {name: value for name, value in self.options.items() if name != "labels"}
         model = HFModel(self.checkpoint, options)
         network = self.checkpoint.with_fresh_head(labels, seed)
@@ -390,12 +468,29 @@ class HFModel:
         model.adopt("classify", network)
         return model
 
-    def with_own_head(self, labels: Sequence[str]) -> "HFModel":
-        """The same classifier, ready to be trained: its logits in the order of these labels, its own names of them."""
+    def with_fresh_span_head(self, seed: int) -> "HFModel":
+        """The same encoder under a new layer that finds answers in a context, drawn from the seed alone."""
+        self._need_single_precision()
+        model = HFModel(self.checkpoint, self.options)
+        model.adopt("extract", self.checkpoint.with_fresh_head((), seed, "extract"))
+        return model
+
+    def with_own_span_head(self) -> "HFModel":
+        """The same model of answers in a context, ready to be trained."""
+        self._need_single_precision()
+        model = HFModel(self.checkpoint, self.options)
+        model.adopt("extract", self.checkpoint.network("extract"))
+        return model
+
+    def _need_single_precision(self) -> None:
         if self.checkpoint.dtype != "float32":
             raise ModelError(
                 f"{self!r}: training needs float32", fix=f"leave out dtype={self.checkpoint.dtype}"
             )
+
+    def with_own_head(self, labels: Sequence[str]) -> "HFModel":
+        """The same classifier, ready to be trained: its logits in the order of these labels, its own names of them."""
+        self._need_single_precision()
         model = HFModel(self.checkpoint, self.options)
         theirs = suite_names(model.own_labels, labels, repr(self))
         model.columns = [theirs.index(name) for name in labels]
@@ -453,6 +548,11 @@ class HFModel:
 
     def _own_logits(self, inputs: Mapping[str, "Tensor"]) -> "Tensor":
         network = self.network(self.trained)
+        if self.trained == "extract":
+            torch, _ = libraries()
+            said = network(**inputs)
+            ends: Tensor = torch.stack([said.start_logits, said.end_logits], dim=-1)
+            return ends
         if "features" not in inputs:
             found: Tensor = network(**inputs).logits
             return found

@@ -105,10 +105,7 @@ def call_watched(call: Callable[[], Any], reads: list[Path]) -> Any:
 def made_of(name: str) -> Made:
     """What a module is made of, imported or not."""
     modules = _modules_of(name)
-    sources: dict[str, Path] = {}
-    for package in sorted({key.partition(".")[0] for key in modules}):
-        sources |= _source_files(package)
-    sources |= {path.name: path for path in modules.values() if path not in sources.values()}
+    sources = _sources(modules)
     reads = {path: digest for key in modules for path, digest in _read_by.get(key, {}).items()}
     for path in _weights_named(modules.values()) | _beside_configs(reads):
         reads.setdefault(path, _digest(path))
@@ -118,6 +115,19 @@ def made_of(name: str) -> Made:
         reads,
         watched or name not in sys.modules,
     )
+
+
+def files_of(name: str) -> list[Path]:
+    """The files that a module is made of: to be sent along where it is to be imported."""
+    return [*_sources(_modules_of(name)).values(), *made_of(name).reads]
+
+
+def _sources(modules: dict[str, Path]) -> dict[str, Path]:
+    """The source files of modules, and of the packages that they are in, by the names they are shown by."""
+    sources: dict[str, Path] = {}
+    for package in sorted({key.partition(".")[0] for key in modules}):
+        sources |= _source_files(package)
+    return sources | {path.name: path for path in modules.values() if path not in sources.values()}
 
 
 def short_names(made: Made, reads: bool = True) -> list[str]:

@@ -59,7 +59,7 @@ def causal(network: Any, tokenizer: Any, rows: Sequence[Tokens], only: Only = No
     ]
     scores: list[TokenScores] = [None] * len(rows)  # type: ignore[list-item]
     for part in parts_of([len(row.ids) for row in longer], CELLS // int(network.config.vocab_size)):
-        inputs = _padded([longer[at] for at in part], tokenizer.pad_token_id, network.device)
+        inputs = padded([longer[at] for at in part], tokenizer.pad_token_id, network.device)
         with torch.inference_mode():
             table = network(**inputs, use_cache=False).logits[:, :-1].float().log_softmax(dim=-1)
             found = table.gather(2, inputs["input_ids"][:, 1:, None])[:, :, 0].double().cpu()
@@ -127,6 +127,31 @@ def fillers(network: Any, tokenizer: Any, gaps: Sequence[tuple[str, str, str]]) 
         )
         for start, own in zip(starts, words, strict=True)
     ]
+
+
+def fillers_in_every_gap(
+    network: Any, tokenizer: Any, gaps: Sequence[tuple[Sequence[str], str]]
+) -> list[TokenScores]:
+    """The same as StereoSet's authors do it: gaps are (the text around them, word).
+
+    The word is encoded by itself, without the blank that stands before it. Its pieces before the one that is scored go
+    back into the text as letters, with the mask behind them, into every gap alike; what counts is the first mask.
+    """
+    mask = mask_of(tokenizer)
+    words = [tokenizer(word, add_special_tokens=False, verbose=False)["input_ids"] for _, word in gaps]
+    texts, pieces = [], []
+    for (around, _), own in zip(gaps, words, strict=True):
+        for number, piece in enumerate(own):
+            texts.append((tokenizer.decode(own[:number]) + tokenizer.mask_token).join(around))
+            pieces.append(piece)
+    rows = tokens_of(tokenizer, texts) if texts else []
+    places = [row.ids.index(mask) for row in rows]
+    found = iter(zip(places, _at_masks(network, tokenizer, rows, places, pieces), strict=True))
+    scores = []
+    for own in words:
+        at, numbers = zip(*(next(found) for _ in own), strict=True) if own else ((), ())
+        scores.append(TokenScores(tuple(tokenizer.convert_ids_to_tokens(own)), at, numbers))
+    return scores
 
 
 def _insert(row: Tokens, at: int, ids: Sequence[int]) -> Tokens:
@@ -202,7 +227,7 @@ def look_at(
     torch, _ = libraries()
 
     def look(part: list[int]) -> None:
-        inputs = _padded([rows[at] for at in part], tokenizer.pad_token_id, network.device)
+        inputs = padded([rows[at] for at in part], tokenizer.pad_token_id, network.device)
         with torch.inference_mode():
             note(part, ask(inputs, torch.tensor([places[at] for at in part], device=network.device)))
 
@@ -234,7 +259,7 @@ def _scores(tokenizer: Any, row: Tokens, places: Sequence[int], numbers: Sequenc
     return TokenScores(tuple(tokens), tuple(places), tuple(numbers))
 
 
-def _padded(rows: Sequence[Tokens], pad: int, device: Any) -> "dict[str, Tensor]":
+def padded(rows: Sequence[Tokens], pad: int, device: Any) -> "dict[str, Tensor]":
     """What the network is given: every row as long as the longest, and what of it is no padding."""
     torch, _ = libraries()
     width = max(len(row.ids) for row in rows)

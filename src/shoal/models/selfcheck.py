@@ -15,6 +15,7 @@ from ..errors import some
 from ..records import Answer, Answers, Case, Example
 from .ask import (
     Classifier,
+    FarAway,
     HasAnswered,
     answer_columns,
     answer_examples,
@@ -22,6 +23,7 @@ from .ask import (
     distinct,
     example_id,
     is_reading,
+    span_text,
 )
 from .labels import familiar
 from .validate import check_numbers, number_labels
@@ -32,6 +34,8 @@ TOGETHER = 32
 ALONE = 16
 BESIDE = 8
 LABELLED = 64
+A_DOZEN = 12
+"""Questions to a model whose every answer is paid for."""
 LONG_LETTERS = 500
 ALIKE = 0.1
 """If no probability moves by more over all examples asked, the head says nothing about them."""
@@ -78,6 +82,8 @@ def self_check(
         return check_answers(model.answer_cases(cases, whole or cases, labels), cases, labels)
     if not cases:
         return []
+    if isinstance(model, FarAway):
+        return _few_questions(model, cases, labels)
     reading = is_reading(cases)
     examples = sample(distinct(cases).examples, TOGETHER)
     answers = _ask(model, (examples * TOGETHER)[:TOGETHER], labels, reading)
@@ -104,6 +110,19 @@ def self_check(
     return checks
 
 
+def _few_questions(model: FarAway, cases: Sequence[Case], labels: Sequence[str] | None) -> list[Check]:
+    """Of a model whose every answer is paid for: whether it answers, and whether its labels are the suite's."""
+    reading = is_reading(cases)
+    marked = [] if reading or labels is None else labelled(cases, labels, labels, A_DOZEN)
+    examples = [mark.example for mark in marked] or sample(distinct(cases).examples, A_DOZEN)
+    answers = _ask(model, examples, labels, reading)
+    checks = [Check("asked in mode", None, model.how), _answered(answers)]
+    if reading or len(answers.errors) == len(examples):
+        return checks
+    order = label_order(_words(answers), [mark.label for mark in marked], answers.labels) if marked else None
+    return [*checks, _names(answers, labels), *([order] if order else [])]
+
+
 def check_answers(answers: Answers, cases: Sequence[Case], labels: Sequence[str] | None) -> list[Check]:
     """What can be told of answers that were given before we could ask."""
     return [] if answers.texts else _stored_labels(answers, cases, labels)
@@ -116,7 +135,9 @@ def sample(examples: Sequence[Example], size: int) -> list[Example]:
     return [order[place] for place in chosen]
 
 
-def labelled(cases: Sequence[Case], given: Sequence[str], labels: Sequence[str] | None) -> list[Labelled]:
+def labelled(
+    cases: Sequence[Case], given: Sequence[str], labels: Sequence[str] | None, at_most: int = LABELLED
+) -> list[Labelled]:
     """Examples of minimum functionality tests whose label the model can give, as many of each label as can be."""
     names = list(labels or given)
     examples_of: dict[str, dict[Example, None]] = {name: {} for name in given}
@@ -126,7 +147,7 @@ def labelled(cases: Sequence[Case], given: Sequence[str], labels: Sequence[str] 
                 name = _name(label, names)
                 if name in examples_of:
                     examples_of[name][example] = None
-    each = LABELLED // max(1, len(given))
+    each = at_most // max(1, len(given))
     # By a hash of the text: neither the first functionality nor the shortest.
     chosen = {name: sorted(examples, key=example_id)[:each] for name, examples in examples_of.items()}
     return [Labelled(example, name) for name, examples in chosen.items() for example in examples]
@@ -452,7 +473,7 @@ CHANGED = "the model has changed, or answers differently each time"
 
 
 def _word(row: Answer) -> str:
-    return str(row.data["label"] if isinstance(row.data, Mapping) else row.data)
+    return span_text(row) if row.kind == "span" else str(row.data["label"])
 
 
 def _apart(old: Answer, new: Answer) -> float:

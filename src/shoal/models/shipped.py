@@ -5,6 +5,7 @@
     tiny:nli         entailment, neutral or contradiction, for a premise and a hypothesis
     tiny:reading     finds the answer to a question in a passage
     tiny:masked      a masked language model without weights: a plan says on which text it is pre-trained
+    tiny:classifier  a classifier without weights: a plan says on which examples it is trained
 
 `python -m shoal.training.tiny` makes them anew.
 """
@@ -14,13 +15,16 @@ from pathlib import Path
 from ..errors import ModelError, nearest
 from . import ModelSpec
 from .fresh import Unmade
-from .hf import OPTIONS, HFModel
-from .hf import load as load_folder
+from .hf import PLAIN as OPTIONS
+from .hf import HFModel, load_as_it_is
 
 __all__ = ["OPTIONS", "load"]
 
 FOLDER = Path(__file__).with_name("tiny")
-UNMADE = {"masked": '[bias] pretrain.text = "FILE" in the plan, or --set pretrain.text=FILE'}
+UNMADE = {
+    "masked": '[bias] pretrain.text = "FILE" in the plan, or --set pretrain.text=FILE',
+    "classifier": '[ranking.train] with on = "FILE" in the plan',
+}
 """Models that are not shipped but made, and what a user has to say for it."""
 
 
@@ -35,4 +39,4 @@ def load(spec: ModelSpec) -> HFModel | Unmade:
             why=f"known: {', '.join(known)}",
             fix=nearest(spec.name, known) or f"tiny:{known[0]}",
         )
-    return load_folder(ModelSpec("hf", str(FOLDER / spec.name), spec.options))
+    return load_as_it_is(ModelSpec("hf", str(FOLDER / spec.name), spec.options))

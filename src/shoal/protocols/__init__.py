@@ -1,34 +1,50 @@
 """One folder per paper, all of the same shape. The table is the reader's table of contents."""
 
 from importlib import import_module
-from typing import cast
+from typing import NamedTuple, cast
 
 from ..errors import PlanError, nearest
 from .base import ProtocolModule
 
-PROTOCOLS: dict[str, tuple[str, str]] = {
-    "behaviour": (
+
+class Entry(NamedTuple):
+    """A line of the table."""
+
+    module: str
+    title: str
+    """As it is written in a heading."""
+    question: str
+    """What it asks."""
+
+
+PROTOCOLS: dict[str, Entry] = {
+    "behaviour": Entry(
         ".behaviour",
+        "Behaviour",
         "which behaviours fail, and what training on such tests does (BELUGA, CheckList)",
     ),
-    "bias": (
+    "bias": Entry(
         ".bias",
+        "Bias",
         "what bias diagnostics say, and whether they say it of another checkpoint (CrowS-Pairs, StereoSet, SEAT)",
     ),
-    "cood": (
+    "cood": Entry(
         ".cood",
+        "COOD",
         "does a model combine the parts of its input, or use the shortcut its training allows (COOD)",
     ),
-    "merge": (
+    "merge": Entry(
         ".merge",
+        "MERGE",
         "is a model that solves a problem right on its minimal variants too (MERGE)",
     ),
-    "ranking": (
+    "ranking": Entry(
         ".ranking",
+        "Ranking",
         "which of several models will do best in a new domain, from ten labelled examples (few-shot ranking)",
     ),
 }
-"""Name to its module and what it asks. The first is meant where none is named."""
+"""Name to its line. The first is meant where none is named."""
 
 
 def find_protocol(name: str) -> ProtocolModule:
@@ -39,4 +55,4 @@ def find_protocol(name: str) -> ProtocolModule:
             why=f"known: {', '.join(PROTOCOLS)}",
             fix=nearest(name, PROTOCOLS) or "one of those",
         )
-    return cast(ProtocolModule, import_module(PROTOCOLS[name][0], __name__))
+    return cast(ProtocolModule, import_module(PROTOCOLS[name].module, __name__))

@@ -14,7 +14,7 @@ by hand.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, Field, asdict, dataclass, field, fields, is_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, runtime_checkable
 
 from ..errors import PlanError
 from ..files import digest
@@ -173,7 +173,11 @@ class ProtocolModule(Protocol):
         ...
 
     def build(self, settings: Any, progress: "Progress") -> Built:
-        """The cases, the same for every model that will be asked. Called by the store only, which keeps them."""
+        """The cases, the same for every model that will be asked. Called by the store only, which keeps them.
+
+        A build that takes long may have a third argument, `so_far`: a file, and what is kept there is there again
+        after the build was stopped. The store lets nobody else write to it, and removes it when the cases are kept.
+        """
         ...
 
     def recipe(self, settings: Any, model: str) -> "Recipe | None":
@@ -208,6 +212,24 @@ class ProtocolModule(Protocol):
     ) -> list[Section]:
         """What to show: of one result where `measures` is empty, else of what several say together."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A form of its own in which a protocol writes what it built."""
+
+    what: str
+    """What stands in the file, in a few words."""
+    write: Callable[[Any, Built, Path], int]
+    """Of these settings, what was built, to this file; gives how many there are of what it says."""
+
+
+@runtime_checkable
+class WritesForms(Protocol):
+    """A protocol whose cases can be written for use elsewhere: `shoal export`."""
+
+    FORMS: Mapping[str, Form]
+    """The ending of a file to what is written there."""
 
 
 def is_random(settings: Any, recipe: "Recipe | None") -> bool:

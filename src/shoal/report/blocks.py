@@ -28,6 +28,7 @@ from ..show.pieces import (
 )
 from ..show.tabled import as_table, cell_of, column_cells, is_full, said_once
 from ..views import (
+    WEAK,
     Bars,
     Block,
     CaseList,
@@ -46,6 +47,8 @@ from ..views import (
     Table,
     Text,
     Tones,
+    Weighed,
+    WeighedWords,
 )
 from .drawing import curves_svg, dots_svg, scatter_svg, series_class
 from .words import (
@@ -302,15 +305,18 @@ def _groups(columns: Sequence[tuple[str, str]]) -> list[tuple[str, int]]:
 
 
 def _heat(measure: Measure | None) -> Markup:
-    """Rates: the further from a half the stronger, below it in another colour; other shares: the more the stronger."""
+    """Rates: the further from a half the stronger, below it in another colour; changes: the same from nothing; other
+    shares: the more the stronger.
+    """
     if measure is None or not is_defined(measure):
         return Markup('<td class="cell t-quiet">–</td>')
     value, what = measure.value or 0.0, quantity(measure)
     if what.unit != "share":
         return Markup('<td class="cell">{}</td>').format(number_html(measure, value_text(measure)))
-    side = "low" if what.direction == "higher" and value < 0.5 else "high"
-    depth = abs(value - 0.5) * 2 if what.direction == "higher" else abs(value)
-    text = f"{100 * value:.0f}".replace("-", "−")
+    middle = 0.0 if what.signed else 0.5
+    side = "low" if what.direction == "higher" and value < middle else "high"
+    depth = abs(value - middle) / (1 - middle) if what.direction == "higher" else abs(value)
+    text = f"{100 * value:{'+' if what.signed else ''}.0f}".replace("-", "−")
     return Markup('<td class="cell {}" style="--depth:{:.2f}">{}</td>').format(
         side, min(1.0, depth), number_html(measure, text)
     )
@@ -393,6 +399,44 @@ def _marked(pieces: Sequence[tuple[str, bool]]) -> Markup:
     )
 
 
+# Words
+
+
+WEIGHED = Markup(
+    '<p class="legend"><span class="w for" style="--depth:.8">counts for</span> the answer, '
+    '<span class="w against" style="--depth:.8">counts against</span> it; the deeper, the more</p>'
+)
+
+
+def weighed_html(block: WeighedWords) -> Markup:
+    """Each text with its words on blue, underlined, or on orange, dotted below; the number of each on hovering."""
+    examples = joined(
+        Markup("<li>{}{}{}</li>").format(
+            _paragraphs(lines_of(example.about), "went"),
+            joined(_weighed(example, text) for text in example.texts),
+            _paragraphs(lines_of(example.answer), "went"),
+        )
+        for example in block.examples
+    )
+    return _figure(block, Markup("<ol>{}</ol>").format(examples) + WEIGHED + _data(block), "cases weighed")
+
+
+def _weighed(example: Weighed, text: Sequence[tuple[str, float | None]]) -> Markup:
+    parts = []
+    for word, value in text:
+        share = example.share(value)
+        if value is None or abs(share) < WEAK:
+            parts.append(words(word))
+            continue
+        side, number = "for" if value > 0 else "against", value_text(Measure("attribution", value, 1))
+        parts.append(
+            Markup('<span class="w {}" style="--depth:{:.2f}" title="{}">{}</span>').format(
+                side, abs(share), number, words(word)
+            )
+        )
+    return Markup('<p class="original" dir="auto">{}</p>').format(joined(parts))
+
+
 BLOCKS: Mapping[type[Block], Callable[[Any], Markup]] = {
     Text: text_html,
     Table: table_html,
@@ -402,5 +446,6 @@ BLOCKS: Mapping[type[Block], Callable[[Any], Markup]] = {
     Bars: bars_html,
     Scatter: scatter_html,
     CaseList: case_list_html,
+    WeighedWords: weighed_html,
 }
 """Kind of block to what shows it."""

@@ -12,15 +12,15 @@ from pathlib import Path
 from typing import Any
 
 from ..claims import ENOUGH_SEEDS
-from ..errors import some
+from ..errors import ModelError, some
 from ..measures import FEW_CASES, quantity, unit_word
 from ..protocols import PROTOCOLS, find_protocol
 from ..protocols.base import Compared, differing
-from ..records import Finding, Measure, Result
+from ..records import Finding, Measure, Result, verdicts_of
 from ..runs.plan import Job, Plan, model_name
 from ..runs.scoring import compare_jobs, results_of
 from ..runs.store import RunStore
-from ..runs.viewing import result_sections
+from ..runs.viewing import explained_sections, result_sections
 from ..show.pieces import is_defined, value_text
 from ..views import Cell, Column, Dots, Number, Row, Section, Table, Words
 
@@ -88,7 +88,7 @@ def plan_page(plan: Plan, jobs: Sequence[Job], store: RunStore, text: str = "") 
         if together is not None:
             view = find_protocol(protocol).view
             sections = view(settings, by_protocol[protocol], together.measures, together.findings)
-            parts.append(Part(protocol, sections))
+            parts.append(Part(PROTOCOLS[protocol].title, sections))
         if together is None or not _trains(by_protocol[protocol]):
             parts += [_part(result, names) for result in by_protocol[protocol]]
     findings = _findings(compared, by_protocol)
@@ -103,6 +103,28 @@ def results_page(results: Sequence[Result]) -> Page:
     parts = [_part(result, names) for result in results]
     findings = [_about(finding, result) for result in results for finding in result.findings]
     return replace(_page(parts, results, findings), measures=_measures({}, {"": results}))
+
+
+def with_explanations(page: Page, method: str) -> Page:
+    """The page with the words behind the worst failures of each job that can still be asked; why not of the others."""
+    parts = []
+    for part in page.parts:
+        result = page.results.get(part.job)
+        if result is None:
+            parts.append(part)
+            continue
+        try:
+            why = explained_sections(result, method)
+        except ModelError as problem:
+            why = [Section("Why?", warnings=[str(problem)])]
+        parts.append(replace(part, sections=[*part.sections, *why]))
+    if not any(part.job in page.results for part in page.parts):
+        raise ModelError(
+            "no job of this page can be explained",
+            why="models that were trained in the run are not kept",
+            fix="leave out --explain; a [ranking] plan with explainers keeps its explanations itself",
+        )
+    return replace(page, parts=parts)
 
 
 def _measures(compared: Mapping[str, Compared], by_protocol: Mapping[str, Sequence[Result]]) -> list[Measure]:
@@ -139,8 +161,8 @@ def _page(
     models = list(dict.fromkeys(str(result.job["model"]) for result in results))
     return Page(
         parts,
-        title=_title(list(protocols), models),
-        asked=[(name, PROTOCOLS[name][1]) for name in protocols if name in PROTOCOLS],
+        title=_title([PROTOCOLS[name].title for name in protocols], models),
+        asked=[(PROTOCOLS[name].title, PROTOCOLS[name].question) for name in protocols],
         about=_asked_of(models, results),
         findings=_ordered(findings),
         warnings=[*warnings, *_warnings(results, names)],
@@ -162,7 +184,8 @@ def _trains(results: Sequence[Result]) -> bool:
 
 def _part(result: Result, names: Mapping[str, str]) -> Part:
     name = names.get(str(result.job.get("id", "0")), str(result.job["model"]))
-    return Part(f"{result.job['protocol']}: {name}", result_sections(result), name)
+    title = PROTOCOLS[str(result.job["protocol"])].title
+    return Part(f"{title}: {name}", result_sections(result), name)
 
 
 def job_names(results: Sequence[Result]) -> dict[str, str]:
@@ -271,7 +294,7 @@ def _warnings(results: Sequence[Result], names: Mapping[str, str]) -> Iterator[s
     if few:
         rates = "1 rate rests" if len(few) == 1 else f"{len(few):,} rates rest"
         yield f"{rates} on fewer than {FEW_CASES} cases: read with the interval"
-    errors = sum(1 for result in results for outcome in result.outcomes if outcome.error)
+    errors = sum(verdicts_of(result.outcomes).count("e") for result in results)
     if errors:
         who = (
             "1 case has no answer and counts" if errors == 1 else f"{errors:,} cases have no answer and count"

@@ -15,7 +15,7 @@ from ..records import Measure
 from ..show.pieces import is_defined, pieces_of, place_text, plain, value_text
 from ..show.printable import on_one_line
 from ..show.tabled import cell_of, is_full
-from ..views import Bars, Curves, Dots, HeatMap, Scatter, Section, Strips, Table, Tones
+from ..views import Bars, Curves, Dots, HeatMap, Scatter, Section, Strips, Table, Tones, WeighedWords
 
 INK, QUIET = "#1c2127", "#56606b"
 COLOURS = ("#1c67a8", "#d96818", "#0b6e66", "#7a3f9d", "#855c00", "#646d76")
@@ -89,6 +89,8 @@ def _measures(block: Any) -> list[Measure]:
         return [measure for _, measures in block.rows for measure in measures]
     if isinstance(block, Bars):
         return [measure for _, measure in block.bars]
+    if isinstance(block, WeighedWords):
+        return [Measure("attribution", value, 1) for _, value in _weighed(block)]
     return [y for _, x, y in block.points if is_defined(x)]
 
 
@@ -116,6 +118,18 @@ def _drawn(block: Any) -> Any:
 def _text(text: str) -> str:
     """Text of the data, which matplotlib would else read as mathematics."""
     return on_one_line(" ".join(text.split())).replace("$", r"\$")
+
+
+LONGEST = 44
+"""Letters of a name beside a picture; of a longer one the middle is left out: the end of a path tells files apart."""
+
+
+def _name(name: str) -> str:
+    return _text(_short(name))
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= LONGEST else f"{name[: LONGEST // 3]}…{name[-2 * LONGEST // 3 :]}"
 
 
 def _scaled(measure: Measure, value: float | None = None) -> float:
@@ -156,15 +170,16 @@ def draw_heat_map(block: HeatMap, axes: Any) -> None:
         values[place] = _scaled(measure) if is_defined(measure) else np.nan
     shades = LinearSegmentedColormap.from_list("shoal", ["#ecb38b", "#ffffff", "#8db3d3"])
     shares = all(quantity(measure).unit == "share" for measure in block.cells.values())
-    ends = {"vmin": 0, "vmax": 100} if shares else {}
+    signed = any(quantity(measure).signed for measure in block.cells.values())
+    ends = {"vmin": -100 if signed else 0, "vmax": 100} if shares else {}
     axes.imshow(values, cmap=shades, aspect="auto", **ends)
     for (i, j), measure in block.cells.items():
         text = f"{_scaled(measure):.0f}" if shares and is_defined(measure) else value_text(measure)
         axes.text(j, i, text.replace("-", "−"), ha="center", va="center", fontsize=6, color=INK)
-    names = [_text(f"{group} {name}".strip()) for name, group in block.columns]
+    names = [_name(f"{group} {name}".strip()) for name, group in block.columns]
     axes.set_xticks(range(len(names)), names, rotation=45, ha="right", rotation_mode="anchor")
     kinds = block.kinds or [""] * len(block.rows)
-    rows = [_text(f"{name}  {kind}".strip()) for (name, _), kind in zip(block.rows, kinds, strict=True)]
+    rows = [_name(f"{name}  {kind}".strip()) for (name, _), kind in zip(block.rows, kinds, strict=True)]
     axes.set_yticks(range(len(rows)), rows)
     groups = [group for _, group in block.rows]
     for i in range(1, len(groups)):
@@ -183,7 +198,7 @@ def draw_curves(block: Curves, axes: Any) -> None:
         values = [_scaled(row) if is_defined(row) else float("nan") for _, row in points]
         colour = _colour(line.tone, number)
         style = {"color": colour, "linestyle": STROKES[number % len(STROKES)], "linewidth": 1.4}
-        axes.plot(places, values, marker="o", markersize=2.5, label=_text(line.name), **style)
+        axes.plot(places, values, marker="o", markersize=2.5, label=_name(line.name), **style)
         known = [(place, row) for place, row in points if is_defined(row) and row.interval is not None]
         if len(known) > 1:
             low, high = ([_scaled(row, (row.interval or (0, 0))[end]) for _, row in known] for end in (0, 1))
@@ -224,7 +239,7 @@ def draw_strips(block: Strips, axes: Any) -> None:
     if block.middle is not None:
         axes.axvline(_scaled(first, block.middle), color=QUIET, linewidth=0.8, linestyle=":")
     axes.set_xlim(_scaled(first, block.scale[0]), _scaled(first, block.scale[1]))
-    _named_rows(axes, [name for name, _ in block.rows])
+    _named_rows(axes, [_short(name) for name, _ in block.rows])
     axes.set_xlabel(_text(_unit(first)))
 
 
@@ -239,7 +254,8 @@ def draw_bars(block: Bars, axes: Any) -> None:
                 )
     asides = [block.aside.get(i, "") for i in range(len(block.bars))]
     names = [
-        f"{name}  ({aside})" if aside else name for (name, _), aside in zip(block.bars, asides, strict=True)
+        f"{_short(name)}  ({aside})" if aside else _short(name)
+        for (name, _), aside in zip(block.bars, asides, strict=True)
     ]
     _named_rows(axes, names)
     axes.set_xlabel(_text(_unit(block.bars[0][1])))
@@ -259,10 +275,10 @@ def draw_scatter(block: Scatter, axes: Any) -> None:
     if len(known) <= NAMED_POINTS:
         for name, x, y in known:
             axes.annotate(
-                _text(name), (_scaled(x), _scaled(y)), xytext=(4, 3), textcoords="offset points", fontsize=6
+                _name(name), (_scaled(x), _scaled(y)), xytext=(4, 3), textcoords="offset points", fontsize=6
             )
-    axes.set_xlabel(_text(block.axes[0]))
-    axes.set_ylabel(_text(block.axes[1]))
+    axes.set_xlabel(_name(block.axes[0]))
+    axes.set_ylabel(_name(block.axes[1]))
 
 
 NAMED_POINTS, FEW_PLACES = 20, 12
@@ -274,8 +290,46 @@ def _named_rows(axes: Any, names: Sequence[str]) -> None:
     axes.tick_params(axis="y", length=0)
 
 
-def _rows_high(count: int) -> tuple[float, float]:
-    return 5.5, 0.9 + 0.22 * count
+def _inches(names: Sequence[str]) -> float:
+    """How much room the longest of some names takes."""
+    return 0.065 * max((len(_short(name)) for name in names), default=0)
+
+
+def _in_rows(names: Sequence[str]) -> tuple[float, float]:
+    return max(5.5, 3.5 + _inches(names)), 1.2 + 0.22 * len(names)
+
+
+def _heat_map_size(block: HeatMap) -> tuple[float, float]:
+    kinds = block.kinds or [""] * len(block.rows)
+    across = _inches(
+        [f"{group} {name}" for name, group in block.columns]
+    )  # at a slant: room to the left, and below
+    beside = _inches([f"{name}  {kind}" for (name, _), kind in zip(block.rows, kinds, strict=True)])
+    width = max(2.6, 1.2 + max(beside, across)) + 0.42 * len(block.columns)
+    return width, max(1.2, 1.2 + 0.8 * across) + 0.17 * len(block.rows)
+
+
+def draw_weighed(block: WeighedWords, axes: Any) -> None:
+    """A bar per word in the order of the texts: to the right for the answer, hatched to the left against it."""
+    known = _weighed(block)
+    for i, (_, value) in enumerate(known):
+        number, hatch = (0, "") if value > 0 else (1, "////")
+        axes.barh(
+            i, value, height=0.6, facecolor=COLOURS[number], hatch=hatch, edgecolor="white", linewidth=0
+        )
+    axes.axvline(0, color=QUIET, linewidth=0.8)
+    _named_rows(axes, [_short(word) for word, _ in known])
+    axes.set_xlabel(_text("attribution: for the answer above 0, against it below"))
+
+
+def _weighed(block: WeighedWords) -> list[tuple[str, float]]:
+    return [
+        (word, value)
+        for example in block.examples
+        for text in example.texts
+        for word, value in text
+        if value is not None
+    ]
 
 
 FIGURES: Mapping[type, Callable[[Any, Any], None]] = {
@@ -284,14 +338,16 @@ FIGURES: Mapping[type, Callable[[Any, Any], None]] = {
     Strips: draw_strips,
     Bars: draw_bars,
     Scatter: draw_scatter,
+    WeighedWords: draw_weighed,
 }
 """Kind of picture to what draws it."""
 
 SIZES: Mapping[type, Callable[[Any], tuple[float, float]]] = {
-    HeatMap: lambda block: (2.6 + 0.42 * len(block.columns), 1.2 + 0.17 * len(block.rows)),
+    HeatMap: _heat_map_size,
     Curves: lambda block: (5.5, 3.0),
-    Strips: lambda block: _rows_high(len(block.rows)),
-    Bars: lambda block: _rows_high(len(block.bars)),
+    Strips: lambda block: _in_rows([name for name, _ in block.rows]),
+    Bars: lambda block: _in_rows([name for name, _ in block.bars]),
     Scatter: lambda block: (4.0, 3.2),
+    WeighedWords: lambda block: _in_rows([word for word, _ in _weighed(block)]),
 }
 """Kind of picture to its width and height in inches."""

@@ -2,8 +2,7 @@
 
 import json
 from base64 import b64encode
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 from markupsafe import Markup
 
 from ..errors import StoreError
-from ..files import writing
+from ..files import collector_paused, stands_alone, writing
 from ..records import Finding, Measure, Result, as_json, finding_as_json
 from ..runs.viewing import each_case
 from ..show.pieces import interval_text, plain, value_text
@@ -26,8 +25,6 @@ FIRST = 3
 EVIDENCE = 4
 """How many numbers stand below a finding."""
 
-BLOCK = 10_000
-"""Cases that are written at a time."""
 NAMES = ("model", "recipe")
 """Groups whose values say by themselves what they are."""
 
@@ -35,7 +32,8 @@ NAMES = ("model", "recipe")
 def write_page(page: Page, path: Path | str, jobs: Sequence[Mapping[str, Any]]) -> None:
     """Write the page, and beside it the same numbers as JSON. The same page gives the same bytes.
 
-    Where the page has no room for every case, all of them are written beside it, a line each.
+    Where the page has no room for every case, all of them are written beside it, a line each. Into a device or a pipe
+    goes the page alone.
     """
     path = Path(path)
     if path.suffix == ".json":
@@ -44,38 +42,20 @@ def write_page(page: Page, path: Path | str, jobs: Sequence[Mapping[str, Any]]) 
             why="the numbers are written beside it under that name",
             fix=f"{path.with_suffix('.html')}",
         )
-    refuse_device(path)
-    held = shelf(page.results)
+    held, alone = shelf(page.results), stands_alone(path)
     beside = path.with_name(f"{path.stem}-cases.jsonl")
     with writing(path) as stream:
-        stream.write(page_of(page, held, beside.name))
+        stream.write(page_of(page, held, "" if alone else beside.name))
+    if alone:
+        return
     with writing(path.with_suffix(".json")) as stream:
         json.dump(page_data(page, jobs), stream, indent=1, default=str)
     if is_whole(held):
         return
-    with writing(beside) as stream:
+    encode = json.JSONEncoder(ensure_ascii=False, default=str).encode
+    with writing(beside) as stream, collector_paused():
         for name, result in page.results.items():
-            for block in _blocks(result):
-                for row in each_case(block):
-                    stream.write(json.dumps({"job": name, **row}, ensure_ascii=False, default=str) + "\n")
-
-
-def _blocks(result: Result) -> Iterator[Result]:
-    """A result in parts, so that a large one is never in memory twice."""
-    for start in range(0, len(result.cases), BLOCK):
-        part = slice(start, start + BLOCK)
-        columns = {name: values[part] for name, values in result.columns.items()}
-        yield replace(result, cases=result.cases[part], outcomes=result.outcomes[part], columns=columns)
-
-
-def refuse_device(path: Path) -> None:
-    """A page has files beside it, which a device or a pipe cannot have."""
-    if path.exists() and not path.is_file() and not path.is_dir():
-        raise StoreError(
-            f"{path}: not a plain file",
-            why="further files are written beside it, and there is no beside",
-            fix="--out report.html",
-        )
+            stream.writelines(encode({"job": name, **row}) + "\n" for row in each_case(result))
 
 
 def write_report(results: Sequence[Result], path: Path | str) -> None:
@@ -117,7 +97,8 @@ def page_of(page: Page, held: Mapping[str, Any] | None = None, beside: str = "")
         cases=Markup(as_script(held)) if held["rows"] else "",
         jobs=[words(job["name"]) for job in held["jobs"]],
         fails=is_pass_or_fail(held),
-        beside="" if is_whole(held) else words(beside),
+        sampled=not is_whole(held),
+        beside=words(beside),
         script=Markup(script),
         hash=b64encode(sha256(script.encode()).digest()).decode(),
     )

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ..measures import quantity
-from ..records import Case, Outcome, Result
+from ..records import Case, Outcome, Result, values_of, verdicts_of
 from ..show.cases import marked_edits
 from ..show.printable import printable
 from ..views import expected_words
@@ -26,7 +26,8 @@ LONGEST = 20_000
 FAIL, PASS, NOT_APPLICABLE, ERROR = range(4)
 ORDER = (FAIL, ERROR, NOT_APPLICABLE, PASS)
 """Of each group so much is taken in turn: first of what fails."""
-VERDICTS = {True: PASS, False: FAIL, None: NOT_APPLICABLE}
+KINDS = "01-e"
+"""The letters of their verdicts."""
 
 PASS_OR_FAIL = ["fails", "passes"]
 
@@ -36,7 +37,7 @@ Place = tuple[int, int]
 
 def verdict(outcome: Outcome) -> int:
     """How a case went, as a number."""
-    return ERROR if outcome.error else VERDICTS[outcome.passed]
+    return KINDS.index(verdicts_of([outcome]))
 
 
 def shelf(results: Mapping[str, Result], room: int = ROOM) -> dict[str, Any]:
@@ -111,8 +112,8 @@ def is_pass_or_fail(held: Mapping[str, Any]) -> bool:
 
 
 def _counts(result: Result) -> list[int]:
-    counts = Counter(map(verdict, result.outcomes))
-    return [counts[kind] for kind in range(4)]
+    verdicts = verdicts_of(result.outcomes)
+    return [verdicts.count(letter) for letter in KINDS]
 
 
 def _values(cases: Sequence[Case]) -> dict[str, dict[str, int]]:
@@ -127,15 +128,12 @@ def _values(cases: Sequence[Case]) -> dict[str, dict[str, int]]:
 
 def _chosen(results: Sequence[Result], room: int) -> list[Place]:
     """The places of the cases there is room for: every group in turn, the worst of each first."""
-    queues: dict[tuple[int, int, str], list[tuple[float, int]]] = {}
-    for job, result in enumerate(results):
-        for place, (case, outcome) in enumerate(zip(result.cases, result.outcomes, strict=True)):
-            group = next(iter(case.groups.values()), "")
-            queues.setdefault((verdict(outcome), job, group), []).append((outcome.value or 0.0, place))
     chosen: list[Place] = []
     known: set[tuple[str, Any]] = set()
     for kind in ORDER:
-        waiting = [(job, sorted(queue)) for (of, job, _), queue in queues.items() if of == kind]
+        waiting = [
+            (job, queue) for job, result in enumerate(results) for queue in _queues(result, KINDS[kind])
+        ]
         for job, position in _in_turn(waiting):
             case = results[job].cases[position]
             room -= A_ROW
@@ -148,10 +146,22 @@ def _chosen(results: Sequence[Result], room: int) -> list[Place]:
     return sorted(chosen, key=lambda place: _rank(results, place))
 
 
-def _in_turn(queues: Sequence[tuple[int, Sequence[tuple[float, int]]]]) -> Iterator[Place]:
+def _queues(result: Result, letter: str) -> Iterator[list[int]]:
+    """The places of the cases with this verdict, group by group in the order they come, the worst of each first."""
+    verdicts, values = verdicts_of(result.outcomes), values_of(result.outcomes)
+    groups: dict[str, list[int]] = {}
+    place = verdicts.find(letter)
+    while place >= 0:
+        groups.setdefault(next(iter(result.cases[place].groups.values()), ""), []).append(place)
+        place = verdicts.find(letter, place + 1)
+    for places in groups.values():
+        yield sorted(places, key=lambda place: 0.0 if values[place] != values[place] else values[place])
+
+
+def _in_turn(queues: Sequence[tuple[int, Sequence[int]]]) -> Iterator[Place]:
     """The first of each, then the second of each, and so on."""
     for turn in range(max((len(queue) for _, queue in queues), default=0)):
-        yield from ((job, queue[turn][1]) for job, queue in queues if turn < len(queue))
+        yield from ((job, queue[turn]) for job, queue in queues if turn < len(queue))
 
 
 def _rank(results: Sequence[Result], place: Place) -> tuple[int, float, int, int]:

@@ -5,27 +5,28 @@ from json import dumps
 from pathlib import Path
 from typing import Any
 
-from ..files import writing
+from ..files import stands_alone, writing
 from ..records import as_json
 from ..show.csv_tables import rows_as_csv, tables_of
 from ..show.latex import as_latex
 from ..show.markdown import as_markdown
 from ..views import Section, Words
 from .data import Page
-from .html import refuse_device, write_page
+from .html import write_page
 
 SUFFIXES = {"html": ".html", "md": ".md", "csv": ".csv", "latex": ".tex"}
 """Format to the ending of its file."""
 
 
 def write_forms(page: Page, jobs: Sequence[Mapping[str, Any]], path: Path, form: str) -> Path:
-    """Write a page; whatever the form, the tables that have names come with it as CSV."""
-    refuse_device(path)
+    """Write a page; whatever the form, the tables that have names come with it as CSV, where there is a beside."""
     if form == "html":
         write_page(page, path, jobs)
     else:
         with writing(path) as stream:
             stream.write(TEXTS[form](page))
+    if stands_alone(path):
+        return path
     for name, text in tables_of(page.sections).items():
         with writing(path.with_name(f"{path.stem}-{name}.csv")) as stream:
             stream.write(text)

@@ -13,7 +13,7 @@ from typing import Any
 from ..errors import DataError, StoreError
 from ..files import Alike, collector_paused, json_object, read_lines, writing
 from ..protocols.base import Built
-from ..records import Case, as_json, from_json
+from ..records import Case, Large, as_json, from_json
 
 
 class DamagedError(StoreError):
@@ -23,6 +23,8 @@ class DamagedError(StoreError):
 FORMAT = 2
 SHARED = ("groups", "meta")
 ASKED, WHOLE = "asked", "whole"
+LONG = 16_384
+"""Letters of a line whose case knows so much that it is better held compressed."""
 
 
 def save_built(built: Built, path: Path) -> None:
@@ -35,11 +37,12 @@ def save_built(built: Built, path: Path) -> None:
         "measures": [as_json(measure) for measure in built.measures],
     }
     content, count = hashlib.sha256(), 0
+    encode = json.JSONEncoder(ensure_ascii=False).encode
     with writing(path) as stream:
         stream.write(json.dumps(head, ensure_ascii=False) + "\n")
         for row in _rows(built):
             count += 1
-            line = json.dumps(row, ensure_ascii=False)
+            line = encode(row)
             content.update(_bytes(line))
             stream.write(line + "\n")
         stream.write(json.dumps(_end(count, content)) + "\n")
@@ -126,6 +129,8 @@ def _load(path: Path) -> Built:
                 break
             content.update(_bytes(line))
             count += 1
+            if len(line) > LONG and "meta" in row:
+                row["meta"] = Large(row["meta"])
             shared = {name: row.get(name, shared[name]) for name in SHARED}
             case = _case(row, shared, alike)
             only = row.get("only")

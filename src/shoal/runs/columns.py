@@ -14,17 +14,10 @@ from typing import Any
 
 from ..errors import StoreError
 from ..files import writing
-from ..records import Outcome
 
 BLOCK = 10_000
 """Cases."""
 VALUES = "values"
-VERDICTS = {True: "1", False: "0", None: "-"}
-
-
-def verdict(outcome: Outcome) -> str:
-    """An outcome as one letter: 1 pass, 0 fail, - not applicable, e error."""
-    return "e" if outcome.error else VERDICTS[outcome.passed]
 
 
 def write_columns(columns: Mapping[str, Sequence[Any]], path: Path) -> None:
@@ -117,3 +110,6 @@ class KeptValues(Sequence[float]):
 
     def __getitem__(self, place: int | slice) -> Any:
         return self._kept.values[place]
+
+    def __iter__(self) -> Iterator[float]:
+        return iter(self._kept.values)

@@ -9,20 +9,21 @@
 that is thrown away. What is kept already is not done again.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, replace
-from typing import Any
+from typing import Any, Protocol
 
 from ..models import load_model
-from ..models.ask import HasAnswered, Questions, ask_batches, batch_plan, distinct, questions_of
+from ..models.ask import FarAway, HasAnswered, Questions, ask_batches, batch_plan, distinct, questions_of
 from ..models.selfcheck import Check, self_check, still_says
 from ..protocols import find_protocol
 from ..protocols.base import Built
-from ..records import Result
+from ..records import Answer, Result
 from ..training.stage import Progress, silent
+from .far_away import ask_far_away, worth_asking_again
 from .plan import Job
 from .scoring import score_job
-from .store import PartialAnswers, RunStore
+from .store import PartialAnswers, RunStore, ThrownAway
 from .training import Training, threads, train_model, training_of
 
 
@@ -44,14 +45,42 @@ def do(
     return score_job(job, store, progress)
 
 
-def model_of(job: Job) -> Any:
-    """The model that a job asks as it is."""
-    return load_model(job.model) if job.given is None else job.given
+class Spread(Protocol):
+    """Asks batches of one job in several places at once, and gives their answers in order."""
+
+    def __call__(
+        self, job: Job, here: Iterator[Sequence[Answer]], plan: Sequence[Sequence[int]]
+    ) -> Iterator[Sequence[Answer]]:
+        """The answers to the batches of `plan`; `here` would ask them one after the other, where they are too few."""
+        ...
+
+
+class Copy:
+    """Another copy of the model of a job that is too large for one: it asks blocks of the batch plan."""
+
+    def __init__(self, job: Job, store: RunStore) -> None:
+        self.model, built = model_of(job, store), store.built(job, silent)
+        self._ask, self._labels = _asker(job, self.model, built), built.asks == "labels"
+        self._questions = questions_of(self.model, built.cases)
+
+    def ask(self, block: Sequence[Sequence[int]]) -> list[Sequence[Answer]]:
+        """The answers to some batches."""
+        return list(ask_batches(self._ask, self.model, self._questions, block, labels=self._labels))
+
+
+def model_of(job: Job, store: RunStore) -> Any:
+    """The model that a job asks as it is; what it converts for an engine is kept with the store."""
+    model = load_model(job.model) if job.given is None else job.given
+    if hasattr(model, "engines") and not isinstance(store, ThrownAway):
+        model.engines = store.folder / "engines"
+    return model
 
 
 def _ask(job: Job, store: RunStore, built: Built, progress: Progress) -> None:
     """Ask a model as it is, after a look at whether its answers can be trusted."""
-    model = model_of(job)
+    model = model_of(job, store)
+    if isinstance(model, FarAway):
+        store.keep_spending(job.id, model.spending)
     ask, memory = _asker(job, model, built), store.memory
     if memory is not None:
         ask = memory.asker(job, model, built, ask)
@@ -63,12 +92,19 @@ def _ask(job: Job, store: RunStore, built: Built, progress: Progress) -> None:
         )
         store.write_checks(job.id, checks)
     questions = questions_of(model, built.cases)
-    sizes = [len(batch) for batch in batch_plan(model, questions)]
+    if isinstance(model, FarAway):
+        return ask_far_away(job, store, model, ask, questions, progress)
+    plan = batch_plan(model, questions)
+    sizes = [len(batch) for batch in plan]
     with store.partial(job.id, sizes) as partial:
         if partial.done:
             _refuse_mixture(model, built, questions, partial, progress)
         kept = sum(sizes[: partial.done])
-        for rows in ask_batches(ask, model, questions, partial.done):
+        left = plan[partial.done :]
+        answers = ask_batches(ask, model, questions, left, labels=built.asks == "labels")
+        if store.spread is not None and memory is None:
+            answers = store.spread(job, answers, left)
+        for rows in answers:
             partial.add(rows)
             kept += len(rows)
             progress("asking", kept, len(questions.ids))
@@ -98,13 +134,14 @@ def _train_and_ask(
     with threads(training.recipe.threads):
         model = training.recipe.base(training.seed)
         questions = questions_of(model, built.cases)
-        sizes = [len(batch) for batch in batch_plan(model, questions)]
+        plan = batch_plan(model, questions)
+        sizes = [len(batch) for batch in plan]
         with store.partial(job.id, sizes * len(training.marks)) as partial:
 
             def ask_now(mark: str) -> None:
                 done = max(0, partial.done - training.marks.index(mark) * len(sizes))
                 kept = sum(sizes[:done])
-                for rows in ask_batches(_asker(job, model, built), model, questions, done):
+                for rows in ask_batches(_asker(job, model, built), model, questions, plan[done:]):
                     partial.add([replace(row, mark=mark) for row in rows])
                     kept += len(rows)
                     progress("asking", kept, len(questions.ids))
@@ -140,8 +177,13 @@ def ask_again(
         store.forget_answers(job.id)
         do(job, store, progress, shared)
         return
-    model = model_of(job)
+    model = model_of(job, store)
     if not failed or isinstance(model, HasAnswered):
+        return
+    if isinstance(model, FarAway):
+        if any(map(worth_asking_again, rows)):
+            store.reopen(job.id, [row for row in rows if not worth_asking_again(row)])
+            do(job, store, progress, shared)
         return
     built = store.built(job, progress)
     examples = _by_id(distinct(built.cases))

@@ -10,9 +10,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from ..models.ask import batch_plan, questions_of
+from ..models.ask import FarAway, Prompted, batch_plan, distinct, questions_of
+from ..models.prompted.money import price_of
+from ..models.selfcheck import A_DOZEN
 from ..protocols import find_protocol
 from ..training.stage import Stage, silent
+from .doing import model_of
 from .plan import Job
 from .store import RunStore, ThrownAway
 from .training import Training, checkpoint, threads, training_of
@@ -58,6 +61,50 @@ def estimate(jobs: Sequence[Job], store: RunStore | None = None) -> Estimate | N
         asked += count * len(training.marks)
         seconds += count * len(training.marks) * each
     return Estimate(len(left), len(stages), sum(stage.steps for *_, stage in stages.values()), asked, seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class Bill:
+    """What the models that are asked over a network may cost; an estimate, rather too high."""
+
+    requests: int
+    read: int
+    written: int
+    cost: float | None
+    """None where a model names no price."""
+
+
+def bill(jobs: Sequence[Job], store: RunStore | None = None) -> Bill | None:
+    """For the jobs that are not done; None where none of them asks over a network. Nothing is sent."""
+    rows: list[tuple[int, int, int, float | None]] = []
+    with ThrownAway() as for_now:
+        models = {job.model: model_of(job, for_now) for job in {job.model: job for job in jobs}.values()}
+        for job in jobs:
+            model = None if store is not None and store.is_done(job.id) else models[job.model]
+            if isinstance(model, FarAway):
+                examples = distinct(for_now.built(job, silent).cases).examples
+                again = min(model.again, len(examples))
+                asked = [*examples, *examples[:again], *examples[:A_DOZEN]]
+                worst = [model.worst(example) for example in asked]
+                read, written = sum(read for read, _ in worst), sum(written for _, written in worst)
+                price = price_of(job.model)
+                rows.append((len(asked), read, written, price.of(read, written) if price else None))
+    if not rows:
+        return None
+    known = [cost for *_, cost in rows if cost is not None]
+    requests, reads, writes = (sum(int(row[place] or 0) for row in rows) for place in range(3))
+    return Bill(requests, reads, writes, sum(known) if len(known) == len(rows) else None)
+
+
+def prompts_shown(job: Job, count: int) -> list[str]:
+    """The first prompts of a job, as they would be sent; none of a model that is not asked in words."""
+    with ThrownAway() as for_now:
+        model = model_of(job, for_now)
+        if not isinstance(model, Prompted):
+            return []
+        return [
+            model.shown(example) for example in distinct(for_now.built(job, silent).cases).examples[:count]
+        ]
 
 
 class _Pace:

@@ -7,8 +7,8 @@
     split = "test"
 
 One TOML file, and it is data: no includes, no functions, no inheritance. Models multiply; seeds multiply the jobs that
-draw at random; what a list inside a protocol's table means is that protocol's to say. Everything is checked before
-anything runs.
+draw at random, prompts the models that are asked in words; what a list inside a protocol's table means is that
+protocol's to say. Everything is checked before anything runs.
 """
 
 import hashlib
@@ -17,20 +17,21 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, unquote_plus
 
 from ..errors import PlanError, ShoalError, nearest
 from ..files import read_toml
-from ..models import SCHEMES, load_model, parse_spec
+from ..models import SCHEMES, asked_in_words, load_model, parse_spec
 from ..models.labels import labels_option
 from ..protocols import PROTOCOLS, find_protocol
 from ..protocols.base import identity, is_random
 from ..protocols.ranges import LARGEST_SEED
+from .resources import Resources, read_resources
 from .settings import make_settings
 
-TOP = ("models", "seeds", "groups")
+TOP = ("models", "prompts", "seeds", "groups", "resources")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +74,8 @@ class Plan:
     seeds: tuple[int, ...] = (0,)
     groups: Mapping[str, "Group"] = field(default_factory=dict)
     where: str = "plan"
+    resources: Mapping[str, Resources] = field(default_factory=dict)
+    """Protocol to what each of its jobs takes of a machine."""
 
     def jobs(self) -> list[Job]:
         """Every job the plan means."""
@@ -92,8 +95,17 @@ class Plan:
         """The group of checkpoints that a model belongs to, empty if to none, and its step and run where told."""
         for name, group in self.groups.items():
             if spec in group.models:
-                return {"group": name, **group.place_of(spec)}
+                return {"group": name, **group.place_of(spec), **self._made_of(group, spec)}
         return {"group": ""}
+
+    def _made_of(self, group: "Group", spec: str) -> dict[str, str]:
+        """The model that this one was made of, and its group, where the plan says so."""
+        if not group.before:
+            return {}
+        return {
+            "before": group.before,
+            "before model": self.groups[group.before].models[group.models.index(spec)],
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +117,8 @@ class Group:
     """The training step of each model, or none."""
     seeds: tuple[int, ...] = ()
     """The training run of each model; none needed where every model is another run."""
+    before: str = ""
+    """Another group, of whose model in the same place each of these was made: one and the same before and after."""
 
     def place_of(self, spec: str) -> dict[str, int]:
         """The step and the run of a model."""
@@ -122,7 +136,7 @@ def make_job(
 ) -> Job:
     """A job, named by what it is and by a hash of everything that can change its answers."""
     module = find_protocol(protocol)
-    cases = {"protocol": protocol, "version": module.Settings.VERSION, **identity(settings, "cases")}
+    cases, cases_name = _cases_of(protocol, settings)
     decisive = {
         "cases": cases,
         "answers": identity(settings, "answers"),
@@ -146,9 +160,22 @@ def make_job(
         spec,
         settings,
         decisive,
-        f"{protocol}-{title}-{short_hash(cases)}",
+        cases_name,
         given,
     )
+
+
+def unasked_job(protocol: str, settings: Any) -> Job:
+    """A job that asks nobody: its cases, which jobs with the same settings share."""
+    cases, name = _cases_of(protocol, settings)
+    return Job("", protocol, "", settings, {"cases": cases}, name)
+
+
+def _cases_of(protocol: str, settings: Any) -> tuple[dict[str, Any], str]:
+    """Everything that decides the cases, and what they are called."""
+    module = find_protocol(protocol)
+    cases = {"protocol": protocol, "version": module.Settings.VERSION, **identity(settings, "cases")}
+    return cases, f"{protocol}-{slug(module.title(settings))}-{short_hash(cases)}"
 
 
 def fingerprint_of(spec: str) -> dict[str, Any]:
@@ -164,6 +191,8 @@ def model_name(spec: str) -> str:
     """
     parsed = parse_spec(spec)
     last = parsed.name.rstrip("/").rpartition("/")[2]
+    if "prompt" in parsed.options:
+        return slug(f"{slug(last)} {PurePath(parsed.options['prompt']).stem}", 60)
     return slug(f"tiny {last}" if parsed.scheme == "tiny" else last)
 
 
@@ -204,11 +233,22 @@ def _located(value: Any, folder: Path) -> Any:
     scheme, colon, name = value.partition(":")
     if colon and scheme in SCHEMES:
         head, mark, options = name.partition("?")
-        return f"{scheme}:{_seen_from_here(head, folder)}{mark}{options}"
+        located = "&".join(_located_prompt(option, folder) for option in options.split("&"))
+        return f"{scheme}:{_seen_from_here(head, folder)}{mark}{located}"
     path, colon, part = value.rpartition(":")
     if colon and "." in path:
         return f"{_seen_from_here(path, folder)}:{part}"
     return _seen_from_here(value, folder) if "." in value or "/" in value else value
+
+
+def _located_prompt(option: str, folder: Path) -> str:
+    """An option of a spec, the file of a prompt as it is seen from here."""
+    key, _, value = option.partition("=")
+    return (
+        f"{key}={quote(_seen_from_here(unquote_plus(value), folder), safe=QUOTED)}"
+        if key == "prompt"
+        else option
+    )
 
 
 def _seen_from_here(name: str, folder: Path) -> str:
@@ -245,7 +285,7 @@ def make_plan(table: Mapping[str, Any], where: str = "plan") -> Plan:
             f"{where}: no protocol", why=f"known: {', '.join(PROTOCOLS)}", fix="a table such as [behaviour]"
         )
     groups = _groups(table.get("groups", {}), where)
-    models = _models(table.get("models", {}), where)
+    models = _prompted(_models(table.get("models", {}), where), table.get("prompts", []), where)
     models |= {spec: spec for group in groups.values() for spec in group.models}
     if not models:
         raise PlanError(f"{where}: no models", fix='models = ["predictions:answers.jsonl"]')
@@ -264,7 +304,8 @@ def make_plan(table: Mapping[str, Any], where: str = "plan") -> Plan:
             )
         tables[name] = make_settings(find_protocol(name).Settings, values, f"{where}: [{name}]")
         seeds = (tables[name].seed,) if "seed" in values else seeds
-    return Plan(models, tables, seeds, groups, where)
+    resources = read_resources(table.get("resources", {}), tuple(PROTOCOLS), f"{where}: [resources]")
+    return Plan(models, tables, seeds, groups, where, resources)
 
 
 def _seeds(table: Mapping[str, Any], where: str) -> tuple[int, ...]:
@@ -299,6 +340,30 @@ def _models(given: Any, where: str) -> dict[str, str]:
     return {name: _spec(name, table, where) for name, table in given.items()}
 
 
+def _prompted(models: dict[str, str], prompts: Any, where: str) -> dict[str, str]:
+    """Every model that is asked in words once for each prompt; others as they are."""
+    if not isinstance(prompts, list) or not all(isinstance(prompt, str) for prompt in prompts):
+        raise PlanError(
+            f"{where}: prompts = {prompts!r}",
+            why="a list of prompt files, or of names in shoal list prompts, is expected",
+            fix='prompts = ["sentiment-plain", "mine.toml"]',
+        )
+    if len(set(prompts)) < len(prompts):
+        raise PlanError(f"{where}: a prompt is there twice", fix="name each prompt once")
+    made: dict[str, str] = {}
+    for name, spec in models.items():
+        own = prompts if prompts and asked_in_words(spec) else []
+        if own and "prompt" in parse_spec(spec).options:
+            raise PlanError(
+                f"{where}: model {name} has a prompt, and the plan has prompts: two sources for one value",
+                fix="keep one of them",
+            )
+        mark = "&" if "?" in spec else "?"
+        each = {prompt: f"{spec}{mark}prompt={quote(prompt, safe=QUOTED)}" for prompt in own}
+        made |= {f"{name} {prompt}": one for prompt, one in each.items()} or {name: spec}
+    return made
+
+
 def _spec(name: str, table: Any, where: str) -> str:
     place = f"{where}: [models.{name}]"
     if not isinstance(table, Mapping) or not isinstance(table.get("spec"), str):
@@ -322,9 +387,10 @@ QUOTED = ",:/\\ "
 
 def _option(value: Any) -> str:
     """A value of a plan as it stands behind a spec; a list or a table is one of names."""
-    if isinstance(value, list | Mapping):
-        names = value if isinstance(value, Mapping) else list(map(str, value))
-        return labels_option(names)
+    if isinstance(value, Mapping):
+        return labels_option({key: str(word) for key, word in value.items()})
+    if isinstance(value, list):
+        return labels_option(list(map(str, value)))
     return str(value)
 
 
@@ -339,6 +405,14 @@ def _groups(given: Any, where: str) -> dict[str, Group]:
     twice = next((spec for spec in specs if specs.count(spec) > 1), None)
     if twice:
         raise PlanError(f"{where}: model {twice!r} is twice in [groups]", fix="a checkpoint has one place")
+    for name, group in groups.items():
+        others = {other: len(groups[other].models) for other in groups if other != name}
+        if group.before and others.get(group.before) != len(group.models):
+            raise PlanError(
+                f"{where}: [groups] {name}: before = {group.before!r}",
+                why=f"another group of {len(group.models)} models is expected, each what its model here was made of",
+                fix=nearest(group.before, others) or "the name of that group, its models in the same order",
+            )
     return groups
 
 
@@ -370,7 +444,10 @@ def _group(given: Any, place: str) -> Group:
                 why=f"a whole number for each of the {len(specs)} models is expected",
                 fix=f"{axis} = {list(range(len(specs)))}",
             )
-    group = Group(tuple(specs), tuple(table.get("steps", ())), tuple(table.get("seeds", ())))
+    before = table.get("before", "")
+    if not isinstance(before, str):
+        raise PlanError(f"{place}: before = {before!r}", fix='the name of another group: before = "base"')
+    group = Group(tuple(specs), tuple(table.get("steps", ())), tuple(table.get("seeds", ())), before)
     places = list(zip(group.seeds or group.models, group.steps or group.seeds, strict=False))
     if "steps" in table and "seeds" not in table:
         raise PlanError(
@@ -383,7 +460,7 @@ def _group(given: Any, place: str) -> Group:
     return group
 
 
-GROUP = ("models", "steps", "seeds")
+GROUP = ("models", "steps", "seeds", "before")
 
 
 def check_plan(plan: Plan) -> list[Job]:

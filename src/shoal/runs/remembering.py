@@ -6,7 +6,7 @@ import pickle
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ..models.ask import HasAnswered, example_id
+from ..models.ask import FarAway, HasAnswered, example_id
 from ..models.selfcheck import still_says
 from ..protocols.base import Built
 from ..records import Answer, Example
@@ -42,7 +42,7 @@ class Memory:
             return ask
         key = _key(job, built)
         known = self._answers.setdefault(key, {})
-        if known and not _still(model, known, built):
+        if known and not isinstance(model, FarAway) and not _still(model, known, built):
             known.clear()
             self._checks.pop(key, None)
 

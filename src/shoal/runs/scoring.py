@@ -7,14 +7,26 @@ from typing import Any
 
 from .. import __version__
 from ..errors import StoreError
+from ..files import collector_paused
 from ..models import load_model
 from ..models.ask import HasAnswered, NoAnswerError, by_mark, questions_of
 from ..models.selfcheck import check_answers
 from ..protocols import find_protocol
 from ..protocols.base import Built, Compared, identity
-from ..records import Case, Measures, Outcomes, Result, as_json, finding_as_json, finding_from_json, from_json
+from ..records import (
+    Case,
+    Measures,
+    Outcomes,
+    Result,
+    as_json,
+    finding_as_json,
+    finding_from_json,
+    from_json,
+    values_of,
+    verdicts_of,
+)
 from ..training.stage import Progress, silent
-from .columns import VALUES, KeptColumn, KeptColumns, KeptValues, verdict
+from .columns import VALUES, KeptColumn, KeptColumns, KeptValues
 from .plan import Job, Plan
 from .settings import make_settings
 from .store import RunStore
@@ -25,13 +37,15 @@ def result_of(job: Job, store: RunStore, progress: Progress = silent) -> Result:
     module, built = find_protocol(job.protocol), store.built(job, progress)
     model = _asked(job)
     try:
-        answers = by_mark(store.answers(job.id), questions_of(model, built.cases), built)
+        with collector_paused():
+            answers = by_mark(store.answers(job.id), questions_of(model, built.cases), built)
     except NoAnswerError as problem:
         path = store.job_folder(job.id) / "answers.jsonl"
         raise StoreError(
             f"{path}: not whole", why=str(problem), fix=f"rm {path}, then shoal run PLAN asks {job.id} again"
         ) from None
-    scored = module.score(job.settings, built, answers)
+    with collector_paused():
+        scored = module.score(job.settings, built, answers)
     checks = store.read_checks(job.id) + _checks(model, answers, built)
     return Result(
         _described(job, built.about, checks),
@@ -66,7 +80,7 @@ def _checks(model: object, answers: Mapping[str, Any], built: Built) -> list[dic
 
 def is_dead(result: Result) -> bool:
     """Whether the model answered nothing at all."""
-    return bool(result.outcomes) and all(outcome.error for outcome in result.outcomes)
+    return bool(result.outcomes) and set(verdicts_of(result.outcomes)) == {"e"}
 
 
 def failing_of(result: Result, positions: Iterable[int]) -> list[Case]:
@@ -91,11 +105,14 @@ def score_job(job: Job, store: RunStore, progress: Progress = silent) -> Result:
         {
             "scoring": scoring_of(job),
             "about": result.job["about"],
-            "outcomes": "".join(map(verdict, result.outcomes)),
+            "outcomes": verdicts_of(result.outcomes),
             "measures": [as_json(measure) for measure in result.measures],
             "findings": [finding_as_json(finding) for finding in result.findings],
         },
-        {VALUES: [outcome.value for outcome in result.outcomes], **result.columns},
+        {
+            VALUES: [None if value != value else value for value in values_of(result.outcomes)],
+            **result.columns,
+        },
     )
     return result
 

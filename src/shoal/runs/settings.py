@@ -61,14 +61,26 @@ def _plain(kind: type[Any], values: Mapping[str, Any], where: str) -> dict[str, 
                 fix=nearest(name, known) or "one of those",
             )
         table = next((hint for hint in known[name] if is_dataclass(hint)), None)
+        tables = next((hint for hint in map(_of_tables, known[name]) if hint is not None), None)
         if table is not None and isinstance(value, Mapping):
             value = _plain(cast("type[Any]", table), value, f"{where}: {name}")
+        elif tables is not None and isinstance(value, list | tuple):
+            value = [
+                _plain(tables, one, f"{where}: {name} {number}") if isinstance(one, Mapping) else one
+                for number, one in enumerate(value, start=1)
+            ]
         elif any(get_origin(hint) is tuple for hint in known[name]) and isinstance(value, str):
             value = [word for word in SEPARATOR.split(value) if word]
         elif any(get_origin(hint) is tuple for hint in known[name]) and isinstance(value, int | float):
             value = [value]
         found[name] = value
     return found
+
+
+def _of_tables(hint: Any) -> type[Any] | None:
+    """What each table of a list of tables is."""
+    inner = get_args(hint)[0] if get_origin(hint) is tuple else None
+    return inner if is_dataclass(inner) and isinstance(inner, type) else None
 
 
 def _hints(kind: type[Any]) -> list[tuple[Any, ...]]:

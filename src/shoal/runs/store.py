@@ -2,10 +2,13 @@
 
     runs/
       cases/behaviour-sentiment-91be77d0.jsonl         what every model is shown
+      cases/….partial.jsonl       while it is being built, where that takes long: what was found so far
       jobs/behaviour-my-model-sentiment-3f9c1a2b/
           job.json                what was asked, in full, and which cases
           checks.json             whether the answers can be trusted, as far as a few questions told
-          answers.partial.jsonl   while the model is being asked: whole batches, in the order of the batch plan
+          answers.partial.jsonl   while the model is being asked: whole batches, in the order of the batch plan;
+                                  of a model far away, answers as they came
+          spent.jsonl             tokens that every response of such a model took
           answers.jsonl           what the model said; its presence means the slow part is done
           answers.digest          what its content was when it was put there, so that damage shows; how many are errors
           measures.json           rebuilt from cases and answers whenever scoring changes; no model needed
@@ -17,25 +20,28 @@ Nothing else is consulted: no database, no status field to go stale. Locks are t
 the process that held them, however it ended.
 """
 
+import errno
 import hashlib
 import json
 import os
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
+from inspect import signature
 from itertools import chain
 from pathlib import Path
 from platform import node
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from filelock import FileLock, Timeout
+from filelock import BaseFileLock, FileLock, SoftFileLock, Timeout
 
 from ..errors import DataError, StoreError
-from ..files import digest, read_json_lines, sweep, writing
+from ..files import digest, read_json_lines, replacing, sweep, writing
+from ..models.prompted.money import read_spending
 from ..protocols import find_protocol
 from ..protocols.base import Built
 from ..records import Answer, Case, CasesLater
@@ -45,11 +51,16 @@ from .columns import KeptColumns, write_columns
 from .plan import Job
 
 if TYPE_CHECKING:
+    from .doing import Spread
     from .remembering import Memory
 
 WRITTEN_AT_ONCE = 10_000
 """Answers: stored predictions come as one batch, however many there are."""
 ERRORS = "errors"
+NO_LOCKS = (errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS)
+"""What a file system says that has no locks."""
+ENCODER = json.JSONEncoder(ensure_ascii=False)
+"""One for all lines: making one takes as long as writing a line."""
 PATIENCE = 2.0
 """Seconds of waiting for another process before it is said."""
 
@@ -59,6 +70,8 @@ class RunStore:
 
     memory: "Memory | None" = None
     """What models have said in this process, where that is to be used."""
+    spread: "Spread | None" = None
+    """Who asks the batches of one very large job, where several copies of the model do."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -89,8 +102,12 @@ class RunStore:
         with making(path.parent), self.lock(job.cases, wait=True, progress=progress):
             sweep(path.parent, path.name)
             if not path.exists() or not is_whole(path):
-                built = find_protocol(job.protocol).build(job.settings, progress)
+                so_far = path.with_suffix(".partial.jsonl")
+                build: Callable[..., Built] = find_protocol(job.protocol).build
+                goes_on = {"so_far": so_far} if "so_far" in signature(build).parameters else {}
+                built = build(job.settings, progress, **goes_on)
                 save_built(built, path)
+                so_far.unlink(missing_ok=True)
                 _remember(path, built)
 
     def mend_cases(self, job: Job, progress: Progress) -> None:
@@ -163,15 +180,14 @@ class RunStore:
         """
         path = self.folder / "locks" / f"{name}.lock"
         with making(path.parent):
-            lock = FileLock(path)
             try:
-                lock.acquire(timeout=PATIENCE if wait else 0)
+                lock = _locked(path, PATIENCE if wait else 0)
             except Timeout:
                 if not wait:
                     yield False
                     return
                 progress(self.waiting_for(name), 0, 0)
-                lock.acquire()
+                lock = _locked(path)
             holder = self._holder(name)
             try:
                 holder.write_text(json.dumps({"pid": os.getpid(), "host": node(), "since": time.time()}))
@@ -201,6 +217,11 @@ class RunStore:
         """Keep what the model's self-check said before it was asked in earnest."""
         with writing(self.job_folder(job_id) / "checks.json") as stream:
             json.dump(checks, stream, indent=1)
+
+    def add_check(self, job_id: str, check: dict[str, Any]) -> None:
+        """Keep what was found out while the model was asked; it takes the place of an earlier one of its name."""
+        others = [other for other in self.read_checks(job_id) if other["name"] != check["name"]]
+        self.write_checks(job_id, [*others, check])
 
     def has_checks(self, job_id: str) -> bool:
         """Whether the self-check was made, and what it said can be read."""
@@ -254,7 +275,7 @@ class RunStore:
 
     # Answers
 
-    def partial(self, job_id: str, sizes: Sequence[int]) -> "PartialAnswers":
+    def partial(self, job_id: str, sizes: Iterable[int]) -> "PartialAnswers":
         """Somewhere to keep answers batch by batch, with those that are there already."""
         return PartialAnswers(self.job_folder(job_id), sizes)
 
@@ -287,14 +308,50 @@ class RunStore:
     def errors(self, job_id: str) -> int:
         """To how many examples the model gave no answer; the answers are read only where their seal does not say."""
         kept = seal(self.job_folder(job_id) / "answers.jsonl")
-        words = kept.read_text().split() if kept.exists() else []
+        words = kept.read_text(errors="replace").split() if kept.exists() else []
         if len(words) == 3 and words[1] == ERRORS and words[2].isdecimal():
             return int(words[2])
         return sum(bool(row.error) for row in self.answers(job_id))
 
+    def reopen(self, job_id: str, rows: Sequence[Answer]) -> None:
+        """As if the model had said only this so far."""
+        folder = self.job_folder(job_id)
+        with writing(folder / "answers.partial.jsonl") as stream:
+            stream.writelines(line(row) for row in rows)
+        self.forget_answers(job_id)
+
+    def spending_file(self, job_id: str) -> Path:
+        """Where it stands what asking has cost, a line per response."""
+        return self.job_folder(job_id) / "spent.jsonl"
+
+    def spent(self, job_id: str) -> dict[str, int]:
+        """What asking has cost so far, in requests and tokens."""
+        return read_spending(self.spending_file(job_id))
+
+    def keep_spending(self, job_id: str, spending: Any) -> None:
+        """Let a model write down what it spends, and know what it has spent."""
+        spending.keep_in(self.spending_file(job_id))
+
     def forget_answers(self, job_id: str) -> None:
         """As if the model had not been asked."""
         (self.job_folder(job_id) / "answers.jsonl").unlink(missing_ok=True)
+
+
+def _locked(path: Path, seconds: float = -1) -> BaseFileLock:
+    """The operating system's own lock on a file; where the file system has none, a file whose presence is the lock.
+
+    Such a file outlives a process that is killed: on the same machine the next process sees that and takes it over, a
+    process on another machine waits, and says for whom.
+    """
+    try:
+        lock: BaseFileLock = FileLock(path)
+        lock.acquire(timeout=seconds)
+    except OSError as problem:
+        if problem.errno not in NO_LOCKS:
+            raise
+        lock = SoftFileLock(path.with_suffix(".held"))
+        lock.acquire(timeout=seconds)
+    return lock
 
 
 @lru_cache(maxsize=64)
@@ -377,12 +434,15 @@ class ThrownAway(RunStore):
         """Scored anew every time."""
         return None
 
+    def keep_spending(self, job_id: str, spending: Any) -> None:
+        """Nobody will look it up."""
+
     def write_measures(
         self, job_id: str, scored: dict[str, Any], columns: Mapping[str, Sequence[Any]]
     ) -> None:
         """Nobody will read them."""
 
-    def partial(self, job_id: str, sizes: Sequence[int]) -> "PartialAnswers":
+    def partial(self, job_id: str, sizes: Iterable[int]) -> "PartialAnswers":
         """Somewhere to gather the answers."""
         return AnswersInMemory(self._answers, job_id)
 
@@ -397,7 +457,7 @@ class PartialAnswers:
     done: int
     """How many whole batches were there already."""
 
-    def __init__(self, folder: Path, sizes: Sequence[int]) -> None:
+    def __init__(self, folder: Path, sizes: Iterable[int]) -> None:
         self.path = folder / "answers.partial.jsonl"
         self.final = folder / "answers.jsonl"
         self._errors = 0
@@ -405,7 +465,7 @@ class PartialAnswers:
         # Unbuffered: what could not be written must not be tried again behind our back when the file is closed.
         self._stream = self.path.open("ab", buffering=0)
 
-    def _cut(self, sizes: Sequence[int]) -> int:
+    def _cut(self, sizes: Iterable[int]) -> int:
         """Cut off what a crash left of a batch; gives the number of whole ones before it."""
         if not self.path.exists():
             return 0
@@ -425,8 +485,11 @@ class PartialAnswers:
         return [Answer(**json.loads(raw)) for raw in self.path.read_bytes().splitlines()]
 
     def begin_again(self) -> None:
-        """As if nothing had been asked."""
-        self._stream.truncate(0)
+        """As if nothing had been asked: another file, so that who follows this one sees that it is not going on."""
+        before, beside = self._stream, self.path.with_name(f".{self.path.name}.{os.getpid()}.tmp")
+        self._stream = beside.open("ab", buffering=0)
+        beside.replace(self.path)
+        before.close()
         self.done = self._errors = 0
 
     def add(self, rows: Sequence[Answer]) -> None:
@@ -446,6 +509,14 @@ class PartialAnswers:
         while content:
             content = content[self._stream.write(content) :]
         self._errors += sum(bool(row.error) for row in rows)
+
+    def arrange(self, rows: Sequence[Answer]) -> None:
+        """Have these rows in the place of what was kept as it came."""
+        self._stream.close()
+        with writing(self.path) as stream:
+            stream.writelines(map(line, rows))
+        self._errors = sum(bool(row.error) for row in rows)
+        self._stream = self.path.open("ab", buffering=0)
 
     def finish(self) -> None:
         """All answers are there: put them in place."""
@@ -481,6 +552,14 @@ class AnswersInMemory(PartialAnswers):
         """Keep a batch."""
         self._batches.append(rows)
 
+    def read(self) -> list[Answer]:
+        """Nothing was there before."""
+        return []
+
+    def arrange(self, rows: Sequence[Answer]) -> None:
+        """Have these rows in the place of what was kept as it came."""
+        self._batches = [rows]
+
     def finish(self) -> None:
         """All answers are there."""
         self._answers[self._job_id] = self._batches
@@ -494,16 +573,36 @@ def seal(path: Path) -> Path:
     return path.with_suffix(".digest")
 
 
-def write_seal(content: Path, path: Path, errors: int) -> None:
-    """Say what the content of a file is, so that damage to it shows, and how many of its answers are errors."""
+def write_seal(content: Path, path: Path, errors: int | None = None) -> None:
+    """Say what the content of a file is, so that damage to it shows; of answers also how many are errors."""
     with writing(seal(path)) as stream:
-        stream.write(f"{digest(content)}\n{ERRORS} {errors}\n")
+        stream.write(f"{digest(content)}\n" + ("" if errors is None else f"{ERRORS} {errors}\n"))
+
+
+@contextmanager
+def sealing(path: Path) -> Iterator[Path]:
+    """The place beside a file where its content is to be written; it takes its place with its seal."""
+    with making(path.parent), replacing(path) as beside:
+        yield beside
+        write_seal(beside, path)
+
+
+def is_kept(path: Path) -> bool:
+    """Whether a file is there as it was put there: what is not is made again. Without a seal it is taken as it is."""
+    if not path.exists():
+        return False
+    known = seal(path)
+    return not known.exists() or _fits(path, path.stat().st_mtime_ns, known.read_text(errors="replace"))
+
+
+@lru_cache(maxsize=1024)
+def _fits(path: Path, _changed: int, known: str) -> bool:
+    return known.split()[:1] == [digest(path)]
 
 
 def check_seal(path: Path) -> None:
     """Refuse a file that is not what it was when it was put in place."""
-    known = seal(path)
-    if known.exists() and known.read_text().split()[:1] != [digest(path)]:
+    if not is_kept(path):
         raise DataError(
             "its content is not what it was when it was written", fix="remove it: the same command asks again"
         )
@@ -535,7 +634,7 @@ def _read_json(path: Path) -> Any:
 def line(row: Answer) -> str:
     """An answer as it is kept; the mark only where there is one."""
     kept = {"example_id": row.example_id, "kind": row.kind, "data": row.data, "error": row.error}
-    return json.dumps({**kept, "mark": row.mark} if row.mark else kept, ensure_ascii=False) + "\n"
+    return ENCODER.encode({**kept, "mark": row.mark} if row.mark else kept) + "\n"
 
 
 @contextmanager

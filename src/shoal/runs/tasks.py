@@ -16,7 +16,8 @@ from ..files import sweep
 from ..training.stage import Progress, silent
 from .doing import ask_again, do
 from .plan import Job
-from .store import PATIENCE, RunStore
+from .resources import Resources
+from .store import PATIENCE, RunStore, is_kept
 from .training import BusyError, checkpoint, shared_stages, stage_names, train_shared, training_of
 
 BUSY = "\0busy "
@@ -40,6 +41,8 @@ class Task:
     retry_errors: bool = False
     since: float = 0.0
     """When the run began: what another process has tried since, and failed at, is not tried again."""
+    resources: Resources = Resources()
+    """What it takes of a machine, for executors that choose one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,31 +64,39 @@ class Executor(Protocol):
         ...
 
 
-def tasks_of(jobs: Sequence[Job], store: RunStore, *, retry_errors: bool = False) -> list[Task]:
-    """The stages that are shared and not kept yet, and every job."""
+def tasks_of(
+    jobs: Sequence[Job],
+    store: RunStore,
+    *,
+    retry_errors: bool = False,
+    resources: Mapping[str, Resources] | None = None,
+) -> list[Task]:
+    """The stages that are shared and not kept yet, and every job; `resources` by protocol."""
     shared, now = shared_stages(jobs), time.time()
     stages: dict[str, Task] = {}
     tasks = []
     for job in jobs:
-        needs = () if store.is_done(job.id) else _stage_tasks(job, store, shared, stages)
-        tasks.append(Task(job.id, job, None, needs, shared, retry_errors, now))
+        takes = (resources or {}).get(job.protocol, Resources())
+        own = shared.intersection(stage_names(job))
+        needs = () if store.is_done(job.id) else _stage_tasks(job, store, own, stages, takes)
+        tasks.append(Task(job.id, job, None, needs, own, retry_errors, now, takes))
     return [*stages.values(), *tasks]
 
 
 def _stage_tasks(
-    job: Job, store: RunStore, shared: frozenset[str], stages: dict[str, Task]
+    job: Job, store: RunStore, shared: frozenset[str], stages: dict[str, Task], takes: Resources
 ) -> tuple[str, ...]:
     """Adds the stages that this job shares; gives the last of them, which is all that the job waits for."""
-    if shared.isdisjoint(stage_names(job)):
+    if not shared:
         return ()
     training = training_of(job)
     assert training is not None
     needs: tuple[str, ...] = ()
     for number, (name, stage) in enumerate(zip(training.names, training.recipe.stages, strict=True)):
         # Marked stages are asked on the way; a frozen encoder is encoded together with what is asked.
-        if name not in shared or stage.marks or stage.frozen is not None or checkpoint(store, name).exists():
+        if name not in shared or stage.marks or stage.frozen is not None or is_kept(checkpoint(store, name)):
             continue
-        stages.setdefault(name, Task(name, job, number, needs, shared))
+        stages.setdefault(name, Task(name, job, number, needs, shared, resources=takes))
         needs = (name,)
     return needs
 
@@ -125,14 +136,21 @@ def _job(task: Task, store: RunStore, progress: Progress) -> str | None:
     with store.lock(job.id, wait=False) as mine:
         if not mine:
             return f"{BUSY}{job.id}"
-        if not store.is_done(job.id) and store.failed_since(job.id, task.since):
-            return store.error(job.id).strip().splitlines()[-1]
+        if (problem := problem_elsewhere(task, store)) is not None:
+            return problem
         sweep(store.job_folder(job.id))
         if task.retry_errors and store.is_done(job.id):
             ask_again(job, store, progress, task.shared)
         do(job, store, progress, task.shared)
         store.forget_error(job.id)
     return None
+
+
+def problem_elsewhere(task: Task, store: RunStore) -> str | None:
+    """What another process failed with that tried this job since the run began."""
+    if store.is_done(task.job.id) or not store.failed_since(task.job.id, task.since):
+        return None
+    return store.error(task.job.id).strip().splitlines()[-1]
 
 
 class Queue:

@@ -2,10 +2,12 @@
 
     runs/checkpoints/3f9c1a2b….safetensors   weights at the end of a stage that several jobs begin with
     runs/features/3f9c1a2b….npz              what a frozen encoder makes of every text, for all heads on top of it
+    runs/searches/3f9c1a2b….json             settings that were found by trying, with the score of every try
 
-Both are named by everything that decides them and can be deleted at any time: what is missing is made again.
+All are named by everything that decides them and can be deleted at any time: what is missing is made again.
 """
 
+import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -16,9 +18,9 @@ from typing import Any
 from ..files import replacing
 from ..protocols import find_protocol
 from ..records import Example
-from ..training.stage import Mark, Progress, Recipe
+from ..training.stage import Mark, Progress, Recipe, Search, Stage, Try
 from .plan import Job, short_hash
-from .store import RunStore, making
+from .store import RunStore, is_kept, making, sealing
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +98,7 @@ def train_model(
 
 def train_shared(training: Training, number: int, store: RunStore, progress: Progress) -> None:
     """Train up to the end of one stage and keep the weights, unless they are there."""
-    if checkpoint(store, training.names[number]).exists():
+    if is_kept(checkpoint(store, training.names[number])):
         return
     with threads(training.recipe.threads):
         model = training.recipe.base(training.seed)
@@ -115,9 +117,10 @@ def _train_stage(
     progress: Progress,
     mark: Mark,
 ) -> list[str]:
-    stage, name = training.recipe.stages[number], training.names[number]
+    name = training.names[number]
+    stage = _settled(store, training.recipe.stages[number], progress)
     with _turn(store, name, wanted=name in shared):
-        if name in shared and not stage.marks and checkpoint(store, name).exists():
+        if name in shared and not stage.marks and is_kept(checkpoint(store, name)):
             model.load_weights(checkpoint(store, name))  # another process has trained it meanwhile
             return []
         if stage.frozen is not None:
@@ -125,9 +128,47 @@ def _train_stage(
             _freeze(store, before, model, [*stage.frozen(), *asked], progress)
         notes = stage.train(model, training.seed, progress, mark)
         if name in shared and not stage.marks:
-            with making(checkpoint(store, name).parent), replacing(checkpoint(store, name)) as beside:
+            with sealing(checkpoint(store, name)) as beside:
                 model.save_weights(beside)
     return list(notes or ())
+
+
+def _settled(store: RunStore, stage: Stage, progress: Progress) -> Stage:
+    """The stage with settings that had to be found first; each search is made once for all jobs."""
+    if stage.settled is None:
+        return stage
+    return stage.settled([_found(store, search, progress) for search in stage.searches])
+
+
+def _found(store: RunStore, search: Search, progress: Progress) -> Try:
+    from ..training.search import best_try, run_search
+
+    name = short_hash(dict(search.identity), 16)
+    path = store.folder / "searches" / f"{name}.json"
+    with making(path.parent), store.lock(f"search-{name}", wait=False) as mine:
+        if not mine:
+            raise BusyError(f"search-{name}")
+
+        def keep(scores: list[float]) -> None:
+            tried = [
+                {**settings, "score": score} for settings, score in zip(search.tries, scores, strict=False)
+            ]
+            chosen = dict(best_try(search, scores)) if len(scores) == len(search.tries) else None
+            about = {"search": search.title, "chosen": chosen, "tried": tried, "of": len(search.tries)}
+            with replacing(path) as beside:
+                beside.write_text(json.dumps(about, indent=1))
+
+        scores = run_search(search, _scores_of(path), keep, progress)
+    return best_try(search, scores)
+
+
+def _scores_of(path: Path) -> list[float]:
+    """What a search that was stopped had found out; a damaged file tells nothing, and the search begins again."""
+    try:
+        scores = [row["score"] for row in json.loads(path.read_text())["tried"]]
+    except (FileNotFoundError, ValueError, KeyError, TypeError):
+        return []
+    return scores if all(isinstance(score, float) for score in scores) else []
 
 
 def _unmarked(name: str) -> None:
@@ -139,7 +180,7 @@ def _restore(training: Training, store: RunStore, model: Any, up_to: int | None 
     last = len(training.names) - 1 if up_to is None else up_to
     for number in range(last, -1, -1):
         path = checkpoint(store, training.names[number])
-        if path.exists() and not training.recipe.stages[number].marks:
+        if is_kept(path) and not training.recipe.stages[number].marks:
             model.load_weights(path)
             return number + 1
     return 0
@@ -177,9 +218,9 @@ def _freeze(
     with making(path.parent), store.lock(lock, wait=False) as mine:
         if not mine:
             raise BusyError(lock)
-        if not path.exists():
+        if not is_kept(path):
             table = model.features(wanted, lambda done, total: progress("encoding", done, total))
-            with replacing(path) as beside:
+            with sealing(path) as beside:
                 save_features(table, beside)
     model.frozen = load_features(path)
 

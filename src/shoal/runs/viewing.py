@@ -2,17 +2,16 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import repeat
 from typing import Any
 
 from ..errors import ModelError
-from ..explaining import explain
-from ..explaining.view import text_blocks
 from ..models import load_model
 from ..protocols import find_protocol
 from ..protocols.base import Compared
-from ..records import Case, Finding, Measure, Measures, Outcome, Result
+from ..records import Case, Finding, Measures, Outcome, Result
 from ..selecting import choose
-from ..views import Block, CaseList, Number, Section, Text, Words, expected_words, shown_cases
+from ..views import CaseList, Section, Text, WeighedWords, Words, expected_words, shown_cases
 from .plan import Job, Plan
 from .scoring import brief_result, results_of
 from .store import RunStore
@@ -58,6 +57,9 @@ def failing_sections(result: Result, only: Sequence[str] = ()) -> list[Section]:
 
 def explained_sections(result: Result, method: str, only: Sequence[str] = ()) -> list[Section]:
     """Why the worst cases fail: their texts, coloured by what counted for the answer and against it."""
+    from ..explaining import explain  # with its statistics half as much to load as all the rest
+    from ..explaining.view import weighed
+
     if "training" in result.job["identity"]:
         raise ModelError(
             f"{result.job['id']}: its model was trained in the run",
@@ -67,18 +69,14 @@ def explained_sections(result: Result, method: str, only: Sequence[str] = ()) ->
     failing = [case for case in result.failing(*only) if not case.meta.get("reading")][:EXPLAINED]
     examples = [example for case in failing for example in case.examples[:EXAMPLES]]
     explained = iter(explain(load_model(str(result.job["model"])), examples, method))
-    blocks: list[Block] = []
+    rows = []
     for case in failing:
-        blocks.append(Text([Words(case.id, "strong"), Words(f"  expected {expected_words(case)}", "quiet")]))
-        for example in case.examples[:EXAMPLES]:
+        for number, example in enumerate(case.examples[:EXAMPLES]):
             row = next(explained)
-            blocks += text_blocks(example, row)
-            output = Number(Measure("probability", row.output, 1), "quiet")
-            blocks.append(Text([Words(f"→ {row.label} ", "quiet"), output, Words(" %", "quiet")]))
-    note = (
-        f"{method}: green words count for the answer, red ones against it; the {len(failing)} worst failures."
-    )
-    return [Section("Why?", blocks=blocks, notes=[note])] if failing else []
+            about = [Words(case.id, "strong"), Words(f"  expected {expected_words(case)}", "quiet")]
+            rows.append(weighed(example, row, about if not number else "", with_answer=True))
+    note = f"{method}: the words of the {len(failing)} worst failures."
+    return [Section("Why?", blocks=[WeighedWords(rows, name="why")], notes=[note])] if failing else []
 
 
 def _first_group(case: Case) -> str:
@@ -94,7 +92,11 @@ def case_rows(result: Result, only: Sequence[str] = (), *, failing: bool = False
     ordered = sorted(positions, key=lambda position: _order(result.outcomes[position]))
     if failing:
         ordered = [position for position in ordered if _order(result.outcomes[position])[0] < PASSED]
-    return [_case_row(result, position) for position in ordered]
+    answers = result.columns.get("said")
+    return [
+        _case_row(result.cases[place], result.outcomes[place], None if answers is None else answers[place])
+        for place in ordered
+    ]
 
 
 FAILED, NO_ANSWER, PASSED = range(3)
@@ -106,25 +108,26 @@ def _order(outcome: Outcome) -> tuple[int, float]:
     return NO_ANSWER if outcome.error else PASSED, 0.0
 
 
-def _case_row(result: Result, position: int) -> dict[str, Any]:
-    case, outcome = result.cases[position], result.outcomes[position]
-    answers = result.columns.get("said")
-    verdicts = {True: "pass", False: "fail", None: "n/a"}
+VERDICTS = {True: "pass", False: "fail", None: "n/a"}
+
+
+def _case_row(case: Case, outcome: Outcome, answers: Sequence[str] | None) -> dict[str, Any]:
     return {
         "case_id": case.id,
         **case.groups,
-        "outcome": "error" if outcome.error else verdicts[outcome.passed],
+        "outcome": "error" if outcome.error else VERDICTS[outcome.passed],
         "value": outcome.value,
         "error": outcome.error,
         "labels": None if case.labels is None else list(case.labels),
         "examples": [list(example) for example in case.examples],
-        **({"said": list(answers[position])} if answers is not None else {}),
+        **({"said": list(answers)} if answers is not None else {}),
     }
 
 
 def each_case(result: Result) -> Iterator[dict[str, Any]]:
     """Every case in the order of the suite, one after the other: for results that are large."""
-    return (_case_row(result, position) for position in range(len(result.cases)))
+    answers = result.columns.get("said", repeat(None))
+    return map(_case_row, result.cases, result.outcomes, answers)
 
 
 def plan_measures(jobs: Sequence[Job], store: RunStore, compared: Mapping[str, Compared]) -> Measures:

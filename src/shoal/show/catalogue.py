@@ -3,6 +3,7 @@
 from ..data import FORMATS
 from ..explaining import EXPLAINERS
 from ..models import SCHEMES
+from ..models.prompted.prompt import PROMPTS
 from ..protocols import PROTOCOLS
 from ..runs.executors import EXECUTORS
 
@@ -10,8 +11,9 @@ from ..runs.executors import EXECUTORS
 def catalogue(what: str | None) -> str:
     """One table, or all of them with their names."""
     tables = {
-        "protocols": {name: about for name, (_, about) in PROTOCOLS.items()},
+        "protocols": {name: entry.question for name, entry in PROTOCOLS.items()},
         "models": {f"{scheme}:": about for scheme, (_, about) in SCHEMES.items()},
+        "prompts": PROMPTS,
         "suites": _suites(),
         "rules": _rules(),
         "formats": FORMATS,

@@ -1,6 +1,5 @@
 """Jobs in the terminal: what a plan means and how far it is."""
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -8,9 +7,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ..runs.estimate import Estimate
+from ..models.prompted.money import price_of
+from ..runs.estimate import Bill, Estimate
 from ..runs.plan import Job
 from ..runs.store import RunStore
+from ..text import json_line
 from .printable import printable
 
 MANY = 40
@@ -19,6 +20,11 @@ STYLES = {"done": "green", "failed": "red", "to do": "dim"}
 
 def state(job: Job, store: RunStore) -> tuple[str, str]:
     """done, failed, begun or to do; and what there is to say about it."""
+    word, note = _state(job, store)
+    return word, "; ".join(filter(None, [note, _spent(job, store)]))
+
+
+def _state(job: Job, store: RunStore) -> tuple[str, str]:
     if store.is_done(job.id):
         failed = store.errors(job.id)
         return "done", f"{failed:,} answers are errors: shoal run PLAN --retry-errors" if failed else ""
@@ -26,6 +32,16 @@ def state(job: Job, store: RunStore) -> tuple[str, str]:
         return "failed", error.strip().splitlines()[-1 if error.startswith("Traceback") else 0]
     kept = store.kept(job.id)
     return ("begun", f"{kept:,} answers kept") if kept else ("to do", "")
+
+
+def _spent(job: Job, store: RunStore) -> str:
+    """What asking a model over a network has cost; nothing of others."""
+    spent = store.spent(job.id)
+    if not spent["requests"]:
+        return ""
+    tokens = f"{spent['requests']:,} requests, {spent['input']:,} tokens read, {spent['output']:,} written"
+    price = price_of(job.model)
+    return f"{tokens}: {price.of(spent['input'], spent['output']):.4g} spent" if price else tokens
 
 
 def print_jobs(jobs: Sequence[Job], store: RunStore | None = None) -> None:
@@ -59,6 +75,27 @@ def print_estimate(found: Estimate) -> None:
     Console(highlight=False).print(Text(text))
 
 
+def print_bill(found: Bill) -> None:
+    """What asking over a network may cost."""
+    text = (
+        f"an estimate, rather too high: {found.requests:,} requests, {found.read:,} tokens to read, at most "
+        f"{found.written:,} to write"
+    )
+    cost = (
+        f": {found.cost:.4g}" if found.cost is not None else "; what that costs is not known without price="
+    )
+    Console(highlight=False).print(Text(text + cost))
+
+
+def print_prompts(shown: Mapping[str, Sequence[str]]) -> None:
+    """What would be sent, word by word."""
+    console = Console(highlight=False, soft_wrap=True)
+    for job_id, prompts in shown.items():
+        for number, prompt in enumerate(prompts, start=1):
+            console.print(Text(f"\n{job_id}, prompt {number}", "bold"))
+            console.print(Text("\n".join(map(printable, prompt.split("\n")))))
+
+
 def duration(seconds: float) -> str:
     """A length of time in words.
 
@@ -72,4 +109,4 @@ def duration(seconds: float) -> str:
 
 def as_json_lines(rows: Iterable[Mapping[str, Any]]) -> str:
     """Rows as JSON Lines."""
-    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    return "".join(json_line(row) for row in rows)

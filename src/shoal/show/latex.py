@@ -3,10 +3,24 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ..views import Block, CaseList, Cell, Row, Section, ShownCase, Table, Text, to_read
+from ..records import Measure
+from ..views import (
+    WEAK,
+    Block,
+    CaseList,
+    Cell,
+    Row,
+    Section,
+    ShownCase,
+    Table,
+    Text,
+    Weighed,
+    WeighedWords,
+    to_read,
+)
 from .cases import error_of, how_it_went, marked_edits
 from .escapes import escape_latex, plain_line
-from .pieces import piece_text, pieces_of, plain, tone_of, tones_of
+from .pieces import piece_text, pieces_of, plain, tone_of, tones_of, value_text
 from .tabled import TABLED, as_table, is_full, without_pictures
 
 NEEDS = r"% needs \usepackage{amssymb,booktabs}"
@@ -123,9 +137,34 @@ def _case(shown: ShownCase) -> str:
     return r"\item {}" + " \\\\\n".join(filter(None, lines))
 
 
+def weighed_latex(block: WeighedWords) -> str:
+    """An itemised list; words for the answer are underlined, words against it slanted, both with their number."""
+    items = [_weighed(example) for example in block.examples]
+    body = [r"\begin{itemize}", *items, r"\end{itemize}"] if items else []
+    legend = [*block.legend, "underlined: counts for the answer; emphasised: against it"]
+    return "\n".join(filter(None, [_comment([block.title]), *body, _comment(legend)]))
+
+
+def _weighed(example: Weighed) -> str:
+    lines = [_escaped(plain(example.about))]
+    for text in example.texts:
+        words = []
+        for word, value in text:
+            if value is None or abs(example.share(value)) < WEAK:
+                words.append(_escaped(word))
+                continue
+            number = value_text(Measure("attribution", value, 1)).replace("−", "-")
+            sign = "underline" if value > 0 else "emph"
+            words.append(rf"\{sign}{{{_escaped(word)}}}$^{{{number}}}$")
+        lines.append("".join(words))
+    lines.append(_escaped(plain(example.answer)))
+    return r"\item {}" + " \\\\\n".join(filter(None, lines))
+
+
 BLOCKS: Mapping[type[Block], Callable[[Any], str]] = {
     Text: text_latex,
     **dict.fromkeys(TABLED, table_latex),
     CaseList: case_list_latex,
+    WeighedWords: weighed_latex,
 }
 """Kind of block to what writes it."""

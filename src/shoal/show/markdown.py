@@ -4,10 +4,25 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ..views import Block, CaseList, Cell, Row, Section, ShownCase, Table, Text, to_read
+from ..records import Measure
+from ..views import (
+    STRONG,
+    WEAK,
+    Block,
+    CaseList,
+    Cell,
+    Row,
+    Section,
+    ShownCase,
+    Table,
+    Text,
+    Weighed,
+    WeighedWords,
+    to_read,
+)
 from .cases import error_of, how_it_went, marked_edits
 from .escapes import escape_markdown
-from .pieces import piece_text, pieces_of, plain, tone_of, tones_of
+from .pieces import piece_text, pieces_of, plain, tone_of, tones_of, value_text
 from .tabled import TABLED, as_table, is_full, without_pictures
 
 
@@ -114,9 +129,36 @@ def _case(shown: ShownCase) -> str:
     return "- " + "<br>\n".join(filter(None, (line.rstrip() for line in lines))).lstrip()
 
 
+def weighed_markdown(block: WeighedWords) -> str:
+    """Each text, behind a word what it counted; those that counted most are bold."""
+    title = f"**{escape_markdown(block.title)}**" if block.title else ""
+    examples = "\n".join(_weighed(example) for example in block.examples)
+    legend = "<br>".join(escape_markdown(words) for words in [*block.legend, WEIGHED])
+    return "\n\n".join(filter(None, [title, examples, legend]))
+
+
+WEIGHED = "In brackets how much a word counts: + for the answer, − against it."
+
+
+def _weighed(example: Weighed) -> str:
+    lines = [_sentence(example.about)]
+    for text in example.texts:
+        words = []
+        for word, value in text:
+            share = example.share(value)
+            tone = "strong" if abs(share) >= STRONG else ""
+            words.append(_piece(word, tone))
+            if value is not None and abs(share) >= WEAK:
+                words.append(f" ({escape_markdown(value_text(Measure('attribution', value, 1)))})")
+        lines.append("".join(words).strip())
+    lines.append(_sentence(example.answer))
+    return "- " + "<br>\n".join(" ".join(line.split("\n\n")) for line in filter(None, lines))
+
+
 BLOCKS: Mapping[type[Block], Callable[[Any], str]] = {
     Text: text_markdown,
     **dict.fromkeys(TABLED, table_markdown),
     CaseList: case_list_markdown,
+    WeighedWords: weighed_markdown,
 }
 """Kind of block to what writes it."""

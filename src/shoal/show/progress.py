@@ -1,9 +1,13 @@
-"""How far a step is, on standard error: a bar with rate and time left, or, in a log, a line every so often."""
+"""How far a step is, on standard error: a bar with rate and time left, or, in a log, a line every so often.
+
+Where nothing is heard for a minute a line says so: a model may hang.
+"""
 
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from threading import Event, Thread
 
 from ..text import printable
 from .jobs import duration
@@ -14,11 +18,20 @@ EVERY = 30.0
 """Seconds between the lines of a log: short commands write none."""
 
 
+SILENCE = 60.0
+"""Seconds without a word after which that is said."""
+
+
 @contextmanager
 def progress_bar() -> Iterator[Tell]:
     """Something to tell how far a step is."""
     if not sys.stderr.isatty():
-        yield line_by_line(lambda line: print(line, file=sys.stderr, flush=True))
+
+        def write(line: str) -> None:
+            print(line, file=sys.stderr, flush=True)
+
+        with silence_noticed(line_by_line(write), write) as tell_or_wait:
+            yield tell_or_wait
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
@@ -42,7 +55,40 @@ def progress_bar() -> Iterator[Tell]:
             speed = bar.tasks[list(tasks).index(step)].speed
             bar.update(tasks[step], completed=done, total=total, rate=f"{speed:,.0f}/s" if speed else "")
 
-        yield tell
+        with silence_noticed(tell, lambda line: bar.console.print(Text(line))) as tell_or_wait:
+            yield tell_or_wait
+
+
+@contextmanager
+def silence_noticed(tell: Tell, write: Callable[[str], None]) -> Iterator[Tell]:
+    """The same teller; where nothing comes through it for a minute, that is written, once for each silence."""
+    over, heard = Event(), (time.monotonic(), "the start")
+
+    def listen(step: str, done: int, total: int) -> None:
+        nonlocal heard
+        heard = time.monotonic(), f"{step}, {done:,} of {total:,}" if total else step
+        tell(step, done, total)
+
+    def watch() -> None:
+        told = None
+        while not over.wait(min(1.0, SILENCE)):
+            since, last = heard
+            if since != told and time.monotonic() - since >= SILENCE:
+                told = since
+                write(
+                    printable(
+                        f"no news for {duration(SILENCE)} since {last}; "
+                        "a python: model that hangs can be given ?timeout=SECONDS"
+                    )
+                )
+
+    thread = Thread(target=watch, name="listening for silence", daemon=True)
+    thread.start()
+    try:
+        yield listen
+    finally:
+        over.set()
+        thread.join()
 
 
 def line_by_line(write: Callable[[str], None], clock: Callable[[], float] = time.monotonic) -> Tell:

@@ -10,12 +10,15 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from ..errors import some
 from ..protocols.behaviour.hygiene import CHECKS, SEVERITIES, Finding, Hygiene, Severity
 from ..protocols.behaviour.suite import Suite
-from .printable import printable
+from .printable import on_one_line, printable
 
 ROWS: dict[Severity, int] = {"error": 5, "warning": 4, "note": 2}
 """How many findings of a kind are shown; the rest are counted."""
+NAMES = 20
+"""How many label names are shown."""
 IDS = 3
 """How many case ids are shown with each."""
 STYLES: dict[Severity, str] = {"error": "bold red", "warning": "yellow", "note": "cyan"}
@@ -144,12 +147,14 @@ def print_import(suite: Suite, lost: list[str], out: Path) -> None:
     examples = sum(len(case.examples) for case in suite.cases)
     kinds = ", ".join(f"{count:,} {name}" for name, count in types.items())
     clusters = len({case.cluster for case in suite.cases} - {""})
-    console.print(Text(f"{out}: {len(suite.cases):,} cases ({kinds}), {examples:,} examples"))
+    console.print(
+        Text(f"{on_one_line(str(out))}: {len(suite.cases):,} cases ({kinds}), {examples:,} examples")
+    )
     capabilities = {case.groups["capability"] for case in suite.cases}
     console.print(Text(f"  {len(suite.functionalities)} functionalities in {len(capabilities)} capabilities"))
     if suite.labels:
-        console.print(Text(f"  labels: {', '.join(suite.labels)}"))
+        console.print(Text(f"  labels: {some(map(on_one_line, suite.labels), NAMES)}"))
     if clusters:
         console.print(Text(f"  {clusters:,} templates, kept as clusters for the intervals"))
     for what in lost:
-        console.print(Text(f"  not carried over: {what}", "yellow"))
+        console.print(Text(f"  not carried over: {on_one_line(what)}", "yellow"))

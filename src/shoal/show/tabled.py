@@ -2,13 +2,27 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from math import isfinite
 from typing import Any
 
 from ..records import Measure
-from ..views import Bars, Cell, Column, Curves, Dots, HeatMap, Number, Row, Scatter, Strips, Table
+from ..views import (
+    Bars,
+    Cell,
+    Column,
+    Curves,
+    Dots,
+    HeatMap,
+    Number,
+    Row,
+    Scatter,
+    Strips,
+    Table,
+    WeighedWords,
+)
 from .pieces import pieces_of, place_text, plain
 
-Picture = Table | HeatMap | Curves | Strips | Bars | Scatter
+Picture = Table | HeatMap | Curves | Strips | Bars | Scatter | WeighedWords
 
 PICTURES = ("bar", "dots")
 COPIES = (*PICTURES, "interval", "n")
@@ -93,6 +107,24 @@ def scatter_table(block: Scatter) -> Table:
     return Table(columns, rows, block.name, block.title, block.legend)
 
 
+def weighed_table(block: WeighedWords) -> Table:
+    """A row per word."""
+    rows = [
+        Row([str(number), str(place), word, Number(Measure("attribution", value, int(isfinite(value))))])
+        for number, example in enumerate(block.examples, start=1)
+        for place, text in enumerate(example.texts, start=1)
+        for word, value in text
+        if value is not None
+    ]
+    columns = [
+        Column("example", "left"),
+        Column("text", "left"),
+        Column("word", "left"),
+        Column("attribution"),
+    ]
+    return Table(columns, rows, block.name, block.title, block.legend)
+
+
 TABLED: Mapping[type, Callable[[Any], Table]] = {
     Table: lambda table: table,
     HeatMap: heat_map_table,
@@ -100,6 +132,7 @@ TABLED: Mapping[type, Callable[[Any], Table]] = {
     Strips: strips_table,
     Bars: bars_table,
     Scatter: scatter_table,
+    WeighedWords: weighed_table,
 }
 
 

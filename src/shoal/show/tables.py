@@ -199,7 +199,9 @@ def _mark(number: Number, look: Look) -> str:
 
 def _interval(number: Number, measure: Measure, style: str, look: Look) -> Text:
     ends = interval_ends(measure)
-    return Text(f"{ends[0]:>{look.low}}{between(measure)}{ends[1]:>{look.high}}" if ends else "", style)
+    # The mark comes first: what follows the last digit would be cut off where it is blank.
+    mark = f"{on_one_line(number.mark)} " if number.mark else ""
+    return Text(f"{mark}{ends[0]:>{look.low}}{between(measure)}{ends[1]:>{look.high}}" if ends else "", style)
 
 
 def _value_and_interval(number: Number, measure: Measure, style: str, look: Look) -> Text:

@@ -4,14 +4,17 @@ To show a new kind of block: write a function from block and width to lines, and
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from rich.console import Console
 from rich.text import Text as Line
 
-from ..measures import quantity
+from ..measures import quantity, shown
 from ..records import Measure
 from ..views import (
+    STRONG,
+    WEAK,
     Bars,
     Block,
     CaseList,
@@ -30,6 +33,8 @@ from ..views import (
     Table,
     Text,
     Tones,
+    Weighed,
+    WeighedWords,
     to_read,
 )
 from .cases import error_of, how_it_went, marked_edits
@@ -130,6 +135,10 @@ def table_lines(block: Table, width: int) -> list[Line]:
 # Pictures
 
 
+CHANGED = 0.05
+"""A change smaller than this is not coloured."""
+
+
 def heat_map_lines(block: HeatMap, width: int) -> list[Line]:
     """Whole per cent, coloured; columns that do not fit come in blocks below each other."""
     names, above, last = [], {}, ""
@@ -154,8 +163,12 @@ def _heat(measure: Measure | None) -> Line:
     value, what = measure.value or 0.0, quantity(measure)
     if what.unit != "share":
         return Line(value_text(measure))
-    style = "green" if value >= 0.9 else "yellow" if value >= 0.5 else "red"
-    return Line(f"{100 * value:.0f}".replace("-", "−"), style if what.direction == "higher" else "")
+    whole = shown(value, replace(what, digits=0))
+    if what.signed:
+        style = "green" if value > CHANGED else "red" if value < -CHANGED else "dim"
+    else:
+        style = "green" if value >= 0.9 else "yellow" if value >= 0.5 else "red"
+    return Line(whole, style if what.direction == "higher" else "")
 
 
 def curves_lines(block: Curves, width: int) -> list[Line]:
@@ -260,9 +273,9 @@ def scatter_lines(block: Scatter, width: int) -> list[Line]:
 def case_list_lines(block: CaseList, width: int) -> list[Line]:
     """Each case with its variants below it; what an edit changed stands out."""
     lines = _title(block.title, width)
-    for number, shown in enumerate(block.cases):
+    for number, case in enumerate(block.cases):
         lines += [Line("")] if number else []
-        lines += case_lines(shown, width)
+        lines += case_lines(case, width)
     return [*lines, *_quiet(block.legend, width)]
 
 
@@ -295,6 +308,45 @@ def _below(shown: ShownCase, answers: Sequence[str]) -> Line:
     return line
 
 
+# Words
+
+
+WEIGHED = "underlined: counts for the answer; red: against it; bold: most"
+
+
+def weighed_lines(block: WeighedWords, width: int) -> list[Line]:
+    """Each text as it was written: words for the answer green and underlined, words against it red."""
+    lines: list[Line] = []
+    for number, example in enumerate(block.examples):
+        lines += [Line("")] if number else []
+        lines += [
+            *_paragraph(example.about, width),
+            *_weighed(example, width),
+            *_paragraph(example.answer, width),
+        ]
+    return [*_title(block.title, width), *lines, *_quiet([*block.legend, WEIGHED], width)]
+
+
+def _weighed(example: Weighed, width: int) -> list[Line]:
+    lines = []
+    for text in example.texts:
+        pieces = [(printable(word), weighed_style(example.share(value))) for word, value in text]
+        lines += fold(Line.assemble(*pieces), width)
+    return lines
+
+
+def weighed_style(share: float) -> str:
+    """How a word looks that counted so much of what the most important one did.
+
+    >>> weighed_style(0.8), weighed_style(-0.2), weighed_style(0.05)
+    ('bold underline green', 'red', '')
+    """
+    if abs(share) < WEAK:
+        return ""
+    side = "underline green" if share > 0 else "red"
+    return f"bold {side}" if abs(share) >= STRONG else side
+
+
 BLOCKS: Mapping[type[Block], Callable[[Any, int], list[Line]]] = {
     Text: text_lines,
     Table: table_lines,
@@ -304,5 +356,6 @@ BLOCKS: Mapping[type[Block], Callable[[Any, int], list[Line]]] = {
     Bars: bars_lines,
     Scatter: scatter_lines,
     CaseList: case_list_lines,
+    WeighedWords: weighed_lines,
 }
 """Kind of block to what shows it."""

@@ -116,16 +116,25 @@ def effective_cases(tables: Sequence[ClusterTable], level: float = 0.95) -> floa
     counted = len(tables) ** 2 / math.fsum(1 / number for number in clusters)
     if mean in (0, 1) or clusters == [1]:
         return counted
+    # A lone cluster beside others may stand or fall as a whole, and does so at no more than the variance of the mean.
+    whole = mean * (1 - mean)
+    variances = [
+        max(whole, cautious_variance(table, level)) if number == 1 else cautious_variance(table, level)
+        for table, number in zip(tables, clusters, strict=True)
+    ]
     # fsum: the same number whatever the order of functionalities.
-    variance = math.fsum(cautious_variance(table, level) for table in tables) / len(tables) ** 2
+    variance = math.fsum(variances) / len(tables) ** 2
     independent = mean * (1 - mean) / variance if variance > 0 else counted
-    degrees = _degrees(tables)
+    taken = math.fsum(each for each, number in zip(variances, clusters, strict=True) if number == 1)
+    degrees = _degrees(tables, taken)
     lowered = (normal_quantile(level) / t_quantile(level, degrees)) ** 2 if degrees > 0 else 1.0
     return independent * lowered
 
 
-def _degrees(tables: Sequence[ClusterTable]) -> float:
+def _degrees(tables: Sequence[ClusterTable], taken: float = 0.0) -> float:
     """As `degrees_of_freedom`, but fewer where few clusters make most of the variance.
+
+    What is `taken` for the variance of lone clusters is not estimated, and adds no doubt of its own.
 
     A variance of m clusters has a relative variance of 2 / (m-1) + kurtosis / m, which is 2 / degrees. With kurtosis 0
     that is m - 1; a rate of .9 in templates that stand or fall together has half of it.
@@ -143,7 +152,8 @@ def _degrees(tables: Sequence[ClusterTable]) -> float:
             free.append(2 / known)
     if not variances:
         return degrees_of_freedom(tables)
-    return math.fsum(variances) ** 2 / math.fsum(v**2 / f for v, f in zip(variances, free, strict=True))
+    known = math.fsum(v**2 / f for v, f in zip(variances, free, strict=True))
+    return (taken + math.fsum(variances)) ** 2 / known
 
 
 def cautious_variance(table: ClusterTable, level: float = 0.95) -> float:

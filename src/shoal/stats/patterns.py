@@ -220,10 +220,11 @@ def variant_table(sums: Sequence[ArrayLike], n: ArrayLike, clusters: ArrayLike) 
 # What an audit of labels says
 
 
-def audited_accuracy(accuracy: float, error: float) -> float:
-    """Sample accuracy if a share of the labels is wrong and errors fall evenly on two others; NaN where undefined.
+def audited_accuracy(accuracy: float, error: float, labels: int = 3) -> float:
+    """Sample accuracy if a share of the labels is wrong and errors fall evenly on the others; NaN where undefined.
 
-    >>> round(audited_accuracy(0.887, 0.05), 4)
-    0.9319
+    >>> round(audited_accuracy(0.887, 0.05), 4), round(audited_accuracy(0.86, 0.1, labels=2), 4)
+    (0.9319, 0.95)
     """
-    return (accuracy - error / 2) / (1 - 1.5 * error) if error < 2 / 3 else math.nan
+    other = 1 / (labels - 1)
+    return (accuracy - other * error) / (1 - (1 + other) * error) if (1 + other) * error < 1 else math.nan

@@ -30,6 +30,12 @@ EXACT_MODELS = 7
 """Up to so many models every exchange of them is looked at."""
 WORK = 5_000_000
 """Pairs that are looked at together over all exchanges, at the most."""
+FOLDS = 10
+"""Of more models than this, several are left out together."""
+LEARNED = 50_000
+"""From so many pairs on probe sets the weights of factors are learned, at the most."""
+NEWTON = 50
+"""Steps, at the most; a handful is enough."""
 
 
 # Probe sets
@@ -128,8 +134,8 @@ def few_shot_accuracy(order: Floats, truth: ArrayLike) -> float:
     return float(order[better, worse].mean()) if len(better) else math.nan
 
 
-def accuracy_by_set(means: Floats, truth: ArrayLike) -> Floats:
-    """The share of pairs that each set orders as the truth has it, ties one half: (sets,)."""
+def accuracy_by_set(means: Floats, truth: ArrayLike, ties: Ties = "half") -> Floats:
+    """The share of pairs that each set orders as the truth has it: (sets,). Ties that a coin decides count one half."""
     known = np.asarray(truth, np.float64)
     pairs = len(decided_pairs(known)[0])
     if not pairs:
@@ -137,13 +143,13 @@ def accuracy_by_set(means: Floats, truth: ArrayLike) -> Floats:
     best_first = np.argsort(-known, kind="stable")
     falling, by_model = -known[best_first], np.ascontiguousarray(means.T[best_first])
     slack = _slack(means)
-    agreeing = np.zeros(len(means), np.int64)
+    above, below = np.zeros(len(means), np.int64), np.zeros(len(means), np.int64)
     for place, row in enumerate(by_model):
         worse = by_model[np.searchsorted(falling, falling[place], side="right") :]
         differences = row - worse
-        agreeing += (differences > slack).sum(axis=0)
-        agreeing -= (differences < -slack).sum(axis=0)
-    return np.asarray((1 + agreeing / pairs) / 2, np.float64)
+        above += (differences > slack).sum(axis=0)
+        below += (differences < -slack).sum(axis=0)
+    return np.asarray(above / pairs if ties == "fail" else (1 + (above - below) / pairs) / 2, np.float64)
 
 
 def rank_correlations(means: Floats, truth: ArrayLike) -> Floats:
@@ -201,10 +207,13 @@ def _right_of(size: int, rates: Floats) -> Floats:
 # Models left out, models exchanged
 
 
-def over_models(order: Floats, truth: ArrayLike, level: float = 0.95) -> Interval | None:
+def over_models(
+    order: Floats, truth: ArrayLike, level: float = 0.95, ends: Interval = (0.0, 1.0)
+) -> Interval | None:
     """An interval of few-shot accuracy for other models like these: the jackknife over models, Student's t.
 
-    None where leaving out a model leaves no pair.
+    None where leaving out a model leaves no pair. `order` may be that of one factor less that of another, which lies
+    between other `ends`.
     """
     known = np.asarray(truth, np.float64)
     models = len(known)
@@ -217,7 +226,7 @@ def over_models(order: Floats, truth: ArrayLike, level: float = 0.95) -> Interva
     values = np.array(without)
     error = math.sqrt((models - 1) / models * float(((values - values.mean()) ** 2).sum()))
     middle, reach = few_shot_accuracy(order, known), t_quantile(level, models - 1) * error
-    return max(0.0, middle - reach), min(1.0, middle + reach)
+    return max(ends[0], middle - reach), min(ends[1], middle + reach)
 
 
 def exchange_p(
@@ -266,6 +275,7 @@ def resampled_accuracies(
     sets: int,
     resamples: int,
     rng: Generator,
+    ties: Ties = "half",
 ) -> Floats:
     """Few-shot accuracy of each factor on populations drawn again, with new probe sets each: (resamples, factors).
 
@@ -277,25 +287,78 @@ def resampled_accuracies(
         drawn = rng.integers(population, size=(population,), dtype=np.int64)
         probes = drawn[probe_sets(population, size, sets, rng)]
         for place, values in enumerate(factors):
-            accuracies[number, place] = accuracy_by_set(probe_means(values, probes), truth).mean()
+            accuracies[number, place] = accuracy_by_set(probe_means(values, probes), truth, ties).mean()
     return accuracies
+
+
+# Factors put together
+
+
+def combined_order(factors: list[Floats], truth: ArrayLike, rng: Generator) -> tuple[Floats, Floats] | None:
+    """The order by a logistic regression on the differences of several factors, and its weights by training.
+
+    P(i better than j) = σ(Σ w_f (F_f(i) - F_f(j))), without an intercept: exchanging i and j exchanges the answer. The
+    weights for a pair come from pairs of other models alone; more than ten models are dealt to ten folds, and both
+    folds of a pair are left out. Each difference is divided by its root mean square in training, and weights have a
+    standard normal prior, so that one pair of models to learn from does not give infinite ones. `factors` are means by
+    set and model, the larger the better or not. None where no pair of other models is left to learn from.
+    """
+    better, worse = decided_pairs(truth)
+    models = factors[0].shape[1]
+    fold = np.arange(models) if models <= FOLDS else rng.permutation(models) % FOLDS
+    apart = np.nan_to_num(np.stack([means[:, better] - means[:, worse] for means in factors]))
+    sides = np.sort(np.stack([fold[better], fold[worse]]), axis=0)
+    order, fitted = np.full((models, models), np.nan), []
+    for first, second in sorted(set(zip(*sides.tolist(), strict=True))):
+        is_other = ~np.isin(sides, (first, second)).any(axis=0)
+        if not is_other.any():
+            return None
+        kept = max(1, LEARNED // int(is_other.sum()))
+        learned = apart[:, :kept, is_other].reshape(len(factors), -1).T
+        scale = np.sqrt((learned**2).mean(axis=0))
+        scale[scale == 0] = 1.0
+        weights = _fit_order(learned / scale) / scale
+        is_pair = (sides[0] == first) & (sides[1] == second)
+        scores = np.einsum("f,fsp->sp", weights, apart[:, :, is_pair])
+        slack = SLACK * (float(np.abs(scores).max(initial=0.0)) or 1.0)
+        right = (scores > slack).mean(axis=0) + (np.abs(scores) <= slack).mean(axis=0) / 2
+        order[better[is_pair], worse[is_pair]], order[worse[is_pair], better[is_pair]] = right, 1 - right
+        fitted.append(weights)
+    return (order, np.array(fitted)) if fitted else None
+
+
+def _fit_order(differences: Floats) -> Floats:
+    """The weights that make the better of each pair come first, by Newton's method; prior N(0, 1) each."""
+    weights = np.zeros(differences.shape[1])
+    for _ in range(NEWTON):
+        wrong = special.expit(-differences @ weights)
+        slope = differences.T @ wrong - weights
+        curve = (differences * (wrong * (1 - wrong))[:, None]).T @ differences + np.eye(len(weights))
+        step = np.linalg.solve(curve, slope)
+        weights = weights + step
+        if np.abs(step).max() < 1e-9:
+            break
+    return weights
 
 
 # Two models, example by example
 
 
-def probability_better(only_first: float, only_second: float) -> float:
+def probability_better(only_first: float, only_second: float, prior: float = 1.0) -> float:
     """How probable it is that the first of two models is the better one, from the examples only one gets right.
 
     1 - I½(b + 1, c + 1): the share of such examples that go to the first is uniform beforehand. Examples both or
-    neither get right say nothing.
+    neither get right say nothing. `prior` is how many examples on either side the prior is worth, 1 being uniform:
+    with 10 the share lies between 29 and 71 % beforehand, as of models a few points apart.
 
     >>> round(probability_better(10, 2), 5), probability_better(0, 0)
     (0.98877, 0.5)
+    >>> round(probability_better(10, 2, prior=10), 3)
+    0.925
     """
     if min(only_first, only_second) < 0:
         raise ValueError(f"counts are not negative; got {only_first} and {only_second}")
-    return float(special.betainc(only_second + 1, only_first + 1, 0.5))
+    return float(special.betainc(only_second + prior, only_first + prior, 0.5))
 
 
 def effective_counts(sums: Floats, squares: Floats, others: Floats, other_squares: Floats) -> Floats:

@@ -368,6 +368,22 @@ def tost_two_samples(
     return _equivalence(float(a.mean() - b.mean()), math.sqrt(parts.sum()), degrees, margin, alpha)
 
 
+def tost_paired(scores_a: ArrayLike, scores_b: ArrayLike, margin: float, alpha: float = 0.05) -> Equivalence:
+    """The same of two models on the same items: whether the mean difference on new items is within ±margin.
+
+    >>> tost_paired([1, 1, 0, 1] * 200, [1, 1, 0, 1] * 200, margin=0.01).equivalent
+    True
+    >>> tost_paired([1, 1, 0, 1] * 20, [1, 0, 1, 1] * 20, margin=0.01).equivalent
+    False
+    """
+    differences = np.asarray(scores_a, dtype=np.float64) - np.asarray(scores_b, dtype=np.float64)
+    n = len(differences)
+    if n < 2:
+        raise ValueError(f"equivalence needs at least two items; got {n}")
+    error = float(differences.std(ddof=1)) / math.sqrt(n)
+    return _equivalence(float(differences.mean()), error, n - 1, margin, alpha)
+
+
 def sign_flip_over_runs(
     effect_sizes: ArrayLike, rng: Generator | None = None, shuffles: int = 10_000
 ) -> tuple[float, float]:
@@ -399,6 +415,22 @@ def disattenuated_correlation(
     a, b = a - a.mean(), b - b.mean()
     correlation = _share(float(a @ b), math.sqrt(float(a @ a) * float(b @ b)))
     return correlation / math.sqrt(reliability_x * reliability_y)
+
+
+def correlation(x: ArrayLike, y: ArrayLike, level: float = 0.95) -> tuple[float, Interval]:
+    """Pearson's r of two scores over runs, and Fisher's interval of it; NaN for that of fewer than four runs.
+
+    >>> r, (low, high) = correlation([1, 2, 3, 4, 5], [2, 1, 4, 3, 5])
+    >>> round(r, 3), round(low, 3), round(high, 3)
+    (0.8, -0.279, 0.986)
+    """
+    r = disattenuated_correlation(x, y, 1.0, 1.0)
+    n = len(np.asarray(x))
+    if n < 4 or math.isnan(r):
+        return r, (math.nan, math.nan)
+    reach = float(special.ndtri((1 + level) / 2)) / math.sqrt(n - 3)
+    z = math.atanh(min(max(r, -1.0), 1.0)) if abs(r) < 1 else math.copysign(math.inf, r)
+    return r, (math.tanh(z - reach), math.tanh(z + reach))
 
 
 def _matrix(values: ArrayLike) -> Floats:

@@ -22,7 +22,10 @@ class Loss(Protocol):
     """Logits to a loss: the mean over the cases of a batch."""
 
     def __call__(self, logits: Tensor, scale: Tensor | None = None) -> Tensor:
-        """`scale` multiplies the logits, a row per case or one for all: IRM's dummy classifier."""
+        """`scale` multiplies the logits, a row per case or one for all: IRM's dummy classifier.
+
+        A number for each label; of spans, for each token.
+        """
         ...
 
 
@@ -41,6 +44,8 @@ class Batch:
     kind: str = "iid"
     cases: int = 0
     """How many cases the loss is the mean of."""
+    multipliers: int = 0
+    """How many numbers `scale` has for a case; 0: as many as there are labels."""
     floor: Callable[[Tensor], float] = no_floor
     """Logits to what no model could get the loss below: soft labels and the paper's invariance have entropy."""
 

@@ -4,6 +4,8 @@
     Invariant   an original whose variants should be answered alike   INV
     Directed    the same, with a way the answer must not move         DIR of sentiment
     Several     examples with a label each, up to three per visit     DIR of paraphrase
+    Answered    a context, a question, and where the answer stands    MFT, i.i.d. of reading
+    Alike       a question whose variants have the answer's place     INV of reading
 
 An item counts as one wherever sizes are counted, and `share` says how many places of a batch it takes
 (`docs/method/beluga.md` 1.6). Labels are soft: probabilities in the order of the model's own labels.
@@ -75,7 +77,38 @@ class Several:
     share: ClassVar[int] = 3
 
 
-Item = Labelled | Invariant | Directed | Several
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A context and its question, with everywhere that the answer stands in the context."""
+
+    example: Example
+    places: tuple[tuple[int, int], ...]
+    """Each as (first letter, behind the last letter)."""
+    window: int = 0
+    """Which part of a context that is longer than the model takes."""
+    share: ClassVar[int] = 1
+
+    @property
+    def examples(self) -> tuple[Example, ...]:
+        """Everything that training may show of it."""
+        return (self.example,)
+
+
+@dataclass(frozen=True, slots=True)
+class Alike:
+    """A context and its question, with variants in which the answer stands where it did; as with `Invariant`."""
+
+    original: Example
+    variants: tuple[Example, ...]
+    share: ClassVar[int] = 2
+
+    @property
+    def examples(self) -> tuple[Example, ...]:
+        """Everything that training may show of it."""
+        return (self.original, *self.variants)
+
+
+Item = Labelled | Invariant | Directed | Several | Answered | Alike
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,11 +157,17 @@ def pools(environments: Iterable[Environment]) -> list[Environment]:
 
 def _check(item: Item, where: str) -> None:
     match item:
-        case Invariant(variants=()) | Directed(variants=()) | Several(examples=()):
+        case Invariant(variants=()) | Directed(variants=()) | Several(examples=()) | Alike(variants=()):
             raise DataError(
                 f"{where}: an item without anything to set beside it",
                 why=repr(item),
                 fix="give it variants, or leave it out",
+            )
+        case Answered(places=()):
+            raise DataError(
+                f"{where}: an answer that stands nowhere in its context",
+                why=repr(item)[:300],
+                fix="an answer that is a piece of the context",
             )
         case Several(examples=examples, targets=targets) if len(examples) != len(targets):
             raise DataError(

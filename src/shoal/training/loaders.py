@@ -9,7 +9,7 @@ A loader draws batches from items of one class. Two feeds say which batches a st
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import torch
@@ -19,7 +19,8 @@ from torch import Tensor
 from ..errors import PlanError, nearest
 from . import losses
 from .batch import Batch, Loss, Rows, Source
-from .environments import Directed, Environment, Invariant, Item, Labelled, Several, pools
+from .environments import Alike, Answered, Directed, Environment, Invariant, Item, Labelled, Several, pools
+from .spans import WAYS, AlikeLoader, AnsweredLoader
 
 SHOWN = 3
 """How many examples of a `Several` one visit shows at the most."""
@@ -34,12 +35,14 @@ class Losses:
     labels: str = "softmax"
     invariance: str = "paper"
     direction: str = "paper"
+    spans: str = "context"
 
     def __post_init__(self) -> None:
         for name, known in (
             ("labels", losses.LABEL_LOSSES),
             ("invariance", losses.INVARIANCE_LOSSES),
             ("direction", losses.DIRECTION_LOSSES),
+            ("spans", WAYS),
         ):
             found = getattr(self, name)
             if found not in known:
@@ -55,6 +58,11 @@ class Losses:
 
 class BoundedLoss(Loss, Protocol):
     """A loss that knows what no model could get it below."""
+
+    @property
+    def multipliers(self) -> int:
+        """How many numbers `scale` has for a case; 0: as many as there are labels."""
+        ...
 
     def floor(self, logits: Tensor) -> float:
         """Of a batch with these logits."""
@@ -146,11 +154,13 @@ class DirectedLoader(PairLoader):
         return DirectionLoss([self.directions[item] for item in chosen.tolist()], self.loss.direction)
 
 
-LOADERS: dict[type[Item], Callable[[Any, Source, Losses], Loader]] = {
+LOADERS: dict[type[Item], Callable[[Any, Any, Losses], Loader]] = {
     Labelled: LabelledLoader,
     Invariant: PairLoader,
     Directed: DirectedLoader,
     Several: SeveralLoader,
+    Answered: AnsweredLoader,
+    Alike: AlikeLoader,
 }
 
 
@@ -163,6 +173,7 @@ class LabelLoss:
 
     targets: Tensor
     kind: str
+    multipliers: ClassVar[int] = 0
 
     def __call__(self, logits: Tensor, scale: Tensor | None = None) -> Tensor:
         """The mean over examples."""
@@ -181,6 +192,7 @@ class InvarianceLoss:
     """The loss of pairs that should be answered alike; only the variant is scaled."""
 
     kind: str
+    multipliers: ClassVar[int] = 0
 
     def __call__(self, logits: Tensor, scale: Tensor | None = None) -> Tensor:
         """The mean over pairs."""
@@ -200,6 +212,7 @@ class DirectionLoss:
 
     directions: Sequence[str]
     kind: str
+    multipliers: ClassVar[int] = 0
 
     def __call__(self, logits: Tensor, scale: Tensor | None = None) -> Tensor:
         """The mean over pairs."""
@@ -313,4 +326,6 @@ def _loader(environment: Environment, source: Source, loss: Losses) -> Loader:
 
 def _batch(environment: Environment, loader: Loader, chosen: Rows, source: Source, rng: Generator) -> Batch:
     rows, cases, loss = loader.show(chosen, rng)
-    return Batch(environment.name, source.take(rows), loss, environment.kind, cases, loss.floor)
+    return Batch(
+        environment.name, source.take(rows), loss, environment.kind, cases, loss.multipliers, loss.floor
+    )

@@ -20,11 +20,12 @@ import torch
 from numpy.random import Generator
 
 from ..errors import ModelError, PlanError
-from .batch import Batch, Tokens, Vectors
+from .batch import Batch, Source, Tokens, Vectors
 from .environments import Environment
 from .how import How
 from .loaders import ByEnvironment, EveryItem, Feed, Losses
 from .methods import Method, Phase, Vanilla
+from .spans import Windows
 from .stage import Mark, Progress
 from .stepper import Learner, Stepper
 
@@ -74,14 +75,17 @@ def train(
 ) -> Log:
     """Train the network of a model in place; `mark` is called with each of `marks` when the epoch of that name ends.
 
-    `losses` names variants: labels, invariance, direction (`losses.py`). Without environments there is nothing to do.
+    `losses` names variants: labels, invariance, direction, spans (`losses.py`). Without environments there is nothing
+    to do.
     """
     loss = Losses(**losses or {})
     examples = [example for one in environments for item in one.items for example in item.examples]
+    windows = Windows(model, examples, loss.spans) if model.trained == "extract" else None
+    environments = [windows.cut(one) for one in environments] if windows else environments
 
     def leg(phase: Phase) -> _Leg:
         def feed(rng: Generator) -> Feed:
-            return _feed(model, environments, examples, method, phase, rng, loss)
+            return _feed(model, environments, windows or examples, method, phase, rng, loss)
 
         per_epoch = method.steps_per_epoch(environments, phase.how.batch) if environments else 0
         return _Leg(phase, per_epoch, feed)
@@ -89,13 +93,15 @@ def train(
     method.start(environments)
     learner = Learner(model.network(model.trained), model.forward)
     legs = [leg(phase) for phase in method.phases(how)]
-    return _walk(learner, method, legs, seed, progress, mark, marks)
+    log = _walk(learner, method, legs, seed, progress, mark, marks)
+    log.notes += windows.notes() if windows else []
+    return log
 
 
 def _feed(
     model: Any,
     environments: Sequence[Environment],
-    examples: Sequence[Any],
+    examples: Sequence[Any] | Windows,
     method: Method,
     phase: Phase,
     rng: Generator,
@@ -104,7 +110,11 @@ def _feed(
     how = phase.how
     if not phase.frozen:
         model.frozen = None  # what is known of its encoder is about to be out of date
-    source = (Vectors if phase.frozen and model.head is not None else Tokens)(model, examples)
+    source: Source
+    if isinstance(examples, Windows):
+        source = examples
+    else:
+        source = (Vectors if phase.frozen and model.head is not None else Tokens)(model, examples)
     if not method.by_environment:
         # Features need no padding; and a head of several layers is to learn from the same batches as one of one.
         by_length = how.group_by_length and not phase.frozen

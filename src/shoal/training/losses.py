@@ -6,6 +6,10 @@ All take logits, never probabilities: (cases, labels). Each gives the mean over 
     independent_sigmoids   the same as BELUGA's code has it for sentiment
     invariance          INV, eq. 5, and its variants
     direction           DIR, eq. 6, and a margin on log-odds that still has a gradient where eq. 6 has none
+    spans               MFT and i.i.d. of reading: where an answer starts and ends
+    aligned_spans       INV of reading: the same over the tokens that two texts share
+
+Those of reading take (cases, tokens, 2): how well an answer would start, and end, at each token.
 """
 
 from collections.abc import Callable, Sequence
@@ -111,6 +115,32 @@ def _log_odds(logits: Tensor, column: Tensor) -> Tensor:
     """log p_c - log(1 - p_c), from the logits so that nothing is lost near 0 and 1."""
     others = logits.scatter(1, column, float("-inf")).logsumexp(dim=1)
     return logits.gather(1, column).squeeze(1) - others
+
+
+# Reading
+
+NOWHERE = -1e4
+"""The logit of a token that does not take part; its probability is 0 and its logarithm finite."""
+
+
+def spans(logits: Tensor, wanted: Tensor, real: Tensor) -> Tensor:
+    """-½ log Σ_j p_start(s_j) - ½ log Σ_j p_end(e_j) over the occurrences j of the answer.
+
+    `wanted` says for each token whether some occurrence starts, and ends, there; `real` which tokens are no padding.
+    """
+    every = logits.masked_fill(~real[..., None], NOWHERE).logsumexp(dim=1)
+    right = logits.masked_fill(~wanted, NOWHERE).logsumexp(dim=1)
+    return (every - right).mean()
+
+
+def aligned_spans(original: Tensor, variant: Tensor, real: Tensor) -> Tensor:
+    """½ Σ over start and end of -Σ_t p0_t log p1_t, for each case: softmax over the aligned tokens t only.
+
+    Both are logits at the aligned tokens, in the same order; `real` says how many of them a case has. With gradients
+    through both sides, as in eq. 5.
+    """
+    before, after = (side.masked_fill(~real[..., None], NOWHERE) for side in (original, variant))
+    return -(before.softmax(dim=1) * after.log_softmax(dim=1)).sum(dim=1).mean(dim=1)
 
 
 LABEL_LOSSES: dict[str, Callable[[Tensor, Tensor], Tensor]] = {

@@ -25,6 +25,25 @@ Mark = Callable[[str], None]
 """Called by a stage when it has come to one of its marks; the model is asked there and then."""
 
 
+Try = Mapping[str, Any]
+"""Settings that are tried."""
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """Settings that are found by trying. Stages that name the same search share what it finds."""
+
+    title: str
+    identity: Mapping[str, Any]
+    """Everything that decides what is found."""
+    tries: Sequence[Try]
+    """Of those that do equally well the first is taken."""
+    base: Callable[[Progress], Any]
+    """The model that every try starts from; made once."""
+    score: Callable[[Any, Try, Progress], float]
+    """Train such a model by one try, in place, and say how good it is."""
+
+
 @dataclass(frozen=True, slots=True)
 class Stage:
     """One training."""
@@ -42,6 +61,10 @@ class Stage:
     frozen: Callable[[], Sequence[Example]] | None = None
     """Where the encoder does not change: every example that this stage, or one like it, trains on. They are then
     encoded once, for all stages that start from the same weights."""
+    searches: tuple[Search, ...] = ()
+    """What has to be found before this stage is trained."""
+    settled: "Callable[[Sequence[Try]], Stage] | None" = None
+    """What was found, one for each search, to the stage that is then trained in the place of this one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,13 +14,11 @@ from shoal.protocols.behaviour.build import (
     half_half,
     load_suite,
     split_cases,
-    suite_cases,
     without_duplicates,
 )
 from shoal.protocols.behaviour.iid import load_iid
-from shoal.protocols.behaviour.learning.folds import parts
 from shoal.protocols.behaviour.rules import Expect
-from shoal.protocols.behaviour.settings import Settings, Train
+from shoal.protocols.behaviour.settings import Settings
 
 LABEL = Expect("pred_equals_label")
 
@@ -104,19 +102,6 @@ def test_ids_of_thousands_of_digits_are_names():
     for name in ("9" * 5000, "10", "9"):
         made.add_case("f", name, case("a", label=0))
     assert len(split_cases(made.cases, by_content=False)) == 3
-
-
-def test_nothing_is_trained_on_a_suite_that_asks_for_answers_in_words():
-    for settings in (
-        Settings(suite="reading", train=Train(), iid="reading"),
-        Settings(suite="reading", iid="reading"),
-    ):
-        with pytest.raises(
-            PlanError, match=r"suite 'reading' asks for answers in words[\s\S]*try: leave out train"
-        ):
-            suite_cases(settings, "")
-    with pytest.raises(PlanError, match="answers in words"):
-        parts(Settings(suite="reading", train=Train(), iid="reading"))
 
 
 def test_i_i_d_data_has_every_label_of_the_suite():

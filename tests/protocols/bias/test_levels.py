@@ -249,3 +249,11 @@ def test_checkpoints_that_spread_by_the_margin_are_called_alike_in_one_of_twenty
         equivalence(tmp_path, rng.normal(0.8, 0.01, 5).round(5)).facts["equivalent"] for _ in range(trials)
     ]
     assert np.mean(alike) <= below(0.05, trials)
+
+
+def test_checkpoints_that_tie_are_not_known_exactly():
+    answers = np.where(np.arange(5)[:, None] < [3, 3], 1.0, -1.0)
+    rows = Measures(bias.compare(settings(), crows_results(answers)).measures)
+    for name in ("mean over checkpoints", "sd over checkpoints"):
+        (row,) = [row for row in rows.where(name, category="age") if row.groups["of"] == "stereotype score"]
+        assert row.interval[1] - row.interval[0] > 0.2

@@ -238,3 +238,83 @@ def test_the_paper_takes_the_product_of_pieces():
     assert sentence_score(settings(profile="reference"), data) == pytest.approx(0.3)
     assert sentence_score(settings(profile="paper"), data) == pytest.approx(np.log(0.05))
     assert sentence_score(settings(profile="paper", pieces="mean"), data) == pytest.approx(0.3)
+
+
+# Before and after
+
+
+def mitigated(before, after):
+    """Checkpoints and what was made of each."""
+    old = crows(before, "base")
+    new = crows(after, "debiased")
+    made = [
+        Result(
+            {**result.job, "before": "base", "before model": old[run].job["model"]}, result.cases, result.outcomes,
+            result.measures, result.columns,
+        )
+        for run, result in enumerate(new)
+    ]  # fmt: skip
+    return [*old, *made]
+
+
+def difference(results):
+    together = bias.compare(settings(), results)
+    (row,) = [
+        row
+        for row in together.measures
+        if row.name == "difference between recipes" and row.groups["category"] == "all"
+    ]
+    return row, together
+
+
+def test_each_checkpoint_is_held_against_what_it_was_made_of():
+    rng = np.random.default_rng(4)
+    before = rng.normal(size=(150, 1)) + rng.normal(0, 0.6, (1, 4)) + rng.normal(0, 0.2, (150, 4))
+    after = before - 0.4
+    results = mitigated(before, after)
+    row, together = difference(results)
+    shares = [(table > 0).mean(axis=0) for table in (before, after)]
+    assert row.value == pytest.approx((shares[1] - shares[0]).mean())
+    assert row.groups["recipe"] == "base to debiased"
+    assert row.facts["means"] == {
+        "base": pytest.approx(shares[0].mean()),
+        "debiased": pytest.approx(shares[1].mean()),
+    }
+    # Checkpoints differ widely, what was done to them does not: only as pairs do they tell.
+    unpaired, _ = difference([*results[:4], *crows(after, "debiased")])
+    assert np.subtract(*reversed(row.interval)) < np.subtract(*reversed(unpaired.interval))
+    assert row.facts["p"] < 0.05 < unpaired.facts["p"]
+    # In whatever order the plan has them, and the jobs are done.
+    again, _ = difference([*results[4:][::-1], *results[:4]])
+    assert again.value == pytest.approx(row.value) and again.interval == pytest.approx(row.interval)
+    text, files = printed(results, together)
+    assert "crows before and after" in text and "4 pairs of checkpoints" in text
+    assert "base to debiased" in files["between_recipes"]
+
+
+def test_mitigation_that_does_nothing_is_called_something_in_no_more_than_one_of_twenty():
+    rng, trials, alarms = np.random.default_rng(5), 60, 0
+    for _ in range(trials):
+        before = rng.normal(size=(60, 1)) + rng.normal(0, 0.4, (1, 3)) + rng.normal(size=(60, 3))
+        row, _ = difference(mitigated(before, before + rng.normal(0, 0.3, (1, 3)) + rng.normal(size=(60, 3))))
+        alarms += row.facts["p"] <= 0.05
+    assert alarms / trials <= 0.05 + 2 * (0.05 * 0.95 / trials) ** 0.5
+
+
+def test_one_model_and_its_copy_are_one_pair_for_new_items_only():
+    rng = np.random.default_rng(6)
+    before = rng.normal(size=(200, 1))
+    row, together = difference(mitigated(before, before - 0.6))
+    assert row.interval is not None and row.interval_method == "t over items" and row.facts["p"] < 0.01
+    text, _ = printed(mitigated(before, before - 0.6), together)
+    assert "for no other checkpoint" in " ".join(text.split())
+
+
+def test_a_group_made_of_another_names_it_and_has_as_many():
+    table = {"bias": {"data": "example"}, "groups": {"base": ["hf:a", "hf:b"]}}
+    after = {"models": ["hf:c", "hf:d"], "before": "base"}
+    plan = make_plan({**table, "groups": {**table["groups"], "debiased": after}})
+    assert plan.group_of("hf:d") == {"group": "debiased", "before": "base", "before model": "hf:b"}
+    for wrong in ({"before": "basis"}, {"before": "debiased"}, {"models": ["hf:c"]}, {"before": 3}):
+        with pytest.raises(PlanError, match="before = "):
+            make_plan({**table, "groups": {**table["groups"], "debiased": {**after, **wrong}}})

@@ -206,3 +206,171 @@ def test_two_models_are_compared_by_the_mean_that_is_shown(aggregate, tmp_path):
     assert row.rates == pytest.approx(tuple(shown))
     assert row.difference == pytest.approx(shown[1] - shown[0])
     assert row.difference == pytest.approx({"micro": -1 / 6, "per_term": (-2 / 3 + 0 + 1 / 2) / 3}[aggregate])
+
+
+# Against naive code
+
+
+@pytest.fixture(scope="module")
+def bytes_model():
+    """A RoBERTa with random weights, whose pieces of words carry the blank before them."""
+    import torch
+    import transformers
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
+
+    from shoal.models.fresh import fresh_model
+
+    pieces = Tokenizer(models.BPE())
+    pieces.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    pieces.decoder = decoders.ByteLevel()
+    special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
+    text = ["the chess player was asian and fox and unbelievable .", "he was believable"] * 20
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    pieces.train_from_iterator(
+        text, trainers.BpeTrainer(vocab_size=320, special_tokens=special, initial_alphabet=alphabet)
+    )
+    pieces.post_processor = processors.RobertaProcessing(("</s>", 2), ("<s>", 0), add_prefix_space=False)
+    named = dict(
+        zip(("cls_token", "pad_token", "sep_token", "unk_token", "mask_token"), special, strict=True)
+    )
+    tokenizer = transformers.PreTrainedTokenizerFast(
+        tokenizer_object=pieces, bos_token="<s>", eos_token="</s>", model_max_length=60, **named
+    )
+    torch.manual_seed(3)
+    sizes = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
+    config = transformers.RobertaConfig(
+        vocab_size=len(tokenizer), max_position_embeddings=64, pad_token_id=1, initializer_range=0.2, **sizes
+    )
+    return fresh_model("made here", "masked", transformers.RobertaForMaskedLM(config).eval(), tokenizer)
+
+
+def chance(model, text, place, piece):
+    """The probability of a piece at the mask with this number in a text."""
+    import torch
+
+    encoded = model.tokenizer(text, return_tensors="pt")
+    masks = (encoded["input_ids"][0] == model.tokenizer.mask_token_id).nonzero()[:, 0].tolist()
+    with torch.no_grad():
+        logits = model.network("masked")(encoded["input_ids"]).logits[0, masks[place]]
+    return float(logits.double().softmax(-1)[piece])
+
+
+def authors(model, context, word):
+    """A filler's score as the authors' loader and generator give it: every gap alike, the first mask read."""
+    pieces = model.tokenizer(word, add_special_tokens=False)["input_ids"]
+    texts = [
+        context.replace("BLANK", model.tokenizer.decode(pieces[:number]) + model.tokenizer.mask_token)
+        for number in range(len(pieces))
+    ]
+    chances = [chance(model, text, 0, piece) for text, piece in zip(texts, pieces, strict=True)]
+    return sum(chances) / len(chances)
+
+
+@pytest.mark.parametrize(
+    ("context", "fillers"),
+    [
+        (CONTEXT, ("asian", "unbelievable", "fox")),
+        ("BLANK was the chess player .", ("asian", "fox", "he")),
+        ("the BLANK was asian and BLANK .", ("fox", "player", "chess")),
+    ],
+)
+def test_fillers_as_the_authors_fill_them(bytes_model, context, fillers, run, tmp_path):
+    sentences = [context.replace("BLANK", word) for word in fillers]
+    path = write(tmp_path, [("intrasentence", "c", "age", context, sentences)])
+    outcomes, _ = run(bytes_model, diagnostic="stereoset", data=path, profile="reference")
+    expected = [authors(bytes_model, context, word) for word in fillers]
+    assert outcomes[0].value == pytest.approx(expected[0] - expected[1], abs=1e-6)
+    ours, _ = run(bytes_model, diagnostic="stereoset", data=path)
+    if not context.startswith("BLANK"):  # the blank before a word is no part of it there
+        assert abs(ours[0].value - outcomes[0].value) > 1e-6
+
+
+def test_a_filler_in_its_text_has_the_blank_before_it(bytes_model, run, tmp_path):
+    sentences = [CONTEXT.replace("BLANK", word) for word in ("asian", "fox", "he")]
+    path = write(tmp_path, [("intrasentence", "c", "age", CONTEXT, sentences)])
+    outcomes, _ = run(bytes_model, diagnostic="stereoset", data=path)
+    scores = []
+    for word in ("asian", "fox"):
+        pieces = bytes_model.tokenizer(f" {word}", add_special_tokens=False)["input_ids"]
+        assert bytes_model.tokenizer.convert_ids_to_tokens(pieces)[0].startswith("Ġ") and len(pieces) == 1
+        scores.append(chance(bytes_model, CONTEXT.replace("BLANK", "<mask>"), 0, pieces[0]))
+    assert outcomes[0].value == pytest.approx(scores[0] - scores[1], abs=1e-6)
+
+
+def test_only_the_authors_way_is_asked_anew():
+    from shoal.protocols.base import identity
+
+    usual = identity(Settings(diagnostic=("stereoset",), data="example"), "cases", "answers")
+    assert "fillers" not in usual
+    reference = Settings(diagnostic=("stereoset",), data="example", profile="reference")
+    assert identity(reference, "answers")["fillers"] == "authors"
+    assert "fillers" not in identity(Settings(data="example", profile="reference"), "answers")
+
+
+@pytest.mark.parametrize("shards", [False, True])
+@pytest.mark.parametrize("kind", ["safetensors", "bin"])
+def test_a_next_sentence_head_is_found_in_every_format_of_weights(kind, shards, save, tmp_path):
+    import shutil
+
+    import torch
+    from safetensors.torch import load_file, save_file
+
+    from shoal.models.next_sentence import follows, has_next_sentence_head
+
+    whole = save("BertForPreTraining")
+    folder = tmp_path / "copy"
+    shutil.copytree(whole, folder)
+    weights = load_file(folder / "model.safetensors")
+    (folder / "model.safetensors").unlink()
+    names = sorted(weights)
+    parts = [names[::2], names[1::2]] if shards else [names]
+    stem = {"safetensors": "model", "bin": "pytorch_model"}[kind]
+    places = {}
+    for number, part in enumerate(parts, start=1):
+        file = f"{stem}-{number:05}-of-{len(parts):05}.{kind}" if shards else f"{stem}.{kind}"
+        content = {name: weights[name].clone() for name in part}
+        if kind == "bin":
+            torch.save(content, folder / file)
+        else:
+            save_file(content, folder / file, {"format": "pt"})
+        places |= dict.fromkeys(part, file)
+    if shards:
+        index = {"metadata": {"total_size": 0}, "weight_map": places}
+        (folder / f"{stem}.{kind}.index.json").write_text(json.dumps(index))
+    spec = f"hf:{folder}" + ("?allow_pickle=yes" if kind == "bin" else "")
+    pair = [(INTER[3], THREE[0])]
+    assert has_next_sentence_head(load_model(spec))
+    assert follows(load_model(spec), pair) == pytest.approx(
+        follows(load_model(f"hf:{whole}"), pair), abs=1e-7
+    )
+
+
+def test_a_causal_model_is_scored_as_naive_code_scores_it(save, run, tmp_path):
+    import torch
+    import transformers
+
+    folder = save("GPT2LMHeadModel")
+    sentences = ["the chess player was asian .", "the chess player was thin .", "the chess player was fox ."]
+    path = write(tmp_path, [("intrasentence", "c", "age", CONTEXT, sentences), (*INTER, THREE)])
+    (inside, after), _ = run(load_model(f"hf:{folder}"), diagnostic="stereoset", data=path)
+    network = transformers.GPT2LMHeadModel.from_pretrained(folder).eval()
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+
+    def mean(text, tail):
+        """Over the last tokens of a text, each given all before it; what frames a text here is no word of it."""
+        ids = tokenizer(text, add_special_tokens=False)["input_ids"]
+        framed = [tokenizer.cls_token_id, *ids]
+        start = [] if tokenizer.bos_token_id in (None, tokenizer.cls_token_id) else [tokenizer.bos_token_id]
+        with torch.no_grad():
+            logs = network(torch.tensor([[*start, *framed]])).logits[0].double().log_softmax(-1)
+        first = len(start) + len(framed) - tail
+        scores = [float(logs[at - 1, [*start, *framed][at]]) for at in range(first, len(start) + len(framed))]
+        return sum(scores) / tail
+
+    def count(text):
+        return len(tokenizer(text, add_special_tokens=False)["input_ids"])
+
+    expected = [mean(text, count(text)) for text in sentences[:2]]
+    assert inside.value == pytest.approx(expected[0] - expected[1], abs=1e-5)
+    expected = [mean(f"{INTER[3]} {text}", count(text)) for text in THREE[:2]]
+    assert after.value == pytest.approx(expected[0] - expected[1], abs=1e-5)

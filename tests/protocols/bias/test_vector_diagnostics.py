@@ -133,6 +133,30 @@ def test_each_representation_is_what_its_name_says(masked):
     assert len(places) >= 1 and len(masked.tokenizer.tokenize("unbelievable")) >= 1
 
 
+@pytest.mark.parametrize("representation", ["mean", "word_mean", "first_piece_no_specials"])
+def test_a_causal_model_is_pooled_as_naive_code_pools_it(representation, save):
+    import torch
+    import transformers
+
+    folder = save("GPT2LMHeadModel")
+    network = transformers.GPT2Model.from_pretrained(folder).eval()
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    examples = [("this is an unbelievable aster .", "unbelievable"), ("ants are things .", "ants")]
+    together = represent(load_model(f"hf:{folder}"), examples, representation)  # padded to one length
+    for vector, (text, word) in zip(together, examples, strict=True):
+        special = representation != "first_piece_no_specials"
+        encoded = tokenizer(text, return_tensors="pt", add_special_tokens=special)
+        with torch.no_grad():
+            states = network(**encoded).last_hidden_state[0].double().numpy()
+        number = text.split().index(word)
+        places = {
+            "mean": list(range(len(states))),
+            "word_mean": [at for at, own in enumerate(encoded.word_ids()) if own == number],
+            "first_piece_no_specials": [0],
+        }[representation]
+        assert vector == pytest.approx(states[places].mean(axis=0), abs=1e-5)
+
+
 def test_a_word_that_is_not_in_its_sentence_has_no_vector(masked):
     assert find_word("An ant.", "nt") is None
     assert represent(masked, [("an ant .", "rose"), ("an ant .", "")], "word_mean") == [None, None]

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from shoal import audit
-from shoal.errors import ModelError
+from shoal.errors import ModelError, PlanError
 from shoal.protocols import cood
 from shoal.protocols.cood.recipe import how_of
 from shoal.training.stage import Recipe
@@ -33,6 +33,17 @@ def test_the_learning_rate_is_the_papers_unless_the_model_is_tiny(settings):
     assert how_of(settings(), "bert-base-uncased").learning_rate == 1e-5
     assert how_of(settings(), "tiny:sentiment").learning_rate == 5e-4
     assert how_of(settings(learning_rate=3e-5), "tiny:sentiment").learning_rate == 3e-5
+
+
+def test_base_and_large_stand_in_one_plan_each_with_its_batch(settings):
+    both = settings(batch_of={"large": 8, "huge": 4})
+    sizes = [how_of(both, model).batch for model in ("hf:a/bert-base", "hf:a/bert-large", "hf:large/bert")]
+    assert sizes == [32, 8, 8]
+    assert recipe_of(settings()).stages[0].identity == recipe_of(both).stages[0].identity
+    with pytest.raises(PlanError, match="holds several"):
+        how_of(both, "hf:large-huge")
+    with pytest.raises(PlanError, match="number from 1"):
+        settings(batch_of={"large": 0})
 
 
 def test_a_stage_is_named_by_its_items_and_how_they_are_trained_on(settings):

@@ -14,7 +14,7 @@ from shoal.protocols.cood.verdict import verdict
 from shoal.records import Answers, Measure, Measures
 from shoal.show.csv_tables import tables_of
 from shoal.show.terminal import print_sections
-from shoal.views import Curves
+from shoal.views import Curves, HeatMap
 
 
 def printed(*results, width: int = 110) -> str:
@@ -168,3 +168,20 @@ def test_every_cell_of_every_job_stands_in_the_csv(settings, audited):
     wanted |= {"accuracy n": "12"}
     assert rows[4].items() >= wanted.items()
     assert rows[4].keys() - wanted.keys() == {"dataset", "model", "accuracy high"}
+
+
+def test_several_sizes_are_the_papers_figure_3_and_the_nine_cells_stand_side_by_side(settings, audited):
+    rules = {2: "x_only", 10: "perfect"}  # ten is more than two: sizes are numbers, not words
+    results = [
+        as_one_model(audited(settings(per_label=(k,), seed=seed), f"python:planted_readers:{rule}"))
+        for k, rule in rules.items()
+        for seed in (0, 1)
+    ]
+    compared = cood.compare(settings(), results)
+    blocks = cood.view(settings(), results, compared.measures, compared.findings)[0].blocks
+    (sizes,) = [block for block in blocks if isinstance(block, Curves) and block.name == "sizes"]
+    unseen = next(line for line in sizes.lines if line.name == "COOD")
+    assert [(k, row.value) for k, row in unseen.points] == [(2.0, 0.0), (10.0, 1.0)]
+    (grid,) = [block for block in blocks if isinstance(block, HeatMap)]
+    assert [grid.cells[row, 1].value for row in range(6)] == [0.0, 1.0, 1.0, 1.0, 1.0, 1.0]
+    assert {grid.cells[row, 1].groups["cell"] for row in range(3)} == {"fst/sec", "sec/sec", "neu/sec"}

@@ -203,6 +203,8 @@ def test_variants_come_back_as_they_were_written(built, tmp_path):
     again = build(Settings(variants=str(path)))
     assert list(again.cases) == list(built.cases)
     assert again.labels == built.labels
+    assert list(again.measures) == list(built.measures)  # the funnel too
+    assert {**again.about, "data": built.about["data"]} == built.about
 
 
 def test_a_search_that_is_stopped_goes_on_and_ends_with_the_same_bytes(tmp_path, monkeypatch):
@@ -219,12 +221,22 @@ def test_a_search_that_is_stopped_goes_on_and_ends_with_the_same_bytes(tmp_path,
     with pytest.raises(KeyboardInterrupt):
         generate(settings, path, stop)
     partial = path.with_name("again.jsonl.partial")
-    assert len(partial.read_text().splitlines()) == 1 + 4
+    kept = partial.read_text().splitlines(keepends=True)
+    assert len(kept) == 1 + 4
     partial.write_text(partial.read_text()[:-40])  # half a line, as a crash leaves it
     asked: list[int] = []
     generate(settings, path, lambda step, done, total: asked.append(done))
     assert path.read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
     assert asked == [4, 6]
+    for nonsense in (
+        "{}\n",
+        '{"words": [{}], "left out": {}}\n',
+        '{"words"\n',
+        "3\n",
+    ):  # as a bad disk leaves it
+        partial.write_text("".join([*kept[:2], nonsense, *kept[3:]]))
+        generate(settings, path)
+        assert path.read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
     partial.write_text('{"pools of": "another search"}\nnonsense\n')
     generate(settings, path)
     assert path.read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
@@ -244,3 +256,50 @@ def test_variants_made_elsewhere_need_only_their_texts(tmp_path):
     path.write_text(json.dumps({**rows[1], "problem_id": "2"}) + "\n")
     with pytest.raises(DataError, match="line 1: a variant of problem '2', whose original is not there"):
         build(Settings(variants=str(path)))
+
+
+ORIGINAL = {"problem_id": "1", "texts": ["A man sits.", "He sits."], "label": "entailment"}
+VARIANT = {"problem_id": "1", "s": "woman", "texts": ["A woman sits.", "She sits."]}
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        ([ORIGINAL, {**VARIANT, "rep": 3}], "line 2: rep = 3"),
+        ([ORIGINAL, {**VARIANT, "rep": [1]}], "line 2: rep = \\[1\\]"),
+        ([ORIGINAL, {**VARIANT, "rep": ["0"]}], "line 2: rep"),
+        ([ORIGINAL, {**VARIANT, "drawn": 0}], "line 2: drawn = 0"),
+        ([ORIGINAL, {**VARIANT, "source": "bert"}], "line 2: source = 'bert'"),
+        ([ORIGINAL, {**VARIANT, "filter": "a/b"}], "line 2: filter = 'a/b'"),
+        ([ORIGINAL, {**VARIANT, "label": 2}], "line 2: label = 2"),
+        ([ORIGINAL, {**VARIANT, "texts": ["A woman sits."]}], "line 2: a variant of 1 texts"),
+        ([ORIGINAL, ORIGINAL], "line 2: problem '1' is there twice"),
+        ([{"shoal variants": 1, "draws": 10**9}], "line 1: draws = 1000000000"),
+        ([{"shoal variants": 2}], "line 1: variants of format 2"),
+        ([{"shoal variants": 1, "labels": ["neutral"]}, ORIGINAL, VARIANT], "label 'entailment'"),
+        ([{"shoal variants": 1}, ORIGINAL, {"shoal variants": 1}], "line 3: a second beginning"),
+        ([{"shoal variants": 1, "funnel": [3]}, ORIGINAL, VARIANT], "line 1: a funnel that cannot be read"),
+        ([ORIGINAL], "no variants"),
+    ],
+)
+def test_a_file_of_variants_that_would_be_counted_wrongly_is_refused(tmp_path, rows, words):
+    path = tmp_path / "own.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)) + "\n")
+    with pytest.raises(DataError, match=words):
+        build(Settings(variants=str(path)))
+
+
+def test_what_was_assumed_is_said_for_single_texts_and_pairs(tmp_path, monkeypatch):
+    with_suggesters(monkeypatch, bert=Suggests({word: 0.5 - n / 100 for n, word in enumerate(WORDS)}))
+    (tmp_path / "texts.tsv").write_text("text\tlabel\nThe man was kind to me .\tneutral\n")
+    model = Planted(lambda example: "neutral")
+    options = {"minimum": 6, "sample": 6, "label_names": "entailment,neutral", "word_classes": "noun"}
+    single = audit("merge", model, data=str(tmp_path / "texts.tsv"), **options)
+    pairs = audit("merge", model, data=write(tmp_path), **options)
+    assert [f.facts for f in single.findings if f.kind == "assumed"] == [
+        {"labels": "copied", "replaced": "any words"}
+    ]
+    assert [f.facts for f in pairs.findings if f.kind == "assumed"] == [
+        {"labels": "copied", "replaced": "shared words"}
+    ]
+    assert named(single.measures, "sample accuracy", {}).interval_method == "wilson over texts"  # type: ignore[union-attr]

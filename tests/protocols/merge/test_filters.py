@@ -7,7 +7,7 @@ import pytest
 from shoal.protocols.merge import Settings
 from shoal.protocols.merge.draws import source_name
 from shoal.protocols.merge.filters import STEPS, Filtered, filtered, has_same_class, is_relative
-from shoal.protocols.merge.suggest import Suggestion, blanks_of, gather
+from shoal.protocols.merge.suggest import NO_CHANCE, Suggestion, blanks_of, gather
 from shoal.protocols.merge.tagger import load_tagger
 from shoal.protocols.merge.targets import replace_word, targets_of
 
@@ -164,6 +164,8 @@ def test_a_suggestion_is_one_at_every_occurrence():
     union = gather("m", [first, second], "union")
     assert isinstance(union, list) and {s.word for s in union} == {"woman", "boy", "dog"}
     assert gather("m", [first, Fillers(problem="not one piece")], "all") == "not one piece"
+    # Where the word itself is impossible everything would be more probable: no suggestions.
+    assert gather("m", [first, replace(second, of_word=0.0)], "all") == NO_CHANCE
 
 
 def test_the_tags_are_those_of_the_tagger_itself():

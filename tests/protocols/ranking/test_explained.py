@@ -77,7 +77,8 @@ def test_every_example_has_a_column_of_values_by_factor_and_explainer(sentences)
         "ranking", "tiny:sentiment", data=(str(sentences),), feature="adjective", factors=("ACC", "ADJ"),
         explainers=("shapley", "gradients"), samples=40,
     )  # fmt: skip
-    assert list(result.columns) == ["prediction", "ACC", "ADJ (shapley)", "ADJ (gradients)"]
+    kept = ["attribution (shapley)", "attribution (gradients)"]
+    assert list(result.columns) == ["prediction", *kept, "ACC", "ADJ (shapley)", "ADJ (gradients)"]
     values = result.columns["ADJ (shapley)"]
     assert values[0] is None and all(number is not None for number in values[1:])
     rows = {row.groups.get("factor"): row for row in result.measures}

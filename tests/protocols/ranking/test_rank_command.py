@@ -5,6 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from scipy import stats
+
+from shoal.models.stored.several import every_model
 
 from .conftest import read_csv, write_csv
 
@@ -240,3 +243,72 @@ def test_a_formula_is_not_written_to_a_spreadsheet(rank, plant, tmp_path):
     write_csv(tmp_path / "pool.csv", [{"id": "e3", "text": "=1+1"}])
     assert "next.jsonl" in rank(*specs, *POOL, "--out", "next.csv", code=1).output
     rank(*specs, *POOL, "--out", "next.jsonl")
+
+
+def test_a_star_means_every_column_of_that_form(rank, plant, tmp_path):
+    plant({"a": [1, 0, 1, 1], "b": [1, 1, 0, 0]})
+    a, b = (read_csv(tmp_path / f"{name}.csv") for name in "ab")
+    rows = [
+        {"id": x["id"], "said by a & co": x["label"], "said by b": y["label"], "sure": "1"}
+        for x, y in zip(a, b, strict=True)
+    ]
+    write_csv(tmp_path / "both.csv", rows)
+    printed = rank("predictions:both.csv?label=said+by+*", "--data", "data.csv").output
+    assert "ranking of 2 models" in printed and "a & co" in printed
+    assert "'sad*'" in rank("predictions:both.csv?label=sad*", "--data", "data.csv", code=1).output
+    assert (
+        "one model only" in rank("predictions:both.csv?label=said+by+a*", "--data", "data.csv", code=1).output
+    )
+    (tmp_path / "both.jsonl").write_text('{"id": "e0", "label": "positive"}\n')
+    assert "is JSON" in rank("predictions:both.jsonl?label=l*", "--data", "data.csv", code=1).output
+
+
+def test_two_columns_of_a_star_belong_together(tmp_path):
+    (tmp_path / "f.csv").write_text("id,preds-x,preds-xLabel,preds-y,preds-yLabel,preds-z\n")
+    spec = f"predictions:{tmp_path / 'f.csv'}?label=preds-*Label&probabilities=preds-*&labels=e,n"
+    names = [one.partition("?")[2] for one in every_model([spec, "tiny:sentiment"])]
+    assert names == [
+        "label=preds-xLabel&probabilities=preds-x&labels=e,n",
+        "label=preds-yLabel&probabilities=preds-y&labels=e,n",
+        "",
+    ]
+
+
+def test_what_is_left_of_a_pool_is_no_plain_sample(rank, plant, drawn, tmp_path):
+    """After examples were chosen, examples drawn alike come from the whole pool, and say so."""
+    specs = plant({"a": drawn(0.9, 40, 1), "b": drawn(0.5, 40, 2)}, labelled=10)
+    rank(*specs, *POOL, "--out", "first.csv")
+    rows = read_csv(tmp_path / "first.csv")
+    write_csv(tmp_path / "first.csv", [row | {"label": "positive"} for row in rows])
+    data = ("--data", "data.csv", "--data", "first.csv", "--pool", "pool.csv")
+    rank(*specs, *data, "--out", "second.csv", "--set", "draw=uniform", "--set", "label_next=200")
+    drawn_alike = read_csv(tmp_path / "second.csv")
+    assert {row["chance"] for row in drawn_alike} == {row["least chance"] for row in drawn_alike} == {"1.0"}
+    assert {row["text"] for row in rows} <= {row["text"] for row in drawn_alike}
+    rank(*specs, *POOL, "--out", "plain.csv", "--set", "draw=uniform")
+    assert {row["chance"] for row in read_csv(tmp_path / "plain.csv")} == {""}
+
+
+def test_examples_that_were_drawn_and_not_labelled_are_counted_aloud(rank, plant, drawn, tmp_path):
+    specs = plant({"a": drawn(0.9, 40, 1), "b": drawn(0.5, 40, 2)}, labelled=10)
+    rank(*specs, *POOL, "--out", "next.csv")
+    rows = read_csv(tmp_path / "next.csv")
+    write_csv(
+        tmp_path / "next.csv", [row | {"label": "positive" if n > 1 else ""} for n, row in enumerate(rows)]
+    )
+    printed = rank(*specs, *POOL, "--data", "next.csv").output
+    assert "Label them all: 2 of the examples that were drawn" in " ".join(printed.split())
+    write_csv(tmp_path / "next.csv", [row | {"label": "positive"} for row in rows])
+    assert "Label them all" not in rank(*specs, *POOL, "--data", "next.csv").output
+
+
+def test_a_probability_is_shown_beside_that_of_close_models_and_is_never_certain(rank, plant):
+    specs = plant({"a": [1] * 14, "b": [0] * 12 + [1, 1]})
+    printed = rank(*specs, "--data", "data.csv").output
+    assert ">99.9" in printed and "100.0  decided" not in printed
+    rows = {
+        row["name"]: row["value"]
+        for row in json.loads(rank(*specs, "--data", "data.csv", "--json").stdout)["measures"]
+    }
+    assert rows["probability better"] == pytest.approx(1 - 0.5**13)
+    assert rows["probability better if close"] == pytest.approx(stats.beta(22, 10).sf(0.5))

@@ -156,6 +156,11 @@ def test_ties_count_as_the_settings_say(study, models):
     }
     assert by_rule["fail"] < by_rule["half"] - 0.05
     assert by_rule["random"] == pytest.approx(by_rule["half"], abs=0.04)
+    rows = study(models, ties="fail")[0].measures
+    acc, conf = (
+        value(rows, "few-shot accuracy", factor=name, probe_size="10") for name in ("ACC", "CONF-GT")
+    )
+    assert value(rows, "difference", factor="CONF-GT", probe_size="10") == pytest.approx(conf - acc)
 
 
 # What is left out, in words
@@ -178,10 +183,15 @@ def test_models_of_one_accuracy_are_no_pair(study, plant):
     assert not Measures(compared.measures).where("few-shot accuracy")
 
 
-def test_a_factor_that_a_model_does_not_have_is_left_out_by_name(study, plant, drawn):
+def test_models_that_give_labels_alone_are_ranked_by_what_they_get_right(study, plant, drawn):
     specs = plant({"a": drawn(0.9, 30, 1), "b": drawn(0.5, 30, 2), "c": drawn(0.3, 30, 3)})
-    compared, _ = study(specs)
-    assert "CONF is left out: a gives no such number" in texts(compared)
+    compared, results = study(specs)
+    assert "CONF and CONF-GT are not applicable: the models give labels without probabilities." in texts(
+        compared
+    )
+    alone = ranking.view(results[0].settings, results[:1], [], [])
+    cells = [cell for row in alone[0].blocks[0].rows for cell in row.cells]
+    assert [cell.instead for cell in cells if getattr(cell, "instead", "")] == ["not applicable"] * 3
     assert {row.groups["factor"] for row in compared.measures if row.name == "few-shot accuracy"} == {
         "ACC", "RANDOM", "GUESS",
     }  # fmt: skip
@@ -227,6 +237,55 @@ def test_every_factor_of_the_table_can_be_had(name):
     assert FACTORS[name][2]
 
 
+def test_one_model_without_probabilities_is_named(study, plant, drawn, tmp_path):
+    right = {name: drawn(0.8 - 0.2 * n, 30, n) for n, name in enumerate("abc")}
+    specs = plant(right, probabilities={name: [0.8] * 30 for name in right})
+    rows = read_csv(tmp_path / "b.csv")
+    write_csv(tmp_path / "b.csv", [{"id": row["id"], "label": row["label"]} for row in rows])
+    compared, _ = study(specs)
+    assert "CONF and CONF-GT are not applicable: b gives labels without probabilities." in texts(compared)
+
+
+# ACC and a factor together
+
+
+def test_a_factor_that_tells_more_than_accuracy_adds_to_it_and_noise_does_not(study, models, tmp_path):
+    (tmp_path / "my_factors.py").write_text(
+        "SURE = {}\n"
+        "def noise(case, prediction, probabilities):\n    return hash((case.id[-1], prediction)) % 7\n"
+    )
+    compared, _ = study(models, factors=("ACC", "CONF-GT=worse", "my_factors:noise=worse"),
+                        combine=("CONF-GT", "my_factors:noise"), probe_sizes=(5,))  # fmt: skip
+    rows = Measures(compared.measures)
+    acc = value(rows, "few-shot accuracy", factor="ACC", probe_size="5")
+    both = rows.where("few-shot accuracy", factor="ACC + CONF-GT", probe_size="5")[0]
+    assert both.value >= acc - 0.01, "a direction that was declared the wrong way is learned"
+    assert both.facts["weights"]["CONF-GT"] < 0 and both.facts["trained"] == "without both models of a pair"
+    gain = rows.where("difference", factor="ACC + CONF-GT")[0]
+    assert gain.value == pytest.approx(both.value - acc)
+    assert (
+        gain.interval_method == "jackknife over models" and gain.interval[0] <= gain.value <= gain.interval[1]
+    )
+    noise = rows.where("difference", factor="ACC + my_factors:noise")[0]
+    assert noise.value < 0.05
+
+
+def test_three_models_leave_none_to_learn_from_and_that_is_said(study, plant, drawn):
+    right = {name: drawn(0.9 - 0.2 * n, 40, n) for n, name in enumerate("abc")}
+    compared, _ = study(plant(right, probabilities={name: [0.8] * 40 for name in right}), combine=("CONF",))
+    assert "Not combined" in texts(compared) and "It takes 4." in texts(compared)
+
+
+def test_only_factors_that_are_there_are_combined(study, models):
+    for combine, factors, words in (
+        (("CONFF",), ("ACC", "CONF"), "no factor beside ACC"),
+        (("ACC",), ("ACC", "CONF"), "no factor beside ACC"),
+        (("CONF",), ("CONF",), "no ACC"),
+    ):
+        with pytest.raises(PlanError, match=words):
+            study(models, combine=combine, factors=factors)
+
+
 # Through a plan
 
 
@@ -244,7 +303,9 @@ def test_a_plan_runs_shows_compares_and_reports(study, models, tmp_path):
     printed = shoal("run", "plan.toml")
     assert "How often t examples order two models as all do" in printed and "CONF-GT" in printed
     assert "chosen after the fact" in printed and "m0 comes first" in printed
-    shoal("report", "plan.toml", "--out", "page.html")
+    shoal("report", "plan.toml", "--out", "page.html", "--figures", "figures")
+    drawn = {path.stem for path in Path("figures").glob("*.svg")}
+    assert {"pairs-by-factor", "against-acc-conf", "against-acc-conf-gt"} <= drawn  # Figures 4 to 6
     assert "order two models" in Path("page.html").read_text()
     pairs = read_csv(tmp_path / "page-pairs.csv")
     wanted = [

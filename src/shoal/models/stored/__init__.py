@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import DataError, nearest
-from ...files import is_file, is_folder
+from ...files import collector_paused, is_file, is_folder
 from ...records import Answers, Case
 from .. import ModelSpec, digest_file
 from .answers import answers_of, texts_of
@@ -64,8 +64,9 @@ class StoredAnswers:
         chosen is not.
         """
         request = Request(self.path, self._options, suite_labels(labels, whole, self._options.labels))
-        columns = self.read(request)
-        rows = rows_of(columns, cases, whole)
+        with collector_paused():
+            columns = self.read(request)
+            rows = rows_of(columns, cases, whole)
         if any(case.meta.get("labels") is None and _is_reading(case) for case in cases[:1]):
             return texts_of(columns, rows)
         return answers_of(request, columns, rows)

@@ -2,7 +2,7 @@
 
 import math
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -30,6 +30,30 @@ class Key(NamedTuple):
         return f"{name} example {self.example}" if self.example else name
 
 
+class Keys(Sequence[Key]):
+    """Keys as columns, each made when it is looked at: half as large as a list of them."""
+
+    def __init__(self) -> None:
+        self._groups: list[str | None] = []
+        self._identities: list[str] = []
+        self._examples: list[int] = []
+
+    def append(self, key: Key) -> None:
+        """The next row's."""
+        self._groups.append(key.group)
+        self._identities.append(key.identity)
+        self._examples.append(key.example)
+
+    def __len__(self) -> int:
+        return len(self._identities)
+
+    def __getitem__(self, row: Any) -> Any:
+        return Key(self._groups[row], self._identities[row], self._examples[row])
+
+    def __iter__(self) -> Iterator[Key]:
+        return map(Key, self._groups, self._identities, self._examples)
+
+
 @dataclass(slots=True)
 class Columns:
     """What a file says, row by row."""
@@ -47,7 +71,7 @@ class Columns:
     """What the file itself calls the labels behind its numbers."""
     column_names: tuple[str, ...] = ()
     """What the file calls its columns of probabilities."""
-    keys: list[Key] = field(default_factory=list)  # empty where the order says which example is meant
+    keys: Keys = field(default_factory=Keys)  # empty where the order says which example is meant
     lines: array = field(default_factory=lambda: array("q"))  # type: ignore[type-arg]
     predictions: list[Prediction] = field(default_factory=list)  # None: left to the probabilities
     numbers: array = field(default_factory=lambda: array("d"))  # type: ignore[type-arg]  # confidences, end to end

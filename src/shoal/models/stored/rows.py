@@ -35,15 +35,17 @@ class Places:
             if number == len(counts):
                 counts.append(0)
             counts[number] = len(case.examples)
-        self.sizes = np.array(counts, np.int64)
-        self.starts = np.cumsum(self.sizes) - self.sizes
-        self.total = int(self.sizes.sum())
+        self.sizes = counts
+        self.starts = array("q", [0]) + array("q", np.cumsum(counts))
+        self.total = self.starts.pop()
 
     def of(self, cases: Sequence[Case]) -> NDArray[np.int64]:
         """The places of the cases' examples."""
         numbers = np.fromiter((self.numbers[case.id] for case in cases), np.int64, len(cases))
         sizes = np.fromiter((len(case.examples) for case in cases), np.int64, len(cases))
-        return np.repeat(self.starts[numbers] - (np.cumsum(sizes) - sizes), sizes) + np.arange(sizes.sum())
+        return np.repeat(np.array(self.starts)[numbers] - (np.cumsum(sizes) - sizes), sizes) + np.arange(
+            sizes.sum()
+        )
 
 
 def rows_by_order(columns: Columns, cases: Sequence[Case], whole: Sequence[Case]) -> NDArray[np.int64]:
@@ -70,7 +72,7 @@ def rows_by_id(columns: Columns, cases: Sequence[Case], whole: Sequence[Case]) -
     places = Places(whole) if whole is cases else Places(whole, cases)
     full_id = _FullIds(columns, places.numbers)
     row_at = array("q", [-1]) * places.total
-    sizes, starts = places.sizes.tolist(), places.starts.tolist()
+    sizes, starts = places.sizes, places.starts
     strangers: list[int] = []
     for row, key in enumerate(columns.keys):
         identity = full_id(key, row)

@@ -18,11 +18,12 @@ import numpy as np
 
 from ...errors import DataError, PlanError, nearest, some
 from ...files import is_file, read_table
+from ...models.ask import is_reading
 from ...records import Case, Label
 from ...selecting import choose
 from ...training.stage import Progress, silent
 from ..base import Asks, Built
-from .iid import iid_cases, load_iid, stamp
+from .iid import IidData, iid_cases, load_iid, ood_cases, stamp
 from .settings import SPLITS, Settings
 from .suite import DEFAULTS, Suite, read_suite
 from .suites import SUITES
@@ -71,7 +72,13 @@ def build(settings: Settings, progress: Progress = silent) -> Built:
             fix="another split, or leave it out",
         )
     if settings.has_iid:
-        cases = cases + iid_cases(load_iid(settings, suite.labels))
+        data = iid_of(settings)
+        cases = cases + iid_cases(data) + ood_cases(settings, data)
+    elif settings.ood:
+        raise PlanError(
+            "ood is asked beside i.i.d. data, and there are none",
+            fix='iid = "train.tsv", iid_test = "test.tsv"',
+        )
     return built_suite(suite, cases, about)
 
 
@@ -107,7 +114,7 @@ def built_suite(
     """Some cases of a suite as they are asked; all of them unless they are given."""
     chosen = suite.cases if cases is None else cases
     about = {"suite": suite.name, "task": suite.task, "version": suite.version, **(facts or {})}
-    asks: Asks = "spans" if any(case.meta.get("reading") for case in chosen[:1]) else "labels"
+    asks: Asks = "spans" if is_reading(chosen) else "labels"
     # Most often nothing is left out or mended: what the cases were chosen from is then not kept a second time.
     same = len(chosen) == len(suite.cases) and all(map(is_, chosen, suite.cases))
     whole = () if same else _plain(suite.cases)
@@ -138,17 +145,15 @@ def asked_split(settings: Settings) -> str:
     return settings.split or ("test" if settings.train else "")
 
 
-def training_split(settings: Settings) -> str:
-    """Which split a model is trained on: the same file's, where the split comes from one."""
+def training_split(settings: Settings, part: str = "train") -> str:
+    """Which split a model is trained on, or chosen by: the same file's, where the split comes from one."""
     split = asked_split(settings)
-    return "train" if split in SPLITS else f"{split_file(split)[0]}:train"
+    return part if split in SPLITS else f"{split_file(split)[0]}:{part}"
 
 
 def suite_cases(settings: Settings, split: str) -> list[Case]:
     """The suite's cases, mended, of one split; all of them where it is empty."""
     cases = mended(settings)
-    if settings.train or settings.has_iid:
-        _refuse_reading(settings.suite, cases)
     if settings.resolved("duplicates") == "drop":
         cases = without_duplicates(cases)
     return (
@@ -161,13 +166,10 @@ def mended(settings: Settings) -> list[Case]:
     return EDITS[settings.resolved("edits")](load_suite(settings.suite).cases)
 
 
-def _refuse_reading(suite: str, cases: Sequence[Case]) -> None:
-    if any(case.meta.get("reading") for case in cases):
-        raise PlanError(
-            f"suite {suite!r} asks for answers in words: nothing can be trained on it",
-            why="behavioural learning, and i.i.d. data, are for suites with labels",
-            fix="leave out train and iid: the model is asked as it is",
-        )
+def iid_of(settings: Settings) -> IidData:
+    """The i.i.d. data beside the suite: with labels, or with answers where the suite asks for those."""
+    suite = load_suite(settings.suite)
+    return load_iid(settings, suite.labels, reading=is_reading(suite.cases))
 
 
 def split_identity(settings: Settings) -> dict[str, Any]:
@@ -181,7 +183,7 @@ def split_identity(settings: Settings) -> dict[str, Any]:
 
 def iid_digest(settings: Settings) -> str:
     """The i.i.d. data's test rows as a hash."""
-    return load_iid(settings, load_suite(settings.suite).labels).test_digest
+    return iid_of(settings).test_digest
 
 
 @lru_cache(maxsize=8)

@@ -1,6 +1,7 @@
 """The i.i.d. data beside a suite: what a model is trained and tested on in the ordinary way.
 
-The package's own, made by `data/grammar`, or a file to train on and a file to test on.
+The package's own, made by `data/grammar`, or a file to train on and a file to test on. Beside a suite of labels rows
+have labels; beside one of reading comprehension they have answers, which stand in their context.
 """
 
 import hashlib
@@ -9,21 +10,27 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from ...data.grammar import GRAMMARS, make_rows
 from ...data.grammar.rows import Row
 from ...data.labelled import read_labelled
+from ...data.squad import is_squad, read_squad
 from ...errors import DataError, PlanError, nearest, some
 from ...files import is_file
 from ...models.labels import Spellings, likely
 from ...records import Case
+from .rules import Expect
 from .settings import Settings
 from .suite import DEFAULTS
 
 IID = "i.i.d."
 """What these cases are called where a suite's have their functionality and capability."""
+OOD = "o.o.d."
+"""The same of data from elsewhere, asked beside it."""
+EXACT_MATCH = Expect("squad_normalise")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,6 +47,13 @@ class IidData:
     """Of what is trained on."""
     test_digest: str
     """Of what is tested on."""
+    answers: tuple[tuple[str, ...], ...] = ()
+    """Of reading comprehension: everything that is right for each row to test on."""
+
+    @property
+    def is_reading(self) -> bool:
+        """Whether rows have answers, not labels."""
+        return bool(self.answers)
 
 
 def is_iid(case: Case) -> bool:
@@ -47,8 +61,18 @@ def is_iid(case: Case) -> bool:
     return case.groups["capability"] == IID
 
 
-def load_iid(settings: Settings, suite_labels: Sequence[str] | None) -> IidData:
-    """The data that the settings name."""
+def is_beside(case: Case) -> bool:
+    """Whether a case is of labelled data, i.i.d. or from elsewhere, and not of the suite."""
+    return case.groups["capability"] in (IID, OOD)
+
+
+def load_iid(settings: Settings, suite_labels: Sequence[str] | None, *, reading: bool = False) -> IidData:
+    """The data that the settings name; `reading` beside a suite of reading comprehension."""
+    if reading:
+        return _load_reading(
+            settings.iid, settings.iid_test, settings.iid_texts, settings.iid_label, settings.iid_limit,
+            settings.iid_halves, stamp(settings.iid), stamp(settings.iid_test),
+        )  # fmt: skip
     return _load(
         settings.iid, settings.iid_test, settings.iid_texts, settings.iid_label, settings.iid_labels,
         settings.iid_limit, settings.iid_halves, tuple(suite_labels or ()),
@@ -77,26 +101,83 @@ def _load(
     if iid in GRAMMARS:
         train, test = make_rows(iid, "train"), make_rows(iid, "test")
     else:
-        for name, what in ((iid, "iid"), (iid_test, "iid_test")):
-            if what == "iid" and not name and iid_test:
-                continue  # nothing is trained on
-            if not name or not is_file(Path(name)):
-                raise PlanError(
-                    f"{what} = {name!r} is no file" if name else f"{what} is missing",
-                    why=f"a file, or, for iid, data of the package's own: {', '.join(GRAMMARS)}",
-                    fix=nearest(name, GRAMMARS) or 'iid = "train.tsv", iid_test = "test.tsv"',
-                )
+        _need_files(iid, iid_test, "train.tsv", "test.tsv")
         train = read_labelled(Path(iid), texts, label).rows if iid else []
         test = read_labelled(Path(iid_test), texts, label).rows
-    if limit and limit < len(train):
-        chosen = np.sort(np.random.default_rng(0).choice(len(train), limit, replace=False))
-        train = [train[at] for at in chosen]
+    train = _some_of(train, limit)
     called = label_names(sorted({row.label for row in (*train, *test)}), names, suite_labels)
     _need_every_label(called, suite_labels)
     order = [name for name in suite_labels if name in called.values()] or sorted(called.values())
     learnt, tested, labels = _renamed(train, called), _renamed(test, called), tuple(order)
     chosen_by, tested = _halved(tested) if halves else ((), tested)
     return IidData(learnt, tested, chosen_by, labels, _digest(learnt, labels), _digest(tested, labels))
+
+
+def _need_files(iid: str, iid_test: str, *examples: str) -> None:
+    for name, what in ((iid, "iid"), (iid_test, "iid_test")):
+        if what == "iid" and not name and iid_test:
+            continue  # nothing is trained on
+        if not name or not is_file(Path(name)):
+            raise PlanError(
+                f"{what} = {name!r} is no file" if name else f"{what} is missing",
+                why=f"a file, or, for iid, data of the package's own: {', '.join(GRAMMARS)}",
+                fix=nearest(name, GRAMMARS) or 'iid = "{}", iid_test = "{}"'.format(*examples),
+            )
+
+
+def _some_of(rows: list[Row], limit: int) -> list[Row]:
+    """So many rows, drawn at random, in their order; all of them where the limit is 0."""
+    if not limit or limit >= len(rows):
+        return rows
+    chosen = np.sort(np.random.default_rng(0).choice(len(rows), limit, replace=False))
+    return [rows[at] for at in chosen]
+
+
+@lru_cache(maxsize=4)
+def _load_reading(
+    iid: str,
+    iid_test: str,
+    texts: tuple[str, ...],
+    label: str,
+    limit: int,
+    halves: bool,
+    *stamps: tuple[int, int],
+) -> IidData:
+    """Questions about passages: the package's own, SQuAD's JSON, or tables with a column of answers."""
+    if iid in GRAMMARS and iid != "reading":
+        raise PlanError(
+            f"iid = {iid!r} has labels; the suite asks for answers in words",
+            fix='iid = "reading", or SQuAD 1.1: iid = "train-v1.1.json", iid_test = "dev-v1.1.json"',
+        )
+    if iid == "reading":
+        train, test = make_rows(iid, "train"), make_rows(iid, "test")
+        answers = [(row.label,) for row in test]
+    else:
+        _need_files(iid, iid_test, "train-v1.1.json", "dev-v1.1.json")
+        train = [row for row, _ in _read_questions(Path(iid), texts, label)] if iid else []
+        test, answers = map(list, zip(*_read_questions(Path(iid_test), texts, label), strict=True))
+    train = _some_of(train, limit)
+    chosen_by: tuple[Row, ...] = ()
+    if halves:
+        right = dict(zip(map(id, test), answers, strict=True))
+        chosen_by, tested = _halved(test)
+        test, answers = list(tested), [right[id(row)] for row in tested]
+    return IidData(
+        tuple(train),
+        tuple(test),
+        chosen_by,
+        (),
+        _digest(train, ()),
+        _digest(test, [repr(answers)]),
+        tuple(answers),
+    )
+
+
+def _read_questions(path: Path, texts: tuple[str, ...], label: str) -> list[tuple[Row, tuple[str, ...]]]:
+    if is_squad(path):
+        return [(question.row, question.answers) for question in read_squad(path)]
+    rows = read_labelled(path, texts or ("context", "question"), label or "answer").rows
+    return [(row, (row.label,)) for row in rows]
 
 
 def _halved(rows: Sequence[Row]) -> tuple[tuple[Row, ...], tuple[Row, ...]]:
@@ -164,9 +245,70 @@ def _need_every_label(called: Mapping[str, str], suite: Sequence[str]) -> None:
 
 
 def iid_cases(data: IidData) -> list[Case]:
-    """The rows to test on, as cases: each a label to be predicted."""
-    groups = {"functionality": IID, "capability": IID, "test type": "MFT"}
+    """The rows to test on, as cases: each a label to be predicted, or a question with its right answers."""
+    return _row_cases(IID, IID, data.test, data.answers)
+
+
+def _row_cases(
+    capability: str, name: str, rows: Sequence[Row], answers: Sequence[tuple[str, ...]]
+) -> list[Case]:
+    groups = {"functionality": name, "capability": capability, "test type": "MFT"}
+    if answers:
+        meta = {"expect": EXACT_MATCH, "reading": True}
+        return [
+            Case(
+                f"{name}/{number}", (row.texts,), (row.label,), groups, meta={**meta, "answers": list(right)}
+            )
+            for number, (row, right) in enumerate(zip(rows, answers, strict=True))
+        ]
     return [
-        Case(f"{IID}/{number}", (row.texts,), (row.label,), groups, meta={"expect": DEFAULTS["MFT"]})
-        for number, row in enumerate(data.test)
+        Case(f"{name}/{number}", (row.texts,), (row.label,), groups, meta={"expect": DEFAULTS["MFT"]})
+        for number, row in enumerate(rows)
     ]
+
+
+# Data from elsewhere
+
+
+def ood_files(settings: Settings) -> dict[str, Path]:
+    """The further data sets by their names: as given, or as their files are called."""
+    found: dict[str, Path] = {}
+    for given in settings.ood:
+        name, equals, file = given.rpartition("=")
+        path = Path(file if equals else given)
+        if not is_file(path):
+            raise PlanError(
+                f"ood: {str(path)!r} is no file",
+                why="labelled data that the model is asked and not trained on",
+                fix='ood = ["yelp=yelp.tsv"]',
+            )
+        name = name or path.name.split(".")[0]
+        if name in found:
+            raise PlanError(
+                f"ood: two data sets are called {name!r}", fix='ood = ["NAME=FILE", "OTHER=FILE"]'
+            )
+        found[name] = path
+    return found
+
+
+def ood_digest(settings: Settings) -> Any:
+    """The further data by name and content."""
+    return {
+        name: hashlib.sha256(path.read_bytes()).hexdigest()[:16] for name, path in ood_files(settings).items()
+    }
+
+
+def ood_cases(settings: Settings, data: IidData) -> list[Case]:
+    """Every row of the further data, under the names of the i.i.d. data's labels."""
+    cases: list[Case] = []
+    for name, path in ood_files(settings).items():
+        if data.is_reading:
+            questions = _read_questions(path, (), "")
+            cases += _row_cases(OOD, name, [row for row, _ in questions], [right for _, right in questions])
+            continue
+        rows = read_labelled(path).rows
+        found = sorted({row.label for row in rows})
+        given = settings.iid_labels if len(settings.iid_labels) == len(found) else ()
+        called = label_names(found, () if set(found) <= set(data.labels) else given, data.labels)
+        cases += _row_cases(OOD, name, _renamed(rows, called), ())
+    return cases

@@ -15,6 +15,7 @@ flip between machines; slack 0 gives CheckList's own comparisons bit by bit.
 
 import re
 import string
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
@@ -375,6 +376,18 @@ def squad_normalise(answer: str) -> str:
     """
     plain = "".join(letter for letter in answer.lower() if letter not in PUNCTUATION)
     return " ".join(word for word in plain.split() if word not in ("a", "an", "the"))
+
+
+def token_f1(answer: str, right: str) -> float:
+    """2PR / (P + R) over the words of the two, after SQuAD's normalisation; 0 where they share none.
+
+    >>> token_f1("The Eiffel Tower.", "Eiffel tower"), token_f1("in Paris France", "Paris")
+    (1.0, 0.5)
+    """
+    ours, theirs = (Counter(squad_normalise(text).split()) for text in (answer, right))
+    if not ours or not theirs:
+        return float(ours == theirs)
+    return 2 * (ours & theirs).total() / (ours.total() + theirs.total())
 
 
 EDGE = "[]a,then i "

@@ -3,26 +3,29 @@
 Pure: nothing here asks a model, reads a file or keeps state. All cases of one functionality are judged at once.
 """
 
+import math
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import Any, overload
 
 import numpy as np
 
+from ...claims import ENOUGH_TEMPLATES, THESE_TEMPLATES, for_templates
 from ...errors import DataError
 from ...measures import FEW_CASES
-from ...records import Answers, Case, Finding, Label, Measure, Outcome, Outcomes
+from ...records import Answers, Case, Finding, Label, Measure, Outcome, Outcomes, verdicts_of
+from ...stats.hits import errors_of, hits_of
 from ...stats.intervals import cluster_wilson, macro_wilson, wilson
 from ...stats.resampling import (
-    ClusterTable,
     cluster_table,
     macro_mean,
     rate,
 )
 from ..base import Built, Scored
-from .iid import IID, is_iid
+from .iid import IID, OOD, is_beside, is_iid
 from .rules import (
     NO_LABEL,
     SPAN_RULES,
@@ -32,10 +35,11 @@ from .rules import (
     Integers,
     aggregate,
     label_index,
+    squad_normalise,
+    token_f1,
     values_of,
 )
 from .settings import Settings
-from .suites import SUITES
 from .templated import templated
 
 SAID = "said"
@@ -51,10 +55,15 @@ WEIGHTS = {DEAD: 100.0, DEGENERATE: 50.0}
 def score(settings: Settings, built: Built, answers: Mapping[str, Answers]) -> Scored:
     """An outcome for every case, and the measures of the whole; i.i.d. cases come last and are scored apart."""
     given = list(answers.values())[-1]
-    asked = [case for case in built.cases if not is_iid(case)]
+    if settings.unparsed == "error":
+        given = replace(given, unparsed=frozenset())
+    asked = [case for case in built.cases if not is_beside(case)]
     examples = sum(len(case.examples) for case in asked)
-    of_iid = part_of(given, examples, len(given.predictions))
-    iid = iid_outcomes(built.cases[len(asked) :], of_iid)
+    rows = built.cases[len(asked) :]
+    of_rows = part_of(given, examples, len(given.predictions))
+    beside = iid_outcomes(rows, of_rows)
+    count = sum(map(is_iid, rows))
+    iid, of_iid = beside[:count], part_of(of_rows, 0, count)
     given = part_of(given, 0, examples) if iid else given
     judged = list(judge_examples(settings, asked, given))
     outcomes = case_outcomes(asked, judged, given)
@@ -62,19 +71,19 @@ def score(settings: Settings, built: Built, answers: Mapping[str, Answers]) -> S
     about = about_answers(settings, asked, given)
     measures = measure(asked, outcomes, about, chosen, beside_iid=bool(iid))
     measures += [*example_rates(asked, judged, outcomes), *([iid_score(iid)] if iid else [])]
+    measures += [iid_f1(iid)] if iid and given.texts else []
+    measures += ood_scores(rows[count:], beside[count:])
     shown = with_neutral_band(given, asked, settings.resolved("band"))
     said: Sequence[list[str]] = Said(asked, given, shown)
-    said = [*said, *Said(built.cases[len(asked) :], of_iid, of_iid)] if iid else said
-    every = [*outcomes, *iid] if iid else outcomes
+    said = [*said, *Said(rows, of_rows, of_rows)] if iid else said
+    every = [*outcomes, *beside] if iid else outcomes
     findings = [*dead(every), *degenerate(asked, shown)]
     if iid and not findings:
         from .learning.signs import signs_of
 
-        signs = signs_of(settings, asked, given, built.cases[len(asked) :], of_iid, iid)
+        signs = signs_of(settings, asked, given, rows[:count], of_iid, iid)
         measures, findings = [*measures, *signs.measures], signs.findings
-    # What ships says in its documentation that it is about new words in its own templates.
-    findings = [*findings, *([] if settings.suite in SUITES else templated(asked))]
-    return Scored(every, measures, {SAID: said}, findings)
+    return Scored(every, measures, {SAID: said}, [*findings, *templated(asked)])
 
 
 def about_answers(settings: Settings, cases: Sequence[Case], answers: Answers) -> dict[str, Any]:
@@ -99,7 +108,8 @@ def note_of(facts: Mapping[str, Any]) -> str:
 WORDS: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "undefined": lambda facts: str(facts["undefined"]),
     "few cases": lambda facts: f"few cases ({facts['few cases']})",
-    "templates": lambda facts: f"{facts['cases']} cases of {facts['templates']} templates",
+    "templates": lambda facts: f"{facts['cases']:,} cases of {facts['templates']:,} templates",
+    THESE_TEMPLATES: lambda facts: for_templates(facts[THESE_TEMPLATES]),
     "not asked": lambda facts: (
         f"only {', '.join(facts['chosen'])}: "
         + (
@@ -110,6 +120,18 @@ WORDS: dict[str, Callable[[Mapping[str, Any]], str]] = {
     ),
     "left out": lambda facts: f"left out, no applicable case: {', '.join(facts['left out'])}",
     "no confidences": lambda facts: "the predictions have no confidences: tests of confidence do not apply",
+    "bounds": lambda facts: (
+        f"without an answer: {facts['unanswered']:,}; {facts['bounds'][0]:.1%} if they count as failed, "
+        f"{facts['bounds'][1]:.1%} if as passed"
+    ),
+    "low mass": lambda facts: (
+        f"on {facts['low mass']:,} of {facts['asked']:,} distinct examples less than half of what the model would say "
+        "is a label"
+    ),
+    "truncated": lambda facts: (
+        f"on {facts['truncated']:,} of {facts['asked']:,} distinct examples another label may hide among the tokens "
+        "that the server did not tell"
+    ),
     "cut": lambda facts: (
         f"{facts['cut']:,} of {facts['asked']:,} distinct examples were longer than the model takes and were cut, "
         f"by up to {facts['cut by']:,} tokens"
@@ -136,11 +158,11 @@ class Said(Sequence[list[str]]):
     """
 
     def __init__(self, cases: Sequence[Case], answers: Answers, shown: Answers) -> None:
-        sizes = np.fromiter((len(case.examples) for case in cases), np.int64, len(cases))
-        self._ends = np.cumsum(sizes)
-        self._starts = self._ends - sizes
+        # Arrays of Python's own: looking up one number is several times as quick as in one of numpy's.
+        self._ends = array("q", accumulate(len(case.examples) for case in cases))
         self._answers, self._shown = answers, shown
-        self._chances = confidence_of(answers)
+        self._codes = array("q", answers.predictions.astype(np.int64).tobytes())
+        self._chances = array("d", confidence_of(answers).astype(np.float64).tobytes())
 
     def __len__(self) -> int:
         return len(self._ends)
@@ -152,8 +174,11 @@ class Said(Sequence[list[str]]):
     def __getitem__(self, place: int | slice) -> list[str] | list[list[str]]:
         if isinstance(place, slice):
             return [self[position] for position in range(len(self))[place]]
-        rows = range(int(self._starts[place]), int(self._ends[place]))
-        return [self._words(row) for row in rows]
+        position = range(len(self))[place]
+        return [
+            self._words(row)
+            for row in range(self._ends[position - 1] if position else 0, self._ends[position])
+        ]
 
     def _words(self, row: int) -> str:
         answers, shown = self._answers, self._shown
@@ -161,10 +186,10 @@ class Said(Sequence[list[str]]):
             return NO_ANSWER
         if answers.texts:
             return answers.texts[row] or NOTHING
-        name = answers.labels[answers.predictions[row]]
-        text = with_chance(name, float(self._chances[row]))
-        label = shown.labels[shown.predictions[row]]
-        return text if shown is answers or label == name else f"{label} ({text})"
+        name = answers.labels[self._codes[row]]
+        text = with_chance(name, self._chances[row])
+        label = name if shown is answers else shown.labels[shown.predictions[row]]
+        return text if label == name else f"{label} ({text})"
 
 
 def confidence_of(answers: Answers) -> Floats:
@@ -189,9 +214,9 @@ def with_chance(name: str, chance: float) -> str:
 
 def dead(outcomes: Sequence[Outcome]) -> Iterator[Finding]:
     """A model that answers nothing has no behaviour, good or bad."""
-    errors = Counter(outcome.error for outcome in outcomes if outcome.error)
-    if not outcomes or errors.total() < len(outcomes):
+    if set(verdicts_of(outcomes)) != {"e"}:
         return
+    errors = Counter(outcome.error for outcome in outcomes)
     (message, times), *others = errors.most_common()
     more = f", and {len(outcomes) - times:,} times something else" if others else ""
     text = f"The model answered none of {len(outcomes):,} cases: {message}{more}"
@@ -228,19 +253,52 @@ def part_of(answers: Answers, start: int, stop: int) -> Answers:
         confidences=None if answers.confidences is None else answers.confidences[rows],
         texts=answers.texts[rows],
         errors={row - start: message for row, message in answers.errors.items() if start <= row < stop},
+        unparsed=frozenset(row - start for row in answers.unparsed if start <= row < stop),
     )
 
 
 def iid_outcomes(cases: Sequence[Case], answers: Answers) -> list[Outcome]:
-    """Whether the model's own first choice is the label: no neutral band, no tolerance."""
+    """Whether the model's own first choice is the label: no neutral band, no tolerance; of answers, exact match."""
+    if answers.texts:
+        return [_answered(case, answers, row) for row, case in enumerate(cases)]
     outcomes = []
     for row, case in enumerate(cases):
         assert case.labels is not None
         right = int(answers.predictions[row]) == label_index(str(case.labels[0]), answers.labels)
-        error = answers.errors.get(row, "")
+        right = right and row not in answers.errors
+        error = "" if row in answers.unparsed else answers.errors.get(row, "")
         value = None if error else 1.0 if right else -1.0
         outcomes.append(Outcome(case.id, None if error else right, value, error))
     return outcomes
+
+
+def ood_scores(cases: Sequence[Case], outcomes: Sequence[Outcome]) -> list[Measure]:
+    """The share of rows that the model gets right in each data set from elsewhere."""
+    by_name: dict[str, list[Outcome]] = {}
+    for case, outcome in zip(cases, outcomes, strict=True):
+        by_name.setdefault(case.groups["functionality"], []).append(outcome)
+    scores = []
+    for name, members in by_name.items():
+        row = iid_score(members)
+        facts = {**row.facts, "only": {"capability": OOD, "functionality": name}}
+        scores.append(replace(row, name="ood score", groups={"data": name}, facts=facts))
+    return scores
+
+
+def _answered(case: Case, answers: Answers, row: int) -> Outcome:
+    """Exact match with any of the right answers; the value is the largest F1 (`docs/method/beluga.md` 1.5)."""
+    if row in answers.errors:
+        return Outcome(case.id, None, None, answers.errors[row])
+    right, said = case.meta["answers"], answers.texts[row]
+    matches = squad_normalise(said) in map(squad_normalise, right)
+    return Outcome(case.id, matches, max(token_f1(said, answer) for answer in right))
+
+
+def iid_f1(outcomes: Sequence[Outcome]) -> Measure:
+    """The mean F1 of answers to i.i.d. questions."""
+    known = [outcome.value for outcome in outcomes if outcome.value is not None]
+    value = math.fsum(known) / len(known) if known else None
+    return Measure("iid F1", value, len(known), errors=len(outcomes) - len(known))
 
 
 def iid_score(outcomes: Sequence[Outcome]) -> Measure:
@@ -292,11 +350,17 @@ def judge_examples(settings: Settings, cases: Sequence[Case], answers: Answers) 
         expect = as_set(cases[members[0]], settings)
         source = raw if expect.rule.startswith("direction ") else shown
         block = _block(source, cases, members, starts[members], sizes[members], expect)
-        yield Judged(members, block.starts, values_of(block, expect, settings.resolved("slack")), expect)
+        values = values_of(block, expect, settings.resolved("slack"))
+        if answers.unparsed:
+            values[np.isin(_rows(starts[members], sizes[members]), list(answers.unparsed))] = -1.0
+        yield Judged(members, block.starts, values, expect)
 
 
 def case_outcomes(cases: Sequence[Case], judged: Sequence[Judged], answers: Answers) -> Outcomes:
-    """From what was said of examples to what holds of cases; an example without an answer makes its case an error."""
+    """From what was said of examples to what holds of cases; an example without an answer makes its case an error.
+
+    Where what a model says instead counts as failing (`answers.unparsed`), its case fails, of whatever type.
+    """
     verdicts = np.full(len(cases), ord("-"), np.uint8)
     values = np.full(len(cases), np.nan)
     for group in judged:
@@ -304,9 +368,12 @@ def case_outcomes(cases: Sequence[Case], judged: Sequence[Judged], answers: Answ
         verdicts[group.members] = np.where(applies, np.where(passed, ord("1"), ord("0")), ord("-"))
         values[group.members] = np.where(applies, worst, np.nan)
     sizes = np.fromiter((len(case.examples) for case in cases), np.int64, len(cases))
-    errors = _cases_with_errors(answers, np.cumsum(sizes) - sizes)
-    verdicts[list(errors)] = ord("e")
-    values[list(errors)] = np.nan
+    starts = np.cumsum(sizes) - sizes
+    silent = _cases_with_errors({row: answers.errors[row] for row in answers.unparsed}, starts)
+    verdicts[list(silent)], values[list(silent)] = ord("0"), -1.0
+    heard = {row: message for row, message in answers.errors.items() if row not in answers.unparsed}
+    errors = _cases_with_errors(heard, starts)
+    verdicts[list(errors)], values[list(errors)] = ord("e"), np.nan
     return Outcomes(cases, verdicts.tobytes().decode(), array("d", values), errors)
 
 
@@ -342,11 +409,11 @@ def _with_tolerance(expect: Expect, tolerance: float) -> Expect:
     )
 
 
-def _cases_with_errors(answers: Answers, starts: Integers) -> dict[int, str]:
+def _cases_with_errors(errors: Mapping[int, str], starts: Integers) -> dict[int, str]:
     """Which cases hold an example that the model could not answer, and what it said."""
-    rows = sorted(answers.errors, reverse=True)  # the first of a case's errors is kept
+    rows = sorted(errors, reverse=True)  # the first of a case's errors is kept
     owners = np.searchsorted(starts, rows, side="right") - 1
-    return {int(case): answers.errors[row] for case, row in zip(owners, rows, strict=True)}
+    return {int(case): errors[row] for case, row in zip(owners, rows, strict=True)}
 
 
 def _block(
@@ -357,8 +424,7 @@ def _block(
     sizes: Integers,
     expect: Expect,
 ) -> Block:
-    own_starts = np.cumsum(sizes) - sizes
-    rows = np.repeat(starts - own_starts, sizes) + np.arange(sizes.sum())
+    rows, own_starts = _rows(starts, sizes), np.cumsum(sizes) - sizes
     reading = expect.rule in SPAN_RULES
     if reading and not answers.texts:
         raise DataError(
@@ -380,6 +446,13 @@ def _block(
         if reading
         else (),
     )
+
+
+def _rows(starts: Integers, sizes: Integers) -> Integers:
+    """The rows of the examples of some cases, case by case."""
+    own_starts = np.cumsum(sizes) - sizes
+    rows: Integers = np.repeat(starts - own_starts, sizes) + np.arange(sizes.sum())
+    return rows
 
 
 def _expected(cases: Sequence[Case], members: Integers, sizes: Integers, labels: tuple[str, ...]) -> Integers:
@@ -478,7 +551,11 @@ def measure(
     suite may take in.
     """
     without = {**(chosen or {}), **({"without": {"capability": IID}} if beside_iid else {})}
-    tallies = {name: _Tally(cases, outcomes, members) for name, members in by_functionality(cases).items()}
+    hits, failed = hits_of(verdicts_of(outcomes)), errors_of(verdicts_of(outcomes))
+    tallies = {
+        name: _Tally([cases[place] for place in members.tolist()], hits[members], int(failed[members].sum()))
+        for name, members in by_functionality(cases).items()
+    }
     rows = [tally.measure() for tally in tallies.values()]
     for group in ("capability", "test type"):
         for value in dict.fromkeys(tally.groups[group] for tally in tallies.values()):
@@ -501,13 +578,13 @@ def example_rates(
 
     For minimum functionality tests with several examples a case, as reading comprehension has them.
     """
-    rows = []
+    rows, failed = [], errors_of(verdicts_of(outcomes))
     for group in judged:
         first = cases[group.members[0]]
         sizes = np.diff(group.starts, append=len(group.values))
         if first.groups["test type"] != "MFT" or sizes.max() < 2:
             continue
-        answered = np.array([not outcomes[position].error for position in group.members])
+        answered = ~failed[group.members]
         values = np.where(np.repeat(answered, sizes), group.values, np.nan)
         table = cluster_table(
             np.where(np.isnan(values), np.nan, values > 0), np.repeat(np.arange(len(sizes)), sizes)
@@ -525,17 +602,16 @@ def example_rates(
 class _Tally:
     """One functionality's outcomes, counted."""
 
-    def __init__(self, cases: Sequence[Case], outcomes: Sequence[Outcome], members: Integers) -> None:
-        self.groups: Mapping[str, str] = cases[members[0]].groups
-        asked = [outcomes[position] for position in members]
-        passed = np.array([np.nan if outcome.passed is None else float(outcome.passed) for outcome in asked])
-        self.n = int((~np.isnan(passed)).sum())
-        self.passes = int(np.nansum(passed))
-        self.errors = sum(bool(outcome.error) for outcome in asked)
-        self.na = len(asked) - self.n - self.errors
-        clusters = [cases[position].cluster for position in members]
-        self.table: ClusterTable = cluster_table(passed, _cluster_codes(clusters))
-        self.clusters = len(set(clusters)) if all(clusters) else len(asked)
+    def __init__(self, cases: Sequence[Case], hits: Floats, errors: int) -> None:
+        self.groups: Mapping[str, str] = cases[0].groups
+        self.n = int((~np.isnan(hits)).sum())
+        self.passes = int(np.nansum(hits))
+        self.errors = errors
+        self.na = len(cases) - self.n - self.errors
+        self.by_template = cluster_table(hits, _cluster_codes([case.cluster for case in cases]))
+        self.by_case = cluster_table(hits)
+        self.templates = int(self.by_template.counts[self.by_template.rows[:, -1] > 0].sum())
+        """With a case that applies; a case that names none is one by itself."""
 
     def measure(self) -> Measure:
         row = Measure(
@@ -547,13 +623,25 @@ class _Tally:
             self.na,
             self.errors,
         )
-        return with_facts(row, {"mean over": "cases", **self._facts()})
+        return with_facts(row, {"mean over": "cases", **self._facts(), **_reach([self])})
 
     def _facts(self) -> dict[str, Any]:
         if not self.n:
             return {"undefined": NO_CASE_APPLIES if self.na else NO_CASE_ANSWERED}
-        facts: dict[str, Any] = {"few cases": self.n} if self.n < FEW_CASES else {}
-        return facts | ({"templates": self.clusters, "cases": self.n} if self.clusters < self.n else {})
+        return _bounds([self]) | ({"few cases": self.n} if self.n < FEW_CASES else {})
+
+
+def _bounds(tallies: Sequence[_Tally]) -> dict[str, Any]:
+    """A mean of pass rates if every case without an answer were a failure, and if it were a pass."""
+    unanswered = sum(tally.errors for tally in tallies)
+    known = [
+        (tally.passes, tally.errors, tally.n + tally.errors) for tally in tallies if tally.n + tally.errors
+    ]
+    if not unanswered:
+        return {}
+    low = sum(passes / n for passes, _, n in known) / len(known)
+    high = sum((passes + errors) / n for passes, errors, n in known) / len(known)
+    return {"unanswered": unanswered, "bounds": [low, high]}
 
 
 def _cluster_codes(clusters: list[str]) -> Integers | None:
@@ -571,22 +659,32 @@ def _mean(name: str, tallies: Sequence[_Tally], groups: Mapping[str, str]) -> Me
     known = [tally for tally in tallies if tally.n]
     left_out = [tally.groups["functionality"] for tally in tallies if not tally.n]
     na, errors = sum(tally.na for tally in tallies), sum(tally.errors for tally in tallies)
-    facts = {"mean over": "functionality"} | ({"left out": left_out} if left_out else {})
+    facts = {"mean over": "functionality", **_bounds(tallies)} | ({"left out": left_out} if left_out else {})
     if not known:
         why = {"mean over": "functionality", "undefined": NO_CASE_APPLIES if na else NO_CASE_ANSWERED}
         return with_facts(Measure(name, None, 0, groups, None, "", na, errors), why)
     interval, method = _mean_interval(known)
-    value, n = macro_mean([tally.table for tally in known]), sum(tally.n for tally in known)
-    return with_facts(Measure(name, value, n, groups, interval, method, na, errors), facts)
+    value, n = macro_mean([tally.by_case for tally in known]), sum(tally.n for tally in known)
+    return with_facts(Measure(name, value, n, groups, interval, method, na, errors), facts | _reach(known))
 
 
 def _mean_interval(known: Sequence[_Tally]) -> tuple[tuple[float, float] | None, str]:
-    """Wilson's, on as many independent cases as tell as much of the mean as these clusters of cases do.
+    """Wilson's, on as many independent cases as tell as much of the mean as these templates with their cases do.
 
-    The functionalities stay, their cases are new. Nothing is drawn.
+    The functionalities stay, their cases are new; their templates too, where there are enough. Nothing is drawn.
     """
-    interval = macro_wilson([tally.table for tally in known])
+    few = THESE_TEMPLATES in _reach(known)
+    interval = macro_wilson([tally.by_case if few else tally.by_template for tally in known])
     if np.isnan(interval[0]):
         return None, ""
-    alone = "wilson" if known[0].clusters >= known[0].n else "cluster wilson"
+    alone = "wilson" if few or known[0].templates >= known[0].n else "cluster wilson"
     return interval, alone if len(known) == 1 else "macro wilson"
+
+
+def _reach(known: Sequence[_Tally]) -> dict[str, int]:
+    """How many templates the cases share, where they do, and whether the mean speaks of these only."""
+    templates, n = sum(tally.templates for tally in known), sum(tally.n for tally in known)
+    if templates == n:
+        return {}
+    only = {THESE_TEMPLATES: templates} if templates < ENOUGH_TEMPLATES else {}
+    return {"templates": templates, "cases": n, **only}

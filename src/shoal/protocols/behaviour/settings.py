@@ -44,7 +44,7 @@ PROFILES: dict[str, dict[str, Any]] = {
 
 
 Config = Literal["iid", "iid>suite", "iid+suite", "iid>iid+suite"]
-HoldOut = Literal["none", "seen", "functionality", "capability", "test type"]
+HoldOut = Literal["none", "seen", "functionality", "capability", "test type", "others"]
 
 Count = Annotated[int, Within(0)]
 Seed = Annotated[int, Within(0, LARGEST_SEED)]
@@ -79,6 +79,12 @@ class Train:
     options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Variants of a method, by its name: train.options.irm.scalar = true. Its learning_rate, batch and epochs can be
     given there too."""
+    tune: bool = False
+    """Find learning rate, batch and epochs of the stage with the suite by trying the paper's grid, once for each
+    configuration and method, on the validation split; what is given here or in options is not tried."""
+    select_on: Literal["paper", "G_val"] = "paper"
+    """What the best of the grid is best at: the paper's sum over test types, or G on validation data, which sees the
+    i.i.d. score too."""
     loss: Literal["softmax", "sigmoid"] | None = None
     """For labels: the paper's cross-entropy, or the independent sigmoids of its code; else as the profile says."""
     invariance: Literal["paper", "stop_grad_original", "kl", "symmetric_kl", "js"] = "paper"
@@ -110,6 +116,16 @@ def _iid(settings: "Settings") -> Any:
     from .build import iid_digest
 
     return iid_digest(settings) if settings.has_iid else ""
+
+
+def _ood(settings: "Settings") -> Any:
+    from .iid import ood_digest
+
+    return ood_digest(settings)
+
+
+def _asks_ood(settings: "Settings") -> bool:
+    return bool(settings.ood)
 
 
 def _samples(settings: "Settings") -> bool:
@@ -153,6 +169,8 @@ class Settings(Profiled):
     """Judge DIR tests by CheckList's rules, or by the paper's strict inequality."""
     band: Literal["inclusive", "strict"] | None = changes("scoring", None)
     """Edges of the neutral band that makes three classes of a two-class sentiment model."""
+    unparsed: Literal["error", "fail"] = changes("scoring", "error")
+    """What a model says that is none of the labels: no answer, counted as an error; or a failure."""
     resamples: Annotated[int, Within(10, 1_000_000)] = changes("scoring", 2000)
     """Draws of cases behind the intervals of G in behavioural learning; other intervals draw nothing."""
 
@@ -174,8 +192,11 @@ class Settings(Profiled):
     """What the data's labels, sorted, are called in the suite, where they go by other names: negative, positive."""
     iid_limit: Count = changes("cases", 0)
     """Only this many i.i.d. rows to train on, drawn at random; 0 is all."""
+    ood: tuple[str, ...] = changes("cases", (), when=_asks_ood, resolve=_ood)
+    """Further labelled data to ask beside the i.i.d. test data, never trained on: FILE or NAME=FILE, each a column."""
     hold_out: tuple[HoldOut, ...] = changes("answers", ())
-    """Retrain without each functionality, capability or test type in turn, and test on what was left out."""
+    """Retrain without each functionality, capability or test type in turn, and test on what was left out. "others"
+    leaves out all but one functionality in turn, and tests on all: the transfer matrix."""
     hold_out_sample: Count = changes("answers", 0)
     """Only so many functionalities, drawn at random, are left out; 0 is all."""
     sample_seed: Seed = changes("cases", 0)

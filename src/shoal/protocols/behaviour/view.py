@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, Literal
 
+from ...claims import FEW_TEMPLATES, OF_FEW_TEMPLATES, THESE_TEMPLATES
 from ...records import Finding, Measure, Measures, Result
 from ...views import (
     Block,
@@ -29,7 +30,13 @@ WORST = 3
 EXAMPLES = 2
 ABOUT_ANSWERS = ("label map", "band", "never")
 """Facts of the suite score that stand above the table; the others stand below it."""
-TONES: Mapping[str, Tone] = {DEAD: "bad", DEGENERATE: "bad", "untrained": "bad", "saturated": "doubt"}
+TONES: Mapping[str, Tone] = {
+    DEAD: "bad",
+    DEGENERATE: "bad",
+    "untrained": "bad",
+    "forgotten": "bad",
+    "saturated": "doubt",
+}
 Count = Literal["n", "na", "errors"]
 METHODS = (
     "intervals: Wilson, on as many independent cases as tell as much: cases of one template count together"
@@ -161,7 +168,8 @@ def _table(measures: Measures, rates: Sequence[Measure], worst: Sequence[str]) -
     ]
 
     def line(name: str, test_type: str, row: Measure, tone: Tone) -> Row:
-        rate = [Number(row), Number(row, part="bar"), Number(row, part="interval")]
+        mark = FEW_TEMPLATES if THESE_TEMPLATES in row.facts else ""
+        rate = [Number(row), Number(row, part="bar"), Number(row, part="interval", mark=mark)]
         return Row([name, test_type, *rate, *(Number(row, part=count) for count in counts)], tone)
 
     rows = []
@@ -179,7 +187,9 @@ def _table(measures: Measures, rates: Sequence[Measure], worst: Sequence[str]) -
         rows.append(line(f"all {row.groups['test type']}", "", row, "strong"))
     rows += [line("suite score", "", row, "strong") for row in measures.where("suite score")]
     rows += [line("i.i.d. score", "", row, "strong") for row in measures.where("iid score")]
-    return Table(columns, rows, legend=[f"▼ the lowest pass rates, {WORST} at most"] if worst else [])
+    legend = [f"▼ the lowest pass rates, {WORST} at most"] if worst else []
+    few = any(THESE_TEMPLATES in row.facts for row in measures)
+    return Table(columns, rows, legend=[*legend, *([OF_FEW_TEMPLATES] if few else [])])
 
 
 def _counts(rows: Sequence[Measure]) -> list[Count]:

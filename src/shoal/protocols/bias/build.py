@@ -127,7 +127,11 @@ def diagnostic_of(settings: Settings) -> str:
 
 
 def build(settings: Settings, progress: Progress = silent) -> Built:
-    """The cases of the diagnostic, or a sample of them."""
+    """The cases of the diagnostic, or a sample of them; those of a downstream task."""
+    if settings.tasks:
+        from .finetune import build as build_task
+
+        return build_task(settings)
     module = find_diagnostic(settings)
     whole = module.make_cases(find_data(settings), settings.tests)
     if not settings.limit or settings.limit >= len(whole):

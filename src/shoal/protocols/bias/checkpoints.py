@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from itertools import combinations
-from pathlib import Path
 
 from ...records import Finding, Measure, Measures, Result
 from ...stats.paired import smallest_sign_flip_p
@@ -10,7 +9,7 @@ from ..base import Compared
 from .between import between_recipes
 from .build import module_of
 from .concepts import between_diagnostics
-from .downstream import equivalence
+from .downstream import compare_downstream, with_finetuned
 from .family import WANTED, Family, families, moment, several
 from .moments import over_training
 from .settings import Settings
@@ -27,13 +26,14 @@ def compare_checkpoints(settings: Settings, results: Sequence[Result]) -> Compar
         measures += module_of(diagnostic).across(settings, members)
     measures += [row for family in every for row in over_training(family)]
     measures += between_recipes(every)
-    for recipe in _checkpoints(every):
+    recipes = _checkpoints(every)
+    for recipe in recipes:
         pairs = combinations([family for family in every if family.recipe == recipe], 2)
         measures += [row for pair in pairs for row in between_diagnostics(*pair)]
-    if settings.downstream:
-        measures += equivalence(Path(settings.downstream), _checkpoints(every), settings.margin)
+    recipes = with_finetuned(recipes, results)
+    measures += compare_downstream(settings.downstream, settings.margin, results, every, recipes)
     ends = [conclusion(family, measures) for family in every if len(family.results) > 1]
-    ends += [limits(recipe, names) for recipe, names in _checkpoints(every).items()]
+    ends += [limits(recipe, names) for recipe, names in recipes.items()]
     return Compared(measures, ends)
 
 

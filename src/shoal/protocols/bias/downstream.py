@@ -1,26 +1,84 @@
 """Is it the same model downstream? (`docs/method/bias.md` 5.7, `docs/method/beyond.md` 7.18)
 
-"Not significantly different" is no proof of being the same. Two recipes are called equivalent where the 90 % interval
-of their difference lies inside the margin: two one-sided tests at 5 %. The checkpoints of one recipe are called alike
-where the upper 95 % limit of their SD is below the margin; that they lie near their own mean is no such claim.
+Scores of downstream tasks come from fine-tuning here (`finetune.py`) or from a table. "Not significantly different" is
+no proof of being the same:
+
+    two recipes                  the 90 % interval of their difference is inside the margin: two one-sided tests at 5 %
+    checkpoints of one recipe    the upper 95 % limit of their SD is below the margin: for new checkpoints
+    every pair of them           the paired difference of each pair is inside it: for these, on new examples
+
+That checkpoints lie near their own mean is no such claim. Beside it: whether checkpoints that are better downstream
+score higher in a diagnostic.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 
-from ...errors import DataError
+from ...errors import DataError, PlanError
 from ...files import read_table
-from ...records import Measure
+from ...records import Measure, Measures, Result
 from ...stats import reliability as r
-from ...views import Column, Number, Row, Table, Words
-from .family import OVER_RUNS, Line, by_groups, columns_of, measure, sound, spread_measures
+from ...views import Block, Cell, Column, Number, Row, Table, Words
+from .family import (
+    OVER_RUNS,
+    Family,
+    Floats,
+    Line,
+    by_groups,
+    columns_of,
+    is_downstream,
+    measure,
+    moment,
+    name_of,
+    recipe_of,
+    sound,
+    spread_measures,
+)
+from .finetune import SCORE
+
+Checkpoint = tuple[str, str]
+"""Recipe and name."""
+Recipes = Mapping[str, Sequence[str]]
+"""The names of the checkpoints of each recipe."""
+ALIKE, EVERY_PAIR, CORRELATION = (
+    "equivalence p value",
+    "pairwise equivalence p value",
+    "correlation with downstream",
+)
+DIAGNOSED = ("stereotype score", "effect size", "cluster accuracy")
+"""The scores of diagnostics that are held against those of tasks."""
+MOST = 12
+"""Correlations on the screen; the file has them all."""
 
 
-def read_downstream(path: Path) -> dict[str, dict[str, list[float]]]:
-    """Task to checkpoint to its scores: a checkpoint may have been fine-tuned several times."""
+@dataclass(frozen=True, slots=True)
+class TaskScores:
+    """The scores of one task; a checkpoint may have been fine-tuned several times."""
+
+    scores: dict[Checkpoint, list[float]] = field(default_factory=dict)
+    right: dict[Checkpoint, list[Floats]] = field(default_factory=dict)
+    """Of each fine-tuning which examples it got right, NaN for no answer; none where scores were read from a table."""
+    commonest: list[float] = field(default_factory=list)
+    """What always the commonest label would score, where that is known."""
+
+    @property
+    def means(self) -> dict[Checkpoint, float]:
+        """A score for each checkpoint."""
+        return {checkpoint: float(np.mean(values)) for checkpoint, values in self.scores.items()}
+
+
+Tasks = dict[str, TaskScores]
+
+
+# Scores
+
+
+def read_downstream(path: Path, recipes: Recipes) -> Tasks:
+    """The scores of a table; a column `recipe` tells checkpoints of one name apart."""
     columns, rows = read_table(path)
     missing = {"checkpoint", "task", "score"} - set(columns)
     if missing:
@@ -29,7 +87,7 @@ def read_downstream(path: Path) -> dict[str, dict[str, list[float]]]:
             why=f"found: {', '.join(columns)}",
             fix="name that column in the first line",
         )
-    scores: dict[str, dict[str, list[float]]] = {}
+    tasks: Tasks = {}
     for line, row in rows:
         try:
             score = float(row["score"])
@@ -41,44 +99,108 @@ def read_downstream(path: Path) -> dict[str, dict[str, list[float]]]:
                 why="a fraction between 0 and 1 is expected: 0.912",
                 fix="divide percentages by 100",
             )
-        scores.setdefault(row["task"], {}).setdefault(row["checkpoint"], []).append(score)
-    return scores
+        checkpoint = _known(path, row.get("recipe", ""), row["checkpoint"], recipes)
+        tasks.setdefault(row["task"], TaskScores()).scores.setdefault(checkpoint, []).append(score)
+    return tasks
 
 
-def equivalence(path: Path, recipes: dict[str, list[str]], margin: float) -> list[Measure]:
-    """Table 2: downstream scores of each recipe's checkpoints, and whether these and those of others are equivalent."""
-    tasks = read_downstream(path)
-    known = {name for names in recipes.values() for name in names}
-    strangers = sorted({name for scores in tasks.values() for name in scores if _full(name) not in known})
-    if strangers:
+def _known(path: Path, recipe: str, written: str, recipes: Recipes) -> Checkpoint:
+    """The checkpoint of the plan that a line is about."""
+    name = f"seed {written}" if written.isdecimal() else written
+    there = [known for known, names in recipes.items() if name in names and recipe in ("", known)]
+    if len(there) > 1:
         raise DataError(
-            f"{path}: checkpoint {strangers[0]!r} is not one of this plan",
-            why=f"it has {', '.join(sorted(known))}",
+            f"{path}: checkpoint {written!r} is in {' and in '.join(there)}",
+            fix="a column recipe that says which is meant",
+        )
+    if not there:
+        known = sorted({name for names in recipes.values() for name in names})
+        raise DataError(
+            f"{path}: checkpoint {written!r} is not one of this plan",
+            why=f"it has {', '.join(known)}",
             fix="the model's spec, or the seed of one that is pre-trained here",
         )
-    measures: list[Measure] = []
-    for task, scores in tasks.items():
-        means = {_full(name): float(np.mean(values)) for name, values in scores.items()}
-        by_recipe = {
-            recipe: [means[name] for name in names if name in means] for recipe, names in recipes.items()
-        }
-        for recipe, values in by_recipe.items():
-            measures += _within(task, recipe, values, margin) if values else []
-        for pair in combinations(by_recipe, 2):
-            first, second = (by_recipe[recipe] for recipe in pair)
-            if min(len(first), len(second)) > 1:
-                measures.append(_between(task, pair, (first, second), margin))
-    return measures
+    return there[0], name
 
 
-def _full(name: str) -> str:
-    """A seed may be given as a bare number."""
-    return f"seed {name}" if name.isdecimal() else name
+def finetuned(results: Sequence[Result]) -> Tasks:
+    """The scores of the checkpoints that were fine-tuned here, each training at its last step."""
+    tasks: Tasks = {}
+    last = _last_steps(results)
+    for result in results:
+        if result.job.get("step", 0) < last[recipe_of(result)]:
+            continue
+        checkpoint = recipe_of(result), name_of(result)
+        for row in result.measures.where(SCORE):
+            if row.value is not None:
+                task = tasks.setdefault(row.groups["task"], TaskScores())
+                task.scores.setdefault(checkpoint, []).append(row.value)
+                passed = [np.nan if one.passed is None else float(one.passed) for one in result.outcomes]
+                task.right.setdefault(checkpoint, []).append(np.array(passed))
+                task.commonest[:] = [row.facts["commonest"]]
+    return tasks
 
 
-def _within(task: str, recipe: str, values: Sequence[float], margin: float) -> Iterator[Measure]:
+def _last_steps(results: Sequence[Result]) -> dict[str, int]:
+    last: dict[str, int] = {}
+    for result in results:
+        last[recipe_of(result)] = max(last.get(recipe_of(result), 0), result.job.get("step", 0))
+    return last
+
+
+def with_finetuned(recipes: Recipes, results: Sequence[Result]) -> dict[str, list[str]]:
+    """The names of each recipe's checkpoints, with those that so far were only fine-tuned."""
+    names = {recipe: dict.fromkeys(known) for recipe, known in recipes.items()}
+    for task in finetuned([result for result in results if is_downstream(result)]).values():
+        for recipe, name in task.scores:
+            names.setdefault(recipe, {})[name] = None
+    return {recipe: list(known) for recipe, known in names.items()}
+
+
+# What they say
+
+
+def compare_downstream(
+    table: str, margin: float, results: Sequence[Result], every: Sequence[Family], recipes: Recipes
+) -> list[Measure]:
+    """Table 2: the scores of each recipe, whether they are equivalent, and whether diagnostics follow them."""
+    of_tasks = [result for result in results if is_downstream(result)]
+    tasks = finetuned(of_tasks)
+    if table:
+        read = read_downstream(Path(table), recipes)
+        both = sorted(set(tasks) & set(read))
+        if both:
+            raise PlanError(
+                f"{table}: task {both[0]!r} is fine-tuned by the plan too: two sources for one value",
+                fix="take it out of the table, or out of tasks",
+            )
+        tasks |= read
+    measures = [row for name, task in tasks.items() for row in _equivalence(name, task, recipes, margin)]
+    measures += [row for family in every for row in _correlations(family, tasks)]
+    return measures + _over_steps(of_tasks)
+
+
+def _equivalence(name: str, task: TaskScores, recipes: Recipes, margin: float) -> Iterator[Measure]:
+    means = task.means
+    by_recipe = {
+        recipe: [means[recipe, one] for one in names if (recipe, one) in means]
+        for recipe, names in recipes.items()
+    }
+    for recipe, values in by_recipe.items():
+        if values:
+            yield from _within(name, recipe, values, margin, task.commonest)
+            yield from _every_pair(name, recipe, task, margin)
+    for pair in combinations(by_recipe, 2):
+        first, second = (by_recipe[recipe] for recipe in pair)
+        if min(len(first), len(second)) > 1:
+            yield _between(name, pair, (first, second), margin)
+
+
+def _within(
+    task: str, recipe: str, values: Sequence[float], margin: float, commonest: Sequence[float]
+) -> Iterator[Measure]:
     groups = {"recipe": recipe, "task": task}
-    yield from spread_measures("downstream score", list(values), len(values), groups)
+    yield from spread_measures(SCORE, list(values), len(values), groups)
     if len(values) < 2:
         return
     apart = max(values) - min(values)
@@ -88,10 +210,28 @@ def _within(task: str, recipe: str, values: Sequence[float], margin: float) -> I
         f"the SD over new checkpoints is below {test.limit:.4f} (95 %), "
         f"{'inside' if test.below else 'not inside'} the margin of {margin:g}; "
         f"the largest difference of these is {apart:.4f}"
+    ) + "".join(f"; always the commonest label would score {share:.4f}" for share in commonest)
+    yield Measure(
+        ALIKE, test.p, len(values), groups, (0.0, test.limit), "95 % limit of the SD", note=words,
+        facts={"equivalent": test.below, "margin": margin, "words": words},
+    )  # fmt: skip
+
+
+def _every_pair(task: str, recipe: str, scores: TaskScores, margin: float) -> Iterator[Measure]:
+    """Whether all are within the margin of each other: each pair must be, so the largest p is that of all."""
+    right = [np.mean(runs, axis=0) for (of, _), runs in scores.right.items() if of == recipe]
+    if len(right) < 2 or not len(answered := np.flatnonzero(~np.isnan(right).any(axis=0))) > 1:
+        return
+    tests = [r.tost_paired(a[answered], b[answered], margin) for a, b in combinations(right, 2)]
+    p, reach = max(test.p for test in tests), max(max(map(abs, test.interval)) for test in tests)
+    within = all(test.equivalent for test in tests)
+    words = (
+        f"on new examples no two of these checkpoints differ by more than {reach:.4f} (each pair by its 90 % "
+        f"interval), {'inside' if within else 'not inside'} the margin of {margin:g}"
     )
     yield Measure(
-        "equivalence p value", test.p, len(values), groups, (0.0, test.limit), "95 % limit of the SD", note=words,
-        facts={"equivalent": test.below, "margin": margin, "words": words},
+        EVERY_PAIR, p, len(answered), {"recipe": recipe, "task": task}, note=words,
+        facts={"equivalent": within, "margin": margin, "pairs": len(tests), "words": words},
     )  # fmt: skip
 
 
@@ -105,40 +245,144 @@ def _between(
     )
     n = len(values[0]) + len(values[1])
     return Measure(
-        "equivalence p value", test.p, n, groups, sound(test.interval), "90 % t interval", note=words,
+        ALIKE, test.p, n, groups, sound(test.interval), "90 % t interval", note=words,
         facts={"equivalent": test.equivalent, "margin": margin, "difference": test.difference, "words": words},
     )  # fmt: skip
+
+
+def _correlations(family: Family, tasks: Tasks) -> Iterator[Measure]:
+    """Whether the checkpoints that are better at a task score higher: over those that have both scores."""
+    for name, task in tasks.items():
+        means = task.means
+        for score in DIAGNOSED:
+            for slice_, _ in family.final_slices(score):
+                pairs = [
+                    (means[family.recipe, checkpoint], value)
+                    for checkpoint, value in zip(family.names, family.values(score, slice_), strict=True)
+                    if value is not None and (family.recipe, checkpoint) in means
+                ]
+                if len(pairs) < 3:
+                    continue
+                value, interval = r.correlation([score for score, _ in pairs], [value for _, value in pairs])
+                yield Measure(
+                    CORRELATION, None if np.isnan(value) else value, len(pairs),
+                    {**family.groups, **slice_, "of": score, "downstream": name}, sound(interval),
+                    "Fisher" if sound(interval) else "", note="over checkpoints, of these tasks and items as they are",
+                )  # fmt: skip
+
+
+def _over_steps(results: Sequence[Result]) -> list[Measure]:
+    """The scores of earlier steps, where checkpoints of several moments were fine-tuned."""
+    last = _last_steps(results)
+    scores: dict[tuple[str, str, int], list[float]] = {}
+    for result in results:
+        step = result.job.get("step", 0)
+        for row in result.measures.where(SCORE) if step < last[recipe_of(result)] else ():
+            if row.value is not None:
+                scores.setdefault((recipe_of(result), row.groups["task"], step), []).append(row.value)
+    return [
+        row
+        for (recipe, task, step), values in scores.items()
+        for row in spread_measures(
+            SCORE, list(values), len(values), {"recipe": recipe, "task": task, "step": str(step)}
+        )
+    ]
 
 
 # To show
 
 
-def table(measures: Sequence[Measure]) -> Table:
-    """What may be said of each task."""
-    columns = [Column("downstream", "left"), Column("", "left"), Column("p"), Column("", "left")]
-    rows = [
+def blocks(measures: Measures) -> list[Block]:
+    """Table 2, and whether diagnostics follow it."""
+    rows = [row for row in measures.where("mean over checkpoints", of=SCORE) if not moment(row.groups)]
+    correlations = measures.where(CORRELATION)
+    tables: list[Block] = [_scores(rows, measures)] if rows else []
+    return tables + ([_correlated(correlations)] if correlations else [])
+
+
+def _scores(means: Sequence[Measure], measures: Measures) -> Table:
+    """Mean and SD of each task and recipe, and what may be said of them."""
+    columns = [Column("downstream", "left"), Column("", "left"), Column("mean"), Column("SD")]
+    columns += [Column("p alike"), Column("", "left")]
+    lines = []
+    for mean in means:
+        about = {"recipe": mean.groups["recipe"], "task": mean.groups["task"]}
+        names: list[Cell] = [about["task"], Words(about["recipe"], "quiet")]
+        sd = next(iter(measures.where("sd over checkpoints", of=SCORE, **about)), None)
+        tests = [*measures.where(ALIKE, **about), *measures.where(EVERY_PAIR, **about)]
+        first, *others = tests or [None]
+        words = Words(first.facts["words"] if first else "one checkpoint only", "quiet")
+        lines.append(Row([*names, Number(mean), Number(sd), Number(first), words]))
+        lines += [
+            Row(["", "", "", "", Number(test), Words(test.facts["words"], "quiet")])
+            for test in others
+            if test
+        ]
+    alone = {row.groups["recipe"] for row in means}
+    for test in measures.where(ALIKE):
+        if test.groups["recipe"] not in alone:
+            names = [test.groups["task"], Words(test.groups["recipe"], "quiet")]
+            lines.append(Row([*names, "", "", Number(test), Words(test.facts["words"], "quiet")]))
+    return Table(columns, lines)
+
+
+def _correlated(rows: Sequence[Measure]) -> Table:
+    """The correlations of whole scores first, and how many there are by chance."""
+    ordered = sorted(rows, key=lambda row: row.groups.get("category", "") not in ("", "all"))
+    columns = [Column("diagnostic over checkpoints", "left"), Column("task", "left"), Column("r")]
+    columns += [Column("95 % interval"), Column("checkpoints")]
+    lines = [
         Row(
             [
-                row.groups["task"],
-                Words(row.groups["recipe"], "quiet"),
+                _title(row),
+                row.groups["downstream"],
                 Number(row),
-                Words(row.facts["words"], "quiet"),
+                Number(row, part="interval"),
+                Number(row, part="n"),
             ]
         )
-        for row in measures
+        for row in ordered[:MOST]
     ]
-    return Table(columns, rows)
+    known = [row for row in rows if row.interval]
+    clear = sum(not row.interval[0] <= 0 <= row.interval[1] for row in known if row.interval)
+    legend = (
+        [f"of {len(known):,} intervals {clear:,} exclude 0; by chance one in twenty would"] if known else []
+    )
+    legend += [f"… and {len(rows) - MOST:,} more: downstream_correlations.csv"] if len(rows) > MOST else []
+    return Table(columns, lines, legend=legend)
 
 
-def file(measures: Sequence[Measure]) -> list[Line]:
-    """Fine-tuned scores, and whether they are equivalent."""
-    names = ("downstream score", None)
-    rows = [row for row in measures if "diagnostic" not in row.groups and row.groups.get("of") in names]
-    together = by_groups([row for row in rows if "task" in row.groups], leave_out=("of",))
-    return [
+def _title(row: Measure) -> str:
+    words = [
+        row.groups["diagnostic"],
+        *(row.groups.get(key, "") for key in ("representation", "test", "task", "category")),
+    ]
+    named = " ".join(word for word in words if word and word != "all")
+    return named if row.groups["of"] == "stereotype score" else f"{named}, {row.groups['of']}"
+
+
+def files(measures: Measures) -> dict[str, list[Line]]:
+    """The same for computing."""
+    rows = [
+        row
+        for row in measures
+        if "diagnostic" not in row.groups and "task" in row.groups and row.groups.get("of") in (SCORE, None)
+    ]
+    scores: list[Line] = [
         {
-            "task": groups["task"], "size": groups["recipe"], **columns_of(named, OVER_RUNS),
-            "equivalence_p": Number(named.get("equivalence p value")),
+            "task": groups["task"], "size": groups["recipe"], "step": groups.get("step", ""),
+            **columns_of(named, OVER_RUNS), "equivalence_p": Number(named.get(ALIKE)),
+            "pairwise_equivalence_p": Number(named.get(EVERY_PAIR)),
         }
-        for groups, named in together
+        for groups, named in by_groups(rows, leave_out=("of",))
     ]  # fmt: skip
+    correlations: list[Line] = [
+        {
+            "test": row.groups.get("test", row.groups["diagnostic"]), "task": row.groups.get("task", ""),
+            "category": row.groups.get("category", ""), "size": row.groups["recipe"],
+            "representation": row.groups.get("representation", ""), "score": row.groups["of"],
+            "downstream": row.groups["downstream"], "r": Number(row),
+        }
+        for row in measures.where(CORRELATION)
+    ]  # fmt: skip
+    return {"downstream": scores, "downstream_correlations": correlations}

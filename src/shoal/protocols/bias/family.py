@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...records import Measure, Measures, Result
-from ...stats.intervals import Interval, mean_t_interval, sd_interval
+from ...stats.intervals import Interval, sd_interval, t_quantile
 from ...views import Cell, Number
 from .build import has_vectors
 from .notes import Facts
@@ -33,6 +33,7 @@ class Family:
 
     recipe: str
     diagnostic: str
+    """Empty for the scores of downstream tasks."""
     representation: str
     """Empty for diagnostics that look at no vectors."""
     results: dict[str, Result] = field(default_factory=dict)
@@ -43,7 +44,7 @@ class Family:
     @property
     def groups(self) -> dict[str, str]:
         """What every measure of the family says of itself."""
-        groups = {"recipe": self.recipe, "diagnostic": self.diagnostic}
+        groups = {"recipe": self.recipe} | ({"diagnostic": self.diagnostic} if self.diagnostic else {})
         return groups | ({"representation": self.representation} if self.representation else {})
 
     @property
@@ -107,31 +108,44 @@ def families(results: Sequence[Result]) -> list[Family]:
     """
     together: dict[tuple[str, str, str], list[Result]] = {}
     for result in results:
-        diagnostic, model = result.job["settings"]["diagnostic"][0], str(result.job["model"])
+        if is_downstream(result):
+            continue
+        diagnostic = result.job["settings"]["diagnostic"][0]
         representation = _representation(result) if has_vectors(diagnostic) else ""
-        key = (result.job.get("group") or model, diagnostic, representation)
+        key = (recipe_of(result), diagnostic, representation)
         together.setdefault(key, []).append(result)
-    return [Family(*key, *_checkpoints(members)) for key, members in together.items()]
+    return [Family(*key, *last_moments(members)) for key, members in together.items()]
 
 
-def _checkpoints(results: Sequence[Result]) -> tuple[dict[str, Result], float]:
+def is_downstream(result: Result) -> bool:
+    """Whether a result is of a downstream task, not of a diagnostic."""
+    return not result.job["settings"]["diagnostic"]
+
+
+def recipe_of(result: Result) -> str:
+    """The group of checkpoints; a model that the plan merely lists is a recipe by itself."""
+    return str(result.job.get("group") or result.job["model"])
+
+
+def last_moments(results: Sequence[Result]) -> tuple[dict[str, Result], float]:
     """The last moment of every run by its name, and when that is."""
     steps = [result.job["step"] for result in results if "step" in result.job]
     last = max(steps, default=0)
     named: dict[str, Result] = {}
     for result in results:
         if result.job.get("step", last) == last:
-            named[_name(result)] = result
+            named[name_of(result)] = result
             last = last or _epochs(result)
     for result in results:
-        name = _name(result)
+        name = name_of(result)
         if result.job.get("step", last) < last and name in named:
             earlier = [at_moment(row, "step", str(result.job["step"])) for row in result.measures]
             named[name] = replace(named[name], measures=Measures([*named[name].measures, *earlier]))
     return named, float(last)
 
 
-def _name(result: Result) -> str:
+def name_of(result: Result) -> str:
+    """What a checkpoint is called: its training's seed, or its model."""
     settings = result.job["settings"]
     if "run" in result.job:
         return f"seed {result.job['run']}"
@@ -162,6 +176,15 @@ def several(n: int, singular: str = "checkpoint", plural: str = "") -> str:
 # Measures over checkpoints
 
 
+COUNTED = (
+    "stereotype score",
+    "stereotype score of decided pairs",
+    "language modelling score",
+    "cluster accuracy",
+)
+"""Shares of so many items, as n says."""
+
+
 def spread_measures(
     of: str, values: Sequence[float | None], n: int, groups: Groups, flags: Sequence[str] = ()
 ) -> list[Measure]:
@@ -175,17 +198,21 @@ def spread_measures(
         value = float(known[0]) if len(known) else None
         only = f"{note}: this checkpoint only"
         return [Measure("mean over checkpoints", value, n, about, na=missing, note=only, facts=facts)]
-    sd = float(known.std(ddof=1))
-    middle = sound(mean_t_interval(known))
-    if middle and of != "effect size":  # a share
+    mean, sd = float(known.mean()), float(known.std(ddof=1))
+    # A share of n items comes in steps of 1/n: checkpoints that tie may differ by what a step hides (Sheppard).
+    widest = math.hypot(sd, 1 / (n * math.sqrt(12))) if of in COUNTED and n else sd
+    reach = t_quantile(0.95, len(known) - 1) * widest / math.sqrt(len(known))
+    middle = (mean - reach, mean + reach)
+    if of != "effect size":  # a share
         middle = max(0.0, middle[0]), min(1.0, middle[1])
+    of_sd = sd_interval(sd, len(known)) if sd else (0.0, sd_interval(widest, len(known))[1])
     return [
         Measure(
-            "mean over checkpoints", float(known.mean()), n, about, middle, "t over checkpoints",
+            "mean over checkpoints", mean, n, about, middle, "t over checkpoints",
             missing, note=note, facts=facts,
         ),
         Measure(
-            "sd over checkpoints", sd, n, about, sound(sd_interval(sd, len(known))), "chi-square", missing,
+            "sd over checkpoints", sd, n, about, sound(of_sd), "chi-square", missing,
             note="; ".join(filter(None, [note, ", ".join(flags)])), facts={**facts, FLAGS: list(flags)},
         ),
         Measure("lowest checkpoint", float(known.min()), n, about, na=missing, facts=facts),

@@ -192,7 +192,7 @@ def _figure1(shares: Sequence[Measure]) -> Bars:
         bars.append((against if against == "undecided" else f"{against} against the majority", row))
         tie = "a tie in at least one checkpoint"
         aside[position] = by_coins(row.facts) if COINS in row.facts else tie
-    return Bars(bars, aside=aside)
+    return Bars(bars, title="runs against the majority", aside=aside)
 
 
 def _in_a_line(coefficients: Sequence[Measure], needed: Sequence[Measure]) -> list[Words | Number | str]:

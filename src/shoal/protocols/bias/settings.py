@@ -12,12 +12,15 @@ Profile = Literal["recommended", "paper", "reference"]
 PROFILES: dict[str, dict[str, Any]] = {
     "recommended": {
         "tie": "reference", "aggregate": "micro", "pieces": "mean", "p_ties": "count", "permute": "words",
+        "fillers": "in text",
     },
     "paper": {
         "tie": "strict", "aggregate": "micro", "pieces": "product", "p_ties": "strict", "permute": "texts",
+        "fillers": "in text",
     },
     "reference": {
         "tie": "reference", "aggregate": "per_term", "pieces": "mean", "p_ties": "count", "permute": "texts",
+        "fillers": "authors",
     },
 }  # fmt: skip
 """`recommended` is ours, `paper` the formulas of the paper, `reference` the code of each diagnostic's authors."""
@@ -44,10 +47,41 @@ class Pretrain:
     threads: int = 1
 
 
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What a table of `tasks` may say: fine-tune every checkpoint on this, and test it. The numbers are BERT's own."""
+
+    name: str
+    train: str
+    """A table of texts, or pairs of texts, with labels; or, without `test`, a task that ships with shoal."""
+    test: str = ""
+    text: tuple[str, ...] = ()
+    """The column of the text, or the two of a pair; told from the usual names if not given."""
+    label: str = ""
+    """The column of the label."""
+    epochs: float = 3.0
+    batch: int = 32
+    learning_rate: float | None = None
+    """By default 2e-5, and 5e-4 for the very small `tiny:` models."""
+    weight_decay: float = 0.01
+    warm_up: float = 0.1
+    threads: int = 1
+
+
 def _data(settings: "Settings") -> Any:
     from .build import data_digest
 
-    return data_digest(settings)
+    return data_digest(settings) if settings.diagnostic else ""
+
+
+def _as_authors(settings: "Settings") -> bool:
+    return "stereoset" in settings.diagnostic and settings.resolved("fillers") == "authors"
+
+
+def _tasks(settings: "Settings") -> Any:
+    from .finetune import content_of
+
+    return [content_of(task) for task in settings.tasks]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +105,8 @@ class Settings(Profiled):
     """Of pre-training; also for sampled partitions, clusterings and resampled intervals."""
     pretrain: Pretrain | None = changes("answers", None)
     """Pre-train tiny:masked before asking; seeds then make checkpoints of one recipe."""
+    tasks: tuple[Task, ...] = changes("cases", (), when=lambda settings: bool(settings.tasks), resolve=_tasks)
+    """Tasks on which every checkpoint is fine-tuned and tested, beside its diagnostics."""
     profile: Profile = changes("scoring", "recommended")
     """Where paper and code differ: recommended, paper or reference."""
     tie: Literal["reference", "half", "strict"] | None = changes("scoring", None)
@@ -84,6 +120,9 @@ class Settings(Profiled):
     """Masked models: sum over the tokens the sentences share, or mean over those they do not (bias-bench)."""
     pieces: Literal["mean", "product"] | None = changes("scoring", None)
     """stereoset, intra-sentence, masked models: mean of the pieces' probabilities, or their product."""
+    fillers: Literal["in text", "authors"] | None = changes("answers", None, when=_as_authors)
+    """stereoset, intra-sentence, masked models. in text: a filler is encoded as it stands in its sentence, with the
+    blank before it; authors: without, and of a context with several gaps all are filled alike, the first is read."""
     n_samples: int = changes("scoring", 100_000)
     """seat: partitions behind a p value; where there are no more than that, all of them."""
     p_method: Literal["permutation", "normal"] = changes("scoring", "permutation")
@@ -100,7 +139,7 @@ class Settings(Profiled):
     resamples: int = changes("scoring", 2000)
     """stereoset: draws of target terms behind the interval of icat."""
     downstream: str = changes("scoring", "", resolve=file_content("downstream"))
-    """A table with columns checkpoint, task and score (a fraction): fine-tuned scores, for the test of equivalence.
+    """A table with columns checkpoint, task and score (a fraction): fine-tuned scores that are there already.
     A checkpoint is named by its model spec, or by its seed where it was pre-trained here."""
     margin: float = changes("scoring", 0.01)
     """Downstream scores are equivalent within this: the SD of a recipe's checkpoints, the difference of two recipes."""

@@ -96,36 +96,39 @@ def ask(settings: Settings, model: Any, built: Built, examples: Sequence[Example
     if isinstance(model, StoredAnswers):
         return _stored(model, built)
     check_language_model(model)
+    way = settings.resolved("fillers")
     inside = [place for place, (context, _) in enumerate(examples) if BLANK in context]
     after = [place for place, (context, _) in enumerate(examples) if BLANK not in context]
     rows: dict[int, Answer] = {}
     for places, say in ((inside, _inside), (after, _after)):
         chosen = [examples[place] for place in places]
-        told = answers("tokens", lambda part, say=say: say(model, part), chosen)  # type: ignore[misc]
+        told = answers("tokens", lambda part, say=say: say(model, part, way), chosen)  # type: ignore[misc]
         rows |= dict(zip(places, told, strict=True)) if places else {}
     return [rows[place] for place in range(len(examples))]
 
 
-def _inside(model: Any, examples: Sequence[Example]) -> Sequence[Any]:
+def _inside(model: Any, examples: Sequence[Example], way: str) -> Sequence[Any]:
     """Contexts with a gap and the sentences that fill it."""
     if getattr(model, "language_model", "causal") == "causal":
         return likelihoods(model, [sentence for _, sentence in examples])
     # With its mask a gap takes at most as many tokens as when it is filled.
     return that_fit(
-        model, examples, [(sentence,) for _, sentence in examples], lambda part: _filled(model, part)
+        model, examples, [(sentence,) for _, sentence in examples], lambda part: _filled(model, part, way)
     )
 
 
-def _filled(model: Any, examples: Sequence[Example]) -> Sequence[Any]:
+def _filled(model: Any, examples: Sequence[Example], way: str) -> Sequence[Any]:
     """The pieces of each filler, in a masked model."""
     words = [filler(*example) for example in examples]
     rows: list[Any] = [None if word else Failed(f"no word where the context has {BLANK}") for word in words]
     known = [place for place, row in enumerate(rows) if row is None]
-    gaps = []
-    for place in known:
-        before, behind = frame(*examples[place])
-        gaps.append((before, words[place], behind))
-    filled = likelihood.fillers(model.network("masked"), model.tokenizer, gaps)
+    asked = model.network("masked"), model.tokenizer
+    if way == "authors":
+        everywhere = [(examples[place][0].split(BLANK), words[place]) for place in known]
+        filled = likelihood.fillers_in_every_gap(*asked, everywhere)
+    else:
+        gaps = [(frame(*examples[place]), words[place]) for place in known]
+        filled = likelihood.fillers(*asked, [(before, word, behind) for (before, behind), word in gaps])
     for place, pieces in zip(known, filled, strict=True):
         rows[place] = {
             "lm": "filler",
@@ -135,7 +138,7 @@ def _filled(model: Any, examples: Sequence[Example]) -> Sequence[Any]:
     return rows
 
 
-def _after(model: Any, examples: Sequence[Example]) -> Sequence[Any]:
+def _after(model: Any, examples: Sequence[Example], way: str) -> Sequence[Any]:
     """Contexts and the sentences that may follow."""
     if not has_next_sentence_head(model):
         return continuations(model, examples)

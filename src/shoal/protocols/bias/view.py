@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from ...measures import SHARE, shown
 from ...records import Finding, Measure, Measures, Result
 from ...views import Block, Cell, Column, Number, Row, Section, Table, Words
-from . import between, downstream, moments
+from . import between, downstream, finetune, moments
 from .build import module_of
 from .checkpoints import about, by_diagnostic, of_family
-from .family import Family, Line, families, moment, several
+from .family import Family, Line, families, is_downstream, moment, several
 from .notes import phrases_of
 from .settings import Settings
 
@@ -43,7 +43,9 @@ def view(
 
 
 def _alone(result: Result) -> Section:
-    """One checkpoint under one diagnostic."""
+    """One checkpoint under one diagnostic, or fine-tuned on one task."""
+    if is_downstream(result):
+        return _finetuned(result)
     settings = result.job["settings"]
     diagnostic = settings["diagnostic"][0]
     module = module_of(diagnostic)
@@ -54,6 +56,16 @@ def _alone(result: Result) -> Section:
         text=Words(about, "quiet"),
         blocks=[module.table(now)],
         notes=_notes(now, result, diagnostic),
+    )
+
+
+def _finetuned(result: Result) -> Section:
+    """One checkpoint on one downstream task."""
+    return Section(
+        title=[Words("downstream score of ", "quiet"), Words(str(result.job["model"]), "strong")],
+        text=Words(f"{len(result.cases):,} {finetune.CASES}", "quiet"),
+        blocks=[finetune.table(result.measures)],
+        notes=["one checkpoint: this says nothing about others of the same recipe"],
     )
 
 
@@ -91,8 +103,7 @@ def _between(measures: Sequence[Measure]) -> list[Section]:
     """Between recipes, between diagnostics, between representations, and downstream."""
     rows = Measures(measures)
     blocks: list[Block] = [*between.blocks(rows)]
-    tests = rows.where("equivalence p value")
-    blocks += [downstream.table(tests)] if tests else []
+    blocks += downstream.blocks(rows)
     apart = [*rows.where("difference between diagnostics"), *rows.where("agreement of representations")]
     if apart:
         titles = ("between diagnostics", "", "", "")
@@ -123,7 +134,7 @@ def _files(every: Sequence[Family], measures: Sequence[Measure]) -> list[Block]:
         line for family in every for line in moments.file(family, about(family, measures))
     ]
     lines["between_recipes"] = between.file(Measures(measures))
-    lines["downstream"] = downstream.file(measures)
+    lines |= downstream.files(Measures(measures))
     return [_file(name, rows) for name, rows in lines.items() if rows]
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import ModelError
+from ...errors import ModelError, PlanError
 from ...models import load_model, parse_spec
 from ...models.ask import HasTokens
 from ...records import Answers, Example
@@ -22,12 +22,12 @@ TINY_RATE, PAPER_RATE = 5e-4, 1e-5
 
 def recipe(settings: Settings, model: str) -> Recipe | None:
     """One training on the biased set, asked after every epoch; None for answers that are there already."""
-    scheme = parse_spec(model).scheme
+    scheme, options = parse_spec(model).scheme, parse_spec(model).options
     if settings.control == ("majority",):
         return Recipe(lambda seed: Majority(), (), {"answers": INCONSISTENT})
     if scheme == "predictions" or settings.trained:
         return None
-    if scheme == "python":
+    if scheme in ("python", "openai") or "prompt" in options:
         raise ModelError(
             f"{model} cannot be trained by shoal",
             why="cood trains an encoder on biased data, then asks it",
@@ -48,7 +48,24 @@ def how_of(settings: Settings, model: str) -> How:
     """The paper's numbers where it has them; the very small models need a larger learning rate to move at all."""
     usual = TINY_RATE if parse_spec(model).scheme == "tiny" else PAPER_RATE
     rate = usual if settings.learning_rate is None else settings.learning_rate
-    return How(learning_rate=rate, batch=settings.batch, epochs=settings.epochs, warm_up=settings.warm_up)
+    batch = batch_of(settings, model)
+    return How(learning_rate=rate, batch=batch, epochs=settings.epochs, warm_up=settings.warm_up)
+
+
+def batch_of(settings: Settings, model: str) -> int:
+    """Items per step of this model: the paper's 32 for base, 8 for large, in one plan.
+
+    >>> settings = Settings(batch_of={"large": 8})
+    >>> [batch_of(settings, model) for model in ("hf:bert-base-uncased", "hf:models/bert-large-uncased")]
+    [32, 8]
+    """
+    sizes = {size for word, size in (settings.batch_of or {}).items() if word in parse_spec(model).name}
+    if len(sizes) > 1:
+        raise PlanError(
+            f"batch_of: {model} holds several of {', '.join(settings.batch_of or {})}",
+            fix="words of which each model's name holds one at the most",
+        )
+    return sizes.pop() if sizes else settings.batch
 
 
 def _labelled(item: Item) -> Labelled:

@@ -76,6 +76,8 @@ class Settings(Profiled):
     """By default the paper's 1e-5, and 5e-4 for the very small `tiny:` models."""
     batch: int = changes("answers", 32)
     """Items per step."""
+    batch_of: dict[str, int] | None = changes("answers", None, when=lambda settings: bool(settings.batch_of))
+    """Items per step of the models whose name holds a word, where they are not `batch`: {large = 8}."""
     warm_up: float = changes("answers", 0.06)
     """The share of steps over which the learning rate rises; then it falls to nothing."""
     head: Literal["own", "linear"] = changes("answers", "own")
@@ -106,6 +108,13 @@ class Settings(Profiled):
                 raise PlanError(
                     f"{name} = {wrong[0]}", why=f"it must be {least} or more", fix=f"{name} = {least}"
                 )
+        few = {word: size for word, size in (self.batch_of or {}).items() if size < 1 or not word}
+        if few:
+            raise PlanError(
+                f"batch_of = {few}",
+                why="a word of a model's name and a number from 1",
+                fix="batch_of = {large = 8}",
+            )
 
 
 def combinations(settings: Settings) -> list[Settings]:

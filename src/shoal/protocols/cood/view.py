@@ -5,14 +5,30 @@ OOD cells are shown and never scored: the training data do not say what is right
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 
 from ...claims import ALPHA
 from ...errors import some
 from ...measures import shown_interval
 from ...records import Finding, Measure, Measures, Result
-from ...views import Block, Cell, Column, Curves, Line, Number, Row, Section, Table, Text, Tone, Words
+from ...views import (
+    Block,
+    Cell,
+    Column,
+    Curves,
+    HeatMap,
+    Line,
+    Number,
+    Row,
+    Section,
+    Table,
+    Text,
+    Tone,
+    Words,
+)
 from .cells import CELLS, KINDS, ROLES, Kind, cells_of, target
 from .compare import SETUP, claim, setup_of
+from .recipe import batch_of
 from .settings import SLOT, Settings
 from .verdict import HEADS, LEARNT, learnt, named
 
@@ -41,6 +57,8 @@ SHOWN_PAIRS = 12
 """How many pairs of setups are shown unless everything is asked for."""
 
 Groups = Mapping[str, str]
+Names = tuple[tuple[str, str], ...]
+"""Groups as a key."""
 
 
 def sections(
@@ -87,6 +105,7 @@ def _heading(result: Result, setup: Groups) -> list[str]:
         f"{tested.n + tested.errors:,} tested",
         f"{reveal} items with the third word revealed" if reveal else "",
         "a linear head" if settings["head"] == "linear" else "",
+        f"batch {batch_of(result.settings, str(result.job['model']))}" if settings.get("batch_of") else "",
         f"seed {settings['seed']}",
         f"epoch {chosen.value:.0f} of {settings['epochs']}: {chosen.facts['chosen as']}"
         if chosen.value
@@ -158,10 +177,8 @@ def _epochs(
         return Line(label, points, tone)
 
     lines = [line(kind, "accuracy", TONES[kind], kind=kind) for kind in KINDS]
-    lines.append(line("gap", "gap"))
-    lines.append(line("beyond", "beyond the shortcut"))
     lines.append(line("validation ID", "validation accuracy", "quiet", kind="ID"))
-    return [Curves("epoch", lines, marked=chosen, title=title)]
+    return [Curves("epoch", lines, marked=chosen, title=title, name="epochs")]
 
 
 def _notes(measures: Measures, setup: Groups) -> list[str]:
@@ -189,9 +206,50 @@ def _together(measures: Sequence[Measure], findings: Sequence[Finding]) -> Secti
     ]
     blocks.append(_setups(setups))
     blocks += _differences(measures)
+    blocks += [_grid(setups, probes)] if probes else []
+    blocks += _sizes(setups)
     for setup in probes:
         blocks += _epochs(setups[tuple(setup.items())], setup, title=_in_words(setup))
     return Section(blocks=blocks, notes=_how_far(measures))
+
+
+def _grid(setups: Mapping[Names, Measures], probes: Sequence[Groups]) -> HeatMap:
+    """The nine cells of each setup over its seeds: classes of texts down, classes that the template names across."""
+    cells = {}
+    for block, setup in enumerate(probes):
+        measures = setups[tuple(setup.items())]
+        for (row, y), (column, t) in product(enumerate(ROLES), enumerate(ROLES)):
+            cells[block * len(ROLES) + row, column] = _accuracy(measures, setup, f"{y}/{t}")
+    rows = [(f"{y} texts", _in_words(setup)) for setup in probes for y in ROLES]
+    legend = ["fst/sec and sec/fst are COOD; the column neu is OOD, not a score; the others were trained on"]
+    return HeatMap(rows, [(f"says {t}", "") for t in ROLES], cells, "the nine cells", "grid", legend)
+
+
+def _sizes(setups: Mapping[Names, Measures]) -> list[Curves]:
+    """The three kinds over the number of texts trained on (the paper's Figure 3), a picture for each model and data."""
+    by_rest: dict[Names, dict[str, Measures]] = {}
+    for names, measures in setups.items():
+        setup = dict(names)
+        if "K" in setup and setup["control"] == "none":
+            rest = tuple((name, value) for name, value in names if name != "K")
+            by_rest.setdefault(rest, {})[setup["K"]] = measures
+    pictures = []
+    for rest, by_size in by_rest.items():
+        sizes = sorted(by_size, key=int)
+        lines = [
+            Line(
+                kind,
+                [(float(k), named(by_size[k], "accuracy", {**dict(rest), "K": k}, kind=kind)) for k in sizes],
+                TONES[kind],
+            )
+            for kind in KINDS
+        ]
+        about = _in_words({name: value for name, value in rest if (name, value) != ("control", "none")})
+        title = ": ".join(filter(None, ("by number of texts trained on", about)))
+        pictures += (
+            [Curves("K, texts of each class", lines, title=title, name="sizes")] if len(sizes) > 1 else []
+        )
+    return pictures
 
 
 def _how_far(measures: Sequence[Measure]) -> list[str]:
@@ -221,8 +279,8 @@ def _in_words(setup: Groups) -> str:
     return ", ".join(f"{name} {value}" for name, value in setup.items())
 
 
-def _by_setup(measures: Iterable[Measure]) -> dict[tuple[tuple[str, str], ...], Measures]:
-    setups: dict[tuple[tuple[str, str], ...], list[Measure]] = {}
+def _by_setup(measures: Iterable[Measure]) -> dict[Names, Measures]:
+    setups: dict[Names, list[Measure]] = {}
     for row in measures:
         if "differs in" not in row.groups:
             setup = tuple((name, row.groups[name]) for name in SETUP if name in row.groups)
@@ -230,7 +288,7 @@ def _by_setup(measures: Iterable[Measure]) -> dict[tuple[tuple[str, str], ...], 
     return {setup: Measures(rows) for setup, rows in setups.items()}
 
 
-def _setups(setups: Mapping[tuple[tuple[str, str], ...], Measures]) -> Table:
+def _setups(setups: Mapping[Names, Measures]) -> Table:
     """A line per setup; COOD in brackets where the trained combinations were hardly learnt."""
     columns = [Column(name, "left") for name, _ in next(iter(setups))]
     columns += [Column(name) for name in ("ID", "COOD", "", "beyond", "", "gap", "OOD", "agree\non OOD")]
@@ -260,8 +318,8 @@ def _interval(row: Measure) -> Cell:
 
 def _differences(measures: Sequence[Measure], shown: int = SHOWN_PAIRS) -> list[Table]:
     """A line per pair of setups that differ in one thing; marked where that is more than chance."""
-    pairs: dict[tuple[tuple[str, str], ...], dict[str, Measure]] = {}
-    adjusted: dict[tuple[tuple[str, str], ...], dict[str, Measure]] = {}
+    pairs: dict[Names, dict[str, Measure]] = {}
+    adjusted: dict[Names, dict[str, Measure]] = {}
     for row in measures:
         if "differs in" in row.groups:
             pair = tuple((name, value) for name, value in row.groups.items() if name not in ("kind", "of"))

@@ -9,7 +9,8 @@ share of its variants is answered right (the MERGE poster; `docs/method/merge.md
                  tagger.py        bank.py
 
 Groups of variants that are there already (contrast sets, counterfactual data, paraphrases) are scored the same way.
-`audit` lets people judge whether labels were kept, `variants` writes and reads what was generated.
+`audit` lets people judge whether labels were kept, `variants` writes and reads what was generated, `export` offers both
+to `shoal export`.
 """
 
 from collections.abc import Sequence
@@ -21,11 +22,12 @@ from ...training.stage import Recipe
 from ..base import Built
 from .build import build
 from .compare import compare
+from .export import FORMS
 from .score import score
 from .settings import Settings
 from .view import view
 
-__all__ = ["Settings", "ask", "build", "compare", "parts", "recipe", "score", "title", "view"]
+__all__ = ["FORMS", "Settings", "ask", "build", "compare", "parts", "recipe", "score", "title", "view"]
 
 
 def parts(settings: Settings) -> list[Settings]:

@@ -1,12 +1,14 @@
 """Do variants keep their label? A sample for people to judge, and what their judgement does to the numbers (7.15).
 
-    draw_sample ──► a sheet (CSV), or a page that needs no network (HTML) ──► people ──► Settings.audited
+    draw_sample ──► a sheet (CSV), or pages that need no network (HTML) ──► people ──► Settings.audited
 
 One variant per premise and as many originals, shuffled, without the copied label: who judges does not know it. Two
 people fill `label_1` and `label_2`; `label` is what they agreed on where they differ.
 """
 
+import hashlib
 import html
+import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +20,7 @@ import numpy as np
 from ...data.tables import open_rows
 from ...errors import DataError, PlanError, nearest, some
 from ...files import writing
-from ...records import Answers, Case, Example, Measure, Measures
+from ...records import Answers, Case, Example, Finding, Measure, Measures
 from ...stats.intervals import wilson
 from ...stats.patterns import audited_accuracy, independence_reference
 from ...text import csv_lines
@@ -39,10 +41,11 @@ class Item:
 
 
 def draw_sample(cases: Sequence[Case], number: int = 200, seed: int = 0) -> list[Item]:
-    """Variants, one per premise, and their originals, in random order."""
+    """Variants, one per premise, and their originals, in random order; of the first filter condition only."""
     by_cluster: dict[str, list[int]] = {}
+    conditions = [case.groups.get("filter") for case in cases if len(case.examples) > 1]
     for position, case in enumerate(cases):
-        if len(case.examples) > 1:
+        if len(case.examples) > 1 and case.groups.get("filter") == conditions[0]:
             by_cluster.setdefault(case.cluster or case.id, []).append(position)
     if not by_cluster:
         raise DataError("no variants to judge", fix="settings under which problems have variants")
@@ -52,8 +55,14 @@ def draw_sample(cases: Sequence[Case], number: int = 200, seed: int = 0) -> list
     for cluster in clusters.tolist():
         case = cases[int(rng.choice(by_cluster[cluster]))]
         place = int(rng.integers(1, len(case.examples)))
-        items += [Item(f"{case.id}#{number}", case.examples[number]) for number in (0, place)]
+        items += [Item(item_id(case, number), case.examples[number]) for number in (0, place)]
     return [items[number] for number in rng.permutation(len(items)).tolist()]
+
+
+def item_id(case: Case, position: int) -> str:
+    """What names an example on a sheet; of what it says too, so that no judgement is taken for one of another text."""
+    said = hashlib.sha256(json.dumps(case.examples[position]).encode()).hexdigest()[:8]
+    return f"{case.id}#{position}-{said}"
 
 
 def write_sheet(items: Sequence[Item], path: Path) -> None:
@@ -108,24 +117,6 @@ document.getElementById("save").onclick = function () {
 """
 
 
-def join_sheets(paths: Sequence[Path], out: Path) -> None:
-    """What several people saved, as one sheet."""
-    rows: dict[str, dict[str, str]] = {}
-    for path in paths:
-        for _, row in open_rows(path).rows:
-            words = {name: str(value or "").strip() for name, value in row.items() if name in COLUMNS}
-            rows.setdefault(words.pop("id", ""), {}).update(
-                {key: word for key, word in words.items() if word}
-            )
-    if "" in rows or not rows:
-        raise DataError(
-            f"{some(map(str, paths))}: a row without an id", fix="the files as the page saved them"
-        )
-    lines = [[name, *(row.get(column, "") for column in COLUMNS[1:])] for name, row in rows.items()]
-    with writing(out) as stream:
-        stream.writelines(csv_lines([COLUMNS, *lines]))
-
-
 # What people said
 
 
@@ -148,11 +139,12 @@ def audit_measures(
     """How often variants keep their label, how well people agree, and the sample accuracy by their labels."""
     if not settings.audited:
         return []
-    judged = read_audit(Path(settings.audited), cases, answers.labels)
+    judged = read_audit(settings.audited, cases, answers.labels)
     variants = [item for item in judged if item.position and item.label]
     if not variants:
         raise DataError(
-            f"{settings.audited}: no variant with a label people agreed on", fix="fill in the column label"
+            f"{some(settings.audited)}: no variant with a label people agreed on",
+            fix="fill in the column label",
         )
     rows = [_preserved(variants, "variants"), *_agreement(judged)]
     seeds = [item for item in judged if not item.position and item.label]
@@ -161,32 +153,81 @@ def audit_measures(
         (row for row in measures if row.name == "sample accuracy"), None
     )  # the first is the whole
     if observed is not None and observed.value is not None:
-        rows += [_by_audit(variants, answers, observed.value), _by_model(rows[0], observed.value)]
-    return [*rows, *_perfect(settings, rows[0])]
+        rows.append(_by_audit(variants, answers, observed.value))
+        rows.append(_by_model(rows[0], observed.value, len(answers.labels)))
+    return [*rows, *_perfect(settings, cases, rows[0])]
 
 
-def read_audit(path: Path, cases: Sequence[Case], labels: Sequence[str]) -> list[Judged]:
-    """The sheet with what people said, each row with its case; unknown ids and labels are errors."""
-    if not path.is_file():
-        raise PlanError(f"audited = {str(path)!r}: no such file", fix="the sheet that people filled in")
+def read_audit(paths: Sequence[str], cases: Sequence[Case], labels: Sequence[str]) -> list[Judged]:
+    """What people said, each example with its case; unknown ids and labels are errors."""
     place = {case.id: (number, case) for number, case in enumerate(cases)}
     firsts = np.cumsum([0, *(len(case.examples) for case in cases)])
     judged = []
-    for line, row in open_rows(path).rows:
-        where = f"{path}, line {line}"
-        name, _, number = str(row.get("id") or "").rpartition("#")
-        if name not in place or not number.isdecimal() or int(number) >= len(place[name][1].examples):
-            raise DataError(
-                f"{where}: id {str(row.get('id'))!r} is none of these cases",
-                fix="draw the sample and audit under the same settings",
-            )
-        votes = tuple(_label(row, column, labels, where) for column in ("label_1", "label_2"))
-        settled = _label(row, "label", labels, where)
+    for identity, said in _joined(paths, place, labels).items():
+        name, position = _place_of(identity)
+        number, case = place[name]
+        votes = (said.get("label_1", ""), said.get("label_2", ""))
+        settled = said.get("label", "")
         if not settled and len(set(filter(None, votes))) == 1:
             settled = next(filter(None, votes))
-        first = int(firsts[place[name][0]])
-        judged.append(Judged(place[name][1], first + int(number), int(number), settled, votes))
+        row = int(firsts[number]) + position
+        judged.append(Judged(case, row, position, settled, votes))
     return judged
+
+
+def _joined(
+    paths: Sequence[str], place: Mapping[str, tuple[int, Case]], labels: Sequence[str]
+) -> dict[str, dict[str, str]]:
+    """What stands in the sheets, by example and column; a cell that two of them fill differently is an error."""
+    said: dict[str, dict[str, str]] = {}
+    for path in map(Path, paths):
+        if not path.is_file():
+            raise PlanError(f"audited = {str(path)!r}: no such file", fix="the sheet that people filled in")
+        for line, row in open_rows(path).rows:
+            where, identity = f"{path}, line {line}", str(row.get("id") or "")
+            if not _is_here(identity, place):
+                raise DataError(
+                    f"{where}: id {identity!r} is none of these cases",
+                    why="the sample was drawn from other variants",
+                    fix="draw the sample and audit under the same settings",
+                )
+            known = said.setdefault(identity, {})
+            for column in ("label_1", "label_2", "label"):
+                word = _label(row, column, labels, where)
+                if word and known.setdefault(column, word) != word:
+                    raise DataError(
+                        f"{where}: {column} of {identity} is {word!r}, and was {known[column]!r} before",
+                        why="one person's answers would be taken for the other's",
+                        fix="label_1 for one, label_2 for the other; label for what they settled on",
+                    )
+    return said
+
+
+def _place_of(identity: str) -> tuple[str, int]:
+    """The case that an id names, and the position in it; -1 where it names none."""
+    name, _, rest = identity.rpartition("#")
+    position = rest.partition("-")[0]
+    return name, int(position) if position.isdecimal() else -1
+
+
+def _is_here(identity: str, place: Mapping[str, tuple[int, Case]]) -> bool:
+    name, position = _place_of(identity)
+    if name not in place or not 0 <= position < len(place[name][1].examples):
+        return False
+    return identity == item_id(place[name][1], position)
+
+
+def unsettled(settings: Settings, cases: Sequence[Case], labels: Sequence[str]) -> Iterator[Finding]:
+    """How many variants the two differ on: they are in no share until that is settled."""
+    judged = [item for item in read_audit(settings.audited, cases, labels) if item.position]
+    open_ones = sum(not item.label and any(item.votes) for item in judged)
+    if open_ones:
+        text = (
+            f"On {open_ones:,} of {len(judged):,} variants the two who judged differ, and no `label` says what they "
+            "settled on: these are in no share, which makes labels look better than they are."
+        )
+        facts = {"not settled": open_ones, "judged": len(judged)}
+        yield Finding("audit", text, (), 5.0, facts=facts)
 
 
 def _label(row: Mapping[str, Any], column: str, labels: Sequence[str], where: str) -> str:
@@ -240,22 +281,33 @@ def _by_audit(variants: Sequence[Judged], answers: Answers, observed: float) -> 
     )
 
 
-def _by_model(preserved: Measure, observed: float) -> Measure:
-    """The same if errors fall evenly on two other labels and help no model, at both ends of their interval."""
+def _by_model(preserved: Measure, observed: float, labels: int) -> Measure:
+    """The same if errors fall evenly on the other labels and help no model, at both ends of their interval."""
     assert preserved.value is not None and preserved.interval is not None
-    value = audited_accuracy(observed, 1 - preserved.value)
-    ends = [audited_accuracy(observed, 1 - end) for end in reversed(preserved.interval)]
+    value = audited_accuracy(observed, 1 - preserved.value, labels)
+    ends = [audited_accuracy(observed, 1 - end, labels) for end in reversed(preserved.interval)]
     known = not any(map(math.isnan, (value, *ends)))
     return Measure(
         "corrected sample accuracy", min(1.0, value) if known else None, preserved.n, {},
         (min(1.0, min(ends)), min(1.0, max(ends))) if known else None, "ends of the error's interval" if known else "",
-        note="" if known else "more than two labels in three may be wrong",
+        note="" if known else f"more than {labels - 1} labels in {labels} may be wrong",
     )  # fmt: skip
 
 
-def _perfect(settings: Settings, preserved: Measure) -> Iterator[Measure]:
-    """What a model that is always right would get, since some labels are wrong."""
+def _perfect(settings: Settings, cases: Sequence[Case], preserved: Measure) -> Iterator[Measure]:
+    """What a model that is always right would get on patterns as large as these, since some labels are wrong."""
+    first = next(case.groups.get("filter") for case in cases if len(case.examples) > 1)
+    sizes = [
+        _size(case.meta["patterns"][0]) + settings.counts_seed
+        for case in cases
+        if len(case.examples) > 1 and case.groups.get("filter") == first
+    ]
     for threshold in HEADLINE:
-        value = independence_reference([settings.sample], preserved.value or 0.0, threshold)
+        value = independence_reference(sizes, preserved.value or 0.0, threshold)
         groups = {"threshold": f"{threshold:g}"}
         yield Measure("pattern accuracy of a perfect model", value, preserved.n, groups)
+
+
+def _size(pattern: Mapping[str, Any]) -> int:
+    """How many variants a draw has."""
+    return sum(pool["drawn"] for pool in pattern["pools"]) if "pools" in pattern else len(pattern["draws"][0])

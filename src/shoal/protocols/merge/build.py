@@ -11,13 +11,13 @@ from typing import Any
 
 from ...errors import DataError
 from ...models.ask import WordFiller
-from ...records import Case, Measure
+from ...records import Case, Large, Measure
 from ...training.stage import Progress, silent
 from ..base import Built
-from .draws import Drawn, draw
+from .draws import draw
 from .filters import STEPS
-from .keeping import KeptPools
-from .pools import Pool, pools_of
+from .keeping import Found, SoFar, found_of
+from .pools import pools_of
 from .problems import Group, Problem, Read, read_groups, read_problems
 from .settings import Settings
 from .suggest import load_suggesters
@@ -27,18 +27,18 @@ from .variants import read_variants, write_variants
 
 def generate(settings: Settings, path: Path, progress: Progress = silent) -> None:
     """Find variants and write them to a file (`variants.py`); a search that was stopped goes on where it was."""
-    kept = path.with_name(f"{path.name}.partial")
-    write_variants(_generated(settings, progress, kept), path)
-    kept.unlink()
+    so_far = path.with_name(f"{path.name}.partial")
+    write_variants(_generated(settings, progress, so_far), path)
+    so_far.unlink()
 
 
-def build(settings: Settings, progress: Progress = silent) -> Built:
+def build(settings: Settings, progress: Progress = silent, so_far: Path | None = None) -> Built:
     """The cases: from groups that are there, from a file of variants, or generated."""
     if settings.variants:
         return read_variants(settings)
     if settings.group or settings.paraphrase:
         return _built_of_groups(settings)
-    return _generated(settings, progress)
+    return _generated(settings, progress, so_far)
 
 
 # Groups that are there
@@ -81,15 +81,15 @@ def _about(settings: Settings, read: Read) -> dict[str, Any]:
 # Generated variants
 
 
-def _generated(settings: Settings, progress: Progress, kept: Path | None = None) -> Built:
+def _generated(settings: Settings, progress: Progress, so_far: Path | None = None) -> Built:
     read, tagger = read_problems(settings), load_tagger()
     suggesters = load_suggesters(settings.suggesters)
     funnel = Funnel(settings, read)
     cases: list[Case] = []
-    for pool in _pools(read.problems, suggesters, settings, tagger, progress, kept):
-        drawn = draw(pool, settings, tagger, list(suggesters))
-        funnel.add(pool, drawn)
-        cases += [variant_case(each) for each in drawn] or [seed_case(pool.problem)]
+    searched = _searched(read.problems, suggesters, settings, tagger, progress, so_far)
+    for problem, found in zip(read.problems, searched, strict=True):
+        funnel.add(problem, found)
+        cases += [variant_case(problem, drawn) for drawn in found.drawn] or [seed_case(problem)]
     if not funnel.varied:
         raise funnel.nothing_left()
     about = {
@@ -100,23 +100,24 @@ def _generated(settings: Settings, progress: Progress, kept: Path | None = None)
     return Built(cases, read.labels, measures=list(funnel.measures()), about=about)
 
 
-def _pools(
+def _searched(
     problems: Sequence[Problem],
     suggesters: Mapping[str, WordFiller],
     settings: Settings,
     tagger: Tagger,
     progress: Progress,
     path: Path | None,
-) -> Iterator[Pool]:
-    """Every pool, those that a file has already from there; what is found is added to it."""
-    kept = KeptPools(path, settings, problems) if path else None
+) -> Iterator[Found]:
+    """What became of every problem, from a file what that has already; what is found is added to it."""
+    kept = SoFar(path, settings, problems) if path else None
     if kept is not None:
         yield from kept.read()
     start = kept.done if kept is not None else 0
     for pools in pools_of(problems, suggesters, settings, tagger, progress, start):
+        found = [found_of(pool, draw(pool, settings, tagger, list(suggesters))) for pool in pools]
         if kept is not None:
-            kept.add(pools)
-        yield from pools
+            kept.add(found)
+        yield from found
 
 
 def seed_case(problem: Problem) -> Case:
@@ -125,16 +126,15 @@ def seed_case(problem: Problem) -> Case:
     return Case(f"seed/{problem.id}", (problem.texts,), (problem.label,), groups, problem.cluster)
 
 
-def variant_case(drawn: Drawn) -> Case:
+def variant_case(problem: Problem, drawn: Mapping[str, Any]) -> Case:
     """An original with its variants under one condition."""
-    problem = drawn.problem
     return Case(
-        f"{drawn.condition}/{problem.id}",
-        (problem.texts, *(variant.texts for variant in drawn.variants)),
-        (problem.label,) * (1 + len(drawn.variants)),
-        {"label": problem.label, "filter": drawn.condition, "variants": "some"},
+        f"{drawn['condition']}/{problem.id}",
+        (problem.texts, *map(tuple, drawn["texts"])),
+        (problem.label,) * (1 + len(drawn["texts"])),
+        {"label": problem.label, "filter": drawn["condition"], "variants": "some"},
         problem.cluster,
-        {"patterns": drawn.patterns, "made": [variant.provenance() for variant in drawn.variants]},
+        Large({"patterns": drawn["patterns"], "made": drawn["made"]}),
     )
 
 
@@ -143,7 +143,6 @@ class Funnel:
 
     def __init__(self, settings: Settings, read: Read) -> None:
         self.settings, self.read = settings, read
-        self.words: Counter[str] = Counter()
         self.left_out: Counter[str] = Counter()
         self.shared = self.suggested = self.varied = 0
         self.steps: dict[str, Counter[str]] = {name: Counter() for name in ("", *settings.word_classes)}
@@ -151,23 +150,22 @@ class Funnel:
         self.asked = 0
         self.most = (0, "")
 
-    def add(self, pool: Pool, drawn: Sequence[Drawn]) -> None:
+    def add(self, problem: Problem, found: Found) -> None:
         """Count one problem."""
-        self.left_out += pool.left_out
-        self.shared += bool(pool.words or pool.left_out)
-        self.suggested += bool(pool.words)
-        self.varied += bool(drawn)
-        for word in pool.words:
-            self.words[word.target.word_class] += 1
-            self.most = max(self.most, (word.counts[STEPS[-1]], word.target.word))
-            for name in ("", word.target.word_class):
-                self.steps[name].update(word.counts)
-        for each in drawn:
-            self.asked += len(each.variants)
-            if each.condition == drawn[0].condition:
-                for pattern in each.patterns:
+        self.left_out.update(found.left_out)
+        self.shared += bool(found.words or found.left_out)
+        self.suggested += bool(found.words)
+        self.varied += bool(found.drawn)
+        for word, word_class, counts in found.words:
+            self.most = max(self.most, (counts[STEPS[-1]], word))
+            for name in ("", word_class):
+                self.steps[name].update(counts)
+        for drawn in found.drawn:
+            self.asked += len(drawn["texts"])
+            if drawn["condition"] == found.drawn[0]["condition"]:
+                for pattern in drawn["patterns"]:
                     if "word class" in pattern["groups"]:
-                        self.units[pattern["groups"]["word class"]][each.problem.label] += 1
+                        self.units[pattern["groups"]["word class"]][problem.label] += 1
 
     def measures(self) -> Iterator[Measure]:
         """The counts, each with the one before it as its n."""

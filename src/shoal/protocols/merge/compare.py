@@ -54,7 +54,7 @@ def _differences(settings: Settings, results: Sequence[Result]) -> Iterator[Meas
             if (
                 row.name in ("sample accuracy", "pattern accuracy")
                 and "column" in row.facts
-                and _is_whole(row)
+                and row.facts.get("whole")
             ):
                 made.append(_difference(settings, first, second, row))
     adjusted = holm([p for _, p in made]) if made else ()
@@ -66,13 +66,6 @@ def _differences(settings: Settings, results: Sequence[Result]) -> Iterator[Meas
         yield Measure(
             "adjusted p value", float(over_all), row.n, row.groups, note=note, facts={"of": row.facts["of"]}
         )
-
-
-def _is_whole(row: Measure) -> bool:
-    """Over all classes and sources, without a filter condition or under the default one."""
-    return (
-        not row.groups.keys() - {"threshold", "filter"} and row.groups.get("filter", "default") == "default"
-    )
 
 
 def _difference(settings: Settings, first: Result, second: Result, row: Measure) -> tuple[Measure, float]:
@@ -94,9 +87,14 @@ def _difference(settings: Settings, first: Result, second: Result, row: Measure)
     groups = {**row.groups, "model": str(second.job["model"]), "against": str(first.job["model"])}
     interval = in_agreement(paired_difference_interval(table), p)
     return Measure(
-        "difference", difference(table), int(known.sum()), groups, interval, "paired t over premises",
+        "difference", difference(table), int(known.sum()), groups, interval, _method(row),
         note=ONE_CHECKPOINT, facts={"of": row.name},
     ), p  # fmt: skip
+
+
+def _method(row: Measure) -> str:
+    """Over what the two are paired: what the interval of each is over."""
+    return f"paired t over {row.interval_method.rpartition(' ')[2]}"
 
 
 def _values(result: Result, column: str) -> Floats:

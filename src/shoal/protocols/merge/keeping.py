@@ -1,91 +1,116 @@
-"""Pools on disk while they are found: a search for variants that was stopped goes on where it was.
+"""What was found of each problem, on disk while the search goes on: one that was stopped goes on where it was.
 
 One line per problem, in order. The first line says under which settings and of which problems they are; lines of
-another search, and half a line at the end, are not taken for this one's.
+another search, and half a line at the end, are not taken for this one's. Only what was drawn is kept, not every
+suggestion: the file stays as small as the cases that it becomes.
 """
 
 import hashlib
 import json
 import os
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from ...errors import StoreError
 from ..base import identity
-from .filters import Candidate, Filtered
+from .draws import Drawn
 from .pools import Pool
 from .problems import Problem
-from .settings import Settings
-from .suggest import Suggestion
-from .targets import Target
+from .settings import Settings, WordClass
 
 
-class KeptPools:
-    """The pools of a search, kept in a file as they are found."""
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What became of one problem, in plain values."""
+
+    words: Sequence[tuple[str, WordClass, Mapping[str, int]]]
+    """Those with suggestions, their class, and how many suggestions were left after each filter."""
+    left_out: Mapping[str, int]
+    """Words that are not replaced, or have no suggestions of a model, by why."""
+    drawn: Sequence[Mapping[str, Any]]
+    """Of each condition its variants and the patterns they make; empty where they are too few."""
+
+    def as_json(self) -> dict[str, Any]:
+        """As a line holds it."""
+        return {"words": self.words, "left_out": self.left_out, "drawn": self.drawn}
+
+
+def found_of(pool: Pool, drawn: Sequence[Drawn]) -> Found:
+    """The plain values of what was found."""
+    return Found(
+        [(word.target.word, word.target.word_class, word.counts) for word in pool.words],
+        dict(pool.left_out),
+        [
+            {
+                "condition": each.condition,
+                "texts": [list(variant.texts) for variant in each.variants],
+                "patterns": each.patterns,
+                "made": [variant.provenance() for variant in each.variants],
+            }
+            for each in drawn
+        ],
+    )
+
+
+class SoFar:
+    """What was found so far, in a file."""
 
     def __init__(self, path: Path, settings: Settings, problems: Sequence[Problem]) -> None:
-        self.path, self.problems = path, problems
-        self._head = json.dumps({"pools of": _digest(settings, problems)}) + "\n"
-        self._whole = self._cut()
+        self.path = path
+        head = {"variants of": _digest(settings, problems)}
+        self._head = json.dumps(head).encode() + b"\n"
+        self.done = self._cut()
+        """Of how many problems it was there already."""
 
-    def read(self) -> Iterator[Pool]:
-        """The pools that were there already, in order."""
+    def read(self) -> Iterator[Found]:
+        """What was there already, in order."""
         with self.path.open(encoding="utf-8") as stream:
             next(stream)
-            for problem, line in zip(self.problems[: self._whole], stream, strict=True):
-                yield _pool(problem, json.loads(line))
+            for _, line in zip(range(self.done), stream, strict=False):
+                yield Found(**json.loads(line))
 
-    @property
-    def done(self) -> int:
-        """How many were there already."""
-        return self._whole
-
-    def add(self, pools: Sequence[Pool]) -> None:
-        """Keep the pools of a block; a crash leaves at most a part of it at the very end."""
-        with self.path.open("a", encoding="utf-8") as stream:
-            stream.writelines(json.dumps(_row(pool), ensure_ascii=False) + "\n" for pool in pools)
-            stream.flush()
-            os.fsync(stream.fileno())
+    def add(self, found: Sequence[Found]) -> None:
+        """Keep what was found in a block of problems; a crash leaves at most a part of it at the very end."""
+        try:
+            with self.path.open("a", encoding="utf-8") as stream:
+                stream.writelines(json.dumps(each.as_json(), ensure_ascii=False) + "\n" for each in found)
+                stream.flush()
+                os.fsync(stream.fileno())
+        except OSError as problem:
+            raise StoreError(
+                f"{self.path}: cannot be written",
+                why=problem.strerror or str(problem),
+                fix="free some space; the same command then goes on from here",
+            ) from None
 
     def _cut(self) -> int:
         """Leave whole lines of this very search only; gives their number."""
-        content = self.path.read_bytes() if self.path.exists() else b""
-        if not content.startswith(self._head.encode()):
-            self.path.write_text(self._head, encoding="utf-8")
-            return 0
-        end = content.rfind(b"\n") + 1
-        os.truncate(self.path, end)
-        return content[:end].count(b"\n") - 1
+        done = end = 0
+        if self.path.exists():
+            with self.path.open("rb") as stream:
+                if stream.readline() == self._head:
+                    end = stream.tell()
+                    for line in stream:
+                        if not _is_whole(line):
+                            break
+                        done, end = done + 1, end + len(line)
+        if not end:
+            self.path.write_bytes(self._head)
+        else:
+            os.truncate(self.path, end)
+        return done
+
+
+def _is_whole(line: bytes) -> bool:
+    """Whether this is a line as it was kept; where a crash or a disk left another, the search goes on from there."""
+    try:
+        return line.endswith(b"\n") and Found(**json.loads(line)) is not None
+    except (ValueError, TypeError):
+        return False
 
 
 def _digest(settings: Settings, problems: Sequence[Problem]) -> str:
-    decisive = [identity(settings, "cases"), [asdict(problem) for problem in problems]]
+    decisive = [settings.VERSION, identity(settings, "cases"), [asdict(problem) for problem in problems]]
     return hashlib.sha256(json.dumps(decisive, sort_keys=True, default=str).encode()).hexdigest()[:16]
-
-
-def _row(pool: Pool) -> dict[str, Any]:
-    return {"words": [asdict(word) for word in pool.words], "left out": dict(pool.left_out)}
-
-
-def _pool(problem: Problem, row: dict[str, Any]) -> Pool:
-    return Pool(problem, [_filtered(word) for word in row["words"]], Counter(row["left out"]))
-
-
-def _filtered(row: dict[str, Any]) -> Filtered:
-    target = {**row["target"], "tags": tuple(row["target"]["tags"])}
-    target["occurrences"] = tuple(tuple(place) for place in target["occurrences"])
-    return Filtered(Target(**target), [_candidate(each) for each in row["candidates"]], row["counts"])
-
-
-def _suggestion(row: dict[str, Any]) -> Suggestion:
-    values: dict[str, Any] = {
-        key: tuple(value) if isinstance(value, list) else value for key, value in row.items()
-    }
-    return Suggestion(**values)
-
-
-def _candidate(row: dict[str, Any]) -> Candidate:
-    suggestions = tuple(map(_suggestion, row["suggestions"]))
-    return Candidate(row["word"], suggestions, row["agrees"], tuple(row["likelier"]))

@@ -34,7 +34,7 @@ from ...stats.patterns import (
 )
 from ...stats.resampling import cluster_table
 from ..base import Built, Scored
-from .audit import audit_measures
+from .audit import audit_measures, unsettled
 from .settings import HEADLINE, Settings
 
 Floats = NDArray[np.float64]
@@ -45,7 +45,6 @@ SEED, RIGHT = "seed right", "right"
 """Columns: whether the original is right; and each of the examples, the original first."""
 SOLVED, SHARE = "solved at", "right variants"
 """Columns: whether a problem is solved, a mean over draws; what it adds to the sample accuracy."""
-METHOD = "premises"
 
 
 def score(settings: Settings, built: Built, answers: Mapping[str, Answers]) -> Scored:
@@ -63,7 +62,11 @@ def score(settings: Settings, built: Built, answers: Mapping[str, Answers]) -> S
         _outcomes(settings, built.cases, right, given),
         measures,
         columns,
-        findings(settings, Measures(measures), sheet.base),
+        [
+            *findings(settings, Measures(measures), sheet.base),
+            *unsettled(settings, built.cases, given.labels),
+            *_assumed(settings, built),
+        ],
     )
 
 
@@ -160,6 +163,9 @@ class Sheet:
         names: dict[str, int] = {}
         self.clusters = np.array([names.setdefault(case.cluster or case.id, len(names)) for case in cases])
         self.seeds = np.array([hits[0] for hits in right])
+        pairs = any(len(case.examples[0]) > 1 for case in cases)
+        self.over = "groups" if settings.group or settings.paraphrase else "premises" if pairs else "texts"
+        """What intervals are over: what stands and falls together."""
         self.columns: dict[str, list[float | None]] = {SEED: _plain(self.seeds)}
         self.filters = list(dict.fromkeys(case.groups["filter"] for case in cases if "filter" in case.groups))
         plain = self.filters in ([], ["default"])
@@ -253,7 +259,7 @@ def _seed_accuracy(
         return Measure("seed accuracy", None, 0, groups, errors=len(values), facts=facts)
     interval = cluster_wilson(cluster_table(values, sheet.clusters[chosen]))
     return Measure(
-        "seed accuracy", float(np.nanmean(values)), n, groups, interval, f"wilson over {METHOD}",
+        "seed accuracy", float(np.nanmean(values)), n, groups, interval, f"wilson over {sheet.over}",
         errors=int(np.isnan(values).sum()), facts=facts,
     )  # fmt: skip
 
@@ -330,10 +336,11 @@ def _sample(sheet: Sheet, counted: Counted) -> Measure:
     _fill(sheet, column, counted, right / n.sum() * counted.problems)
     draws = counted.over_draws(counted.right.sum(axis=0) / counted.n.sum(axis=0))
     facts = {"mean over": "cases", "column": column, "only": dict(counted.condition.only), **draws}
+    facts |= {"whole": True} if dict(counted.condition.groups) == sheet.base else {}
     interval = cluster_wilson(variant_table([right], n, counted.clusters))
     return Measure(
         "sample accuracy", float(right.sum() / n.sum()), counted.problems, counted.condition.groups, interval,
-        f"wilson over {METHOD}", errors=counted.condition.errors,
+        f"wilson over {sheet.over}", errors=counted.condition.errors,
         note=_in_words(draws), facts={**facts, "variants": float(n.sum())},
     )  # fmt: skip
 
@@ -346,13 +353,15 @@ def _pattern_accuracy(sheet: Sheet, counted: Counted, threshold: float, solved: 
         column = f"{SOLVED} {shown_threshold}{counted.condition.words}"
         _fill(sheet, column, counted, solved / len(solved) * counted.problems)
         facts |= {"mean over": "cases", "column": column, "only": dict(counted.condition.only)}
-        if threshold == sheet.settings.threshold and dict(counted.condition.groups) == sheet.base:
-            facts["headline"] = True
+        if dict(counted.condition.groups) == sheet.base:
+            facts["whole"] = True
+            if threshold == sheet.settings.threshold:
+                facts["headline"] = True
     return Measure(
         "pattern accuracy", float(solved.mean()), counted.problems,
         {**counted.condition.groups, "threshold": shown_threshold},
         cluster_wilson(cluster_table(np.clip(solved, 0.0, 1.0), counted.clusters)),
-        f"wilson over {METHOD}", errors=counted.condition.errors, note=_in_words(draws), facts=facts,
+        f"wilson over {sheet.over}", errors=counted.condition.errors, note=_in_words(draws), facts=facts,
     )  # fmt: skip
 
 
@@ -369,7 +378,7 @@ def _of_solved_seeds(sheet: Sheet, counted: Counted, solved: Floats) -> Iterator
             continue
         yield Measure(
             "pattern accuracy", float(values.mean()), len(values), groups,
-            cluster_wilson(cluster_table(values, counted.clusters[chosen])), f"wilson over {METHOD}",
+            cluster_wilson(cluster_table(values, counted.clusters[chosen])), f"wilson over {sheet.over}",
             errors=counted.condition.errors,
         )  # fmt: skip
 
@@ -384,7 +393,7 @@ def _references(sheet: Sheet, counted: Counted) -> Iterator[Measure]:
     known = not math.isnan(correlation)
     yield Measure(
         "intra-problem correlation", correlation if known else None, counted.problems, groups,
-        _defined(interval), "jackknife over premises" if _defined(interval) else "",
+        _defined(interval), f"jackknife over {sheet.over}" if _defined(interval) else "",
         note="" if known else "all variants are right, all wrong, or each problem has one",
     )  # fmt: skip
     fits = [beta_binomial(c, sizes) for c, sizes in zip(right, n, strict=True)]
@@ -412,7 +421,7 @@ def _drop(sheet: Sheet, counted: Counted) -> Iterator[Measure]:
     value = float((seeds[known] @ n - right.sum()) / n.sum())
     yield Measure(
         "drop from seeds", value, int(known.sum()), counted.condition.groups,
-        paired_difference_interval(table), f"paired t over {METHOD}",
+        paired_difference_interval(table), f"paired t over {sheet.over}",
     )  # fmt: skip
 
 
@@ -465,6 +474,24 @@ def findings(settings: Settings, measures: Measures, base: Mapping[str, str]) ->
     )
     about = (patterns, seeds, independent)
     return [Finding("patterns", text, about, 10.0, facts={"threshold": settings.threshold})]
+
+
+def _assumed(settings: Settings, built: Built) -> Iterator[Finding]:
+    """That labels were copied, and how good the reason for it is."""
+    if settings.audited or not built.about.get("suggesters"):
+        return
+    pairs = any(len(case.examples[0]) > 1 for case in built.cases)
+    shared = pairs and settings.targets != "any"
+    text = "Labels of variants are copied from their originals, not checked by people."
+    if not shared:
+        text += " Any open-class word was replaced, also one that the label may hang on: that it stays is assumed."
+    yield Finding(
+        "assumed",
+        text,
+        (),
+        0.5,
+        facts={"labels": "copied", "replaced": "shared words" if shared else "any words"},
+    )
 
 
 def named(measures: Measures, name: str, groups: Mapping[str, str]) -> Measure | None:

@@ -1,9 +1,11 @@
 """What a MERGE audit can be told; numbers are the poster's (`docs/method/merge.md` 4.2), options those of 4.10."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from ...errors import PlanError
+from ...files import digest
 from ..base import Profiled, changes, file_content
 from ..ranges import LARGEST_SEED, Within
 
@@ -21,6 +23,10 @@ def _suggesters(settings: "Settings") -> Any:
     from .suggest import fingerprints
 
     return fingerprints(settings.suggesters)
+
+
+def _audited(settings: "Settings") -> Any:
+    return [{"content": digest(Path(name))} if Path(name).is_file() else name for name in settings.audited]
 
 
 def _generates(settings: "Settings") -> bool:
@@ -92,10 +98,12 @@ class Settings(Profiled):
     """Over all classes: one pattern per problem, or one per problem and class."""
     threshold: Annotated[float, Within(0, 1, above=True)] = changes("scoring", 0.9)
     """The share of its variants with which a problem passes, for lists of failing problems and gates."""
-    audited: str = changes("scoring", "", resolve=file_content("audited"))
-    """What people said of a sample of variants: the file that the audit sheet became."""
+    audit_sample: Annotated[int, Within(1)] = changes("scoring", 200)
+    """For how many variants, and their originals, `shoal export` asks people whether the label is right."""
+    audited: tuple[str, ...] = changes("scoring", (), resolve=_audited)
+    """What people said of such a sample: the sheet that they filled in, or the files that their pages saved."""
     seed: Annotated[int, Within(0, LARGEST_SEED)] = changes("scoring", 0)
-    """For random sign flips in comparisons of models."""
+    """For random sign flips in comparisons of models, and the sample that people judge."""
 
     def __post_init__(self) -> None:
         named = [name for name in ("group", "paraphrase", "variants") if getattr(self, name)]

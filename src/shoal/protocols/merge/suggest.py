@@ -19,6 +19,11 @@ from .bank import WordBank
 from .settings import OURS, Masking, Settings
 from .targets import Target
 
+NO_CHANCE = "impossible where it stands"
+"""Why a model suggests nothing for a word that it gives no probability."""
+SMALLEST = 1e-300
+"""What a probability that has become 0 counts as in a logarithm."""
+
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
@@ -35,8 +40,8 @@ class Suggestion:
     @property
     def score(self) -> float:
         """Mean log-probability over the occurrences it is suggested for."""
-        known = [math.log(chance) for chance in self.probabilities if chance]
-        return math.fsum(known) / len(known) if known else -math.inf
+        known = [math.log(max(chance, SMALLEST)) for chance in self.probabilities if chance is not None]
+        return math.fsum(known) / len(known)
 
     def is_likelier(self, where: str) -> bool:
         """Whether the model finds it more probable than the original word: at every occurrence, or on average."""
@@ -48,7 +53,7 @@ class Suggestion:
         if where == "every":
             return all(chance > original for chance, original in known)
         chances, originals = zip(*known, strict=True)
-        return math.fsum(map(math.log, chances)) > math.fsum(math.log(max(p, 1e-300)) for p in originals)
+        return math.fsum(math.log(max(p, SMALLEST)) for p in chances) > math.fsum(map(math.log, originals))
 
 
 def load_suggesters(specs: Sequence[str]) -> dict[str, WordFiller]:
@@ -120,6 +125,8 @@ def gather(model: str, fillers: Sequence[Fillers], masking: Masking) -> list[Sug
     if problem:
         return problem
     of_word = tuple(filler.of_word or 0.0 for filler in fillers)
+    if not all(of_word):  # anything would be more probable than it
+        return NO_CHANCE
     tables = [
         {word: (rank, chance) for word, rank, chance in zip(f.words, f.ranks, f.probabilities, strict=True)}
         for f in fillers

@@ -19,13 +19,14 @@ from typing import Any
 
 from ...errors import DataError, nearest
 from ...files import read_json_lines, writing
-from ...records import Case, Example, Measure
+from ...records import Case, Example, Large, Measure, as_json, from_json
 from ..base import Built
 from .draws import source_name
 from .problems import Problem, label_order
 from .settings import Settings
 
 FORMAT = 1
+MOST_DRAWS = 10_000
 NAMES = {
     "word class": "class", "word": "w", "replacement": "s", "source": "source", "proposers": "proposers",
     "p": "p_s", "p of word": "p_w", "ranks": "ranks", "scrambled from": "scrambled_from", "texts alike": "texts_alike",
@@ -41,6 +42,7 @@ def write_variants(built: Built, path: Path) -> None:
         "draws": draws,
         "labels": list(built.labels or ()),
         "about": dict(built.about),
+        "funnel": [as_json(measure) for measure in built.measures],
     }
     with writing(path) as stream:
         stream.write(json.dumps(header, ensure_ascii=False) + "\n")
@@ -66,8 +68,8 @@ def _rows(case: Case, seen: set[str]) -> Iterator[dict[str, Any]]:
             "cluster": case.cluster,
         }
     reps, source_reps, drawn = _repetitions(case)
-    for number, example in enumerate(case.examples[1:], start=1):
-        made = case.meta["made"][number - 1] if "made" in case.meta else {}
+    known = case.meta.get("made") or [{}] * len(case.examples)
+    for number, (example, made) in enumerate(zip(case.examples[1:], known, strict=False), start=1):
         row: dict[str, Any] = {"problem_id": problem, "filter": case.groups.get("filter", "default")}
         row |= {NAMES.get(key, key): value for key, value in made.items()}
         row |= {"rep": reps.get(number, [])} if drawn is None else {"drawn": drawn}
@@ -98,7 +100,18 @@ def _repetitions(case: Case) -> tuple[dict[int, list[int]], dict[int, list[int]]
 class _Problem:
     problem: Problem
     cluster: str
-    rows: dict[str, list[Mapping[str, Any]]] = field(default_factory=dict)
+    _lines: list[str] = field(default_factory=list)
+
+    def add(self, row: Mapping[str, Any]) -> None:
+        """Keep a variant as text: a file has very many."""
+        self._lines.append(json.dumps(row, ensure_ascii=False))
+
+    def rows(self) -> dict[str, list[Mapping[str, Any]]]:
+        """Its variants by filter condition."""
+        rows: dict[str, list[Mapping[str, Any]]] = {}
+        for row in map(json.loads, self._lines):
+            rows.setdefault(str(row.get("filter", "default")), []).append(row)
+        return rows
 
 
 def read_variants(settings: Settings) -> Built:
@@ -110,25 +123,62 @@ def read_variants(settings: Settings) -> Built:
     problems: dict[str, _Problem] = {}
     for line, row in read_json_lines(path):
         if "shoal variants" in row:
-            header = _checked(row, path)
+            if problems or header:
+                raise DataError(
+                    f"{path}, line {line}: a second beginning",
+                    why="draws are numbered for a whole file",
+                    fix="one file of variants at a time",
+                )
+            header = _checked(row, f"{path}, line {line}")
             continue
         try:
-            _add(row, problems)
+            _add(row, problems, int(header.get("draws", 1)))
         except DataError as problem:
             raise problem.at(f"{path}, line {line}") from None
     cases = list(_cases(problems.values(), int(header.get("draws", 1)), _suggesters(header)))
     count = sum(len(case.examples) - 1 for case in cases)
     if not count:
         raise DataError(f"{path}: no variants", fix="a file with lines that have a replacement `s`")
-    labels = tuple(header.get("labels") or ()) or label_order(
-        settings, (str(label) for case in cases for label in case.labels or ())
-    )
-    measures = [
+    used = dict.fromkeys(str(label) for case in cases for label in case.labels or ())
+    labels = tuple(header.get("labels") or ()) or label_order(settings, used)
+    for label in used:
+        if label not in labels:
+            raise DataError(
+                f"{path}: label {label!r}",
+                why=f"the labels are {', '.join(labels)}",
+                fix=nearest(label, labels) or "name all labels in the first line, or in label_names",
+            )
+    measures = _funnel(header, f"{path}, line 1") or [
         Measure("problems", float(len(problems)), len(problems), {"step": "read"}),
         Measure("variants", float(count), count, {"step": "read"}),
     ]
-    about = {"data": settings.variants, "rows": len(problems), "dropped": {}, "label_names": list(labels)}
-    return Built(cases, labels, measures=measures, about={**about, "suggesters": _suggesters(header)})
+    about = {"rows": len(problems), "dropped": {}, **_about(header), "suggesters": _suggesters(header)}
+    about |= {"data": settings.variants, "label_names": list(labels)}
+    return Built(cases, labels, measures=measures, about=about)
+
+
+def _about(header: Mapping[str, Any]) -> dict[str, Any]:
+    """What the search said of itself, where it is what a search says."""
+    about = header.get("about")
+    if not isinstance(about, Mapping):
+        return {}
+    counts = {
+        name: about[name]
+        for name in ("dropped", "words left out")
+        if isinstance(about.get(name), Mapping) and all(map(_is_count, about[name].values()))
+    }
+    return counts | ({"rows": about["rows"]} if _is_count(about.get("rows")) else {})
+
+
+def _funnel(header: Mapping[str, Any], where: str) -> list[Measure]:
+    """What was left after each step of the search that wrote the file."""
+    rows = header.get("funnel") or []
+    try:
+        return [from_json(row) for row in rows]
+    except (TypeError, ValueError, KeyError, AttributeError):
+        raise DataError(
+            f"{where}: a funnel that cannot be read", fix="leave it out, or export the variants again"
+        ) from None
 
 
 def _suggesters(header: Mapping[str, Any]) -> list[str]:
@@ -137,17 +187,47 @@ def _suggesters(header: Mapping[str, Any]) -> list[str]:
     return [str(name) for name in names] if isinstance(names, list) else []
 
 
-def _checked(row: Mapping[str, Any], path: Path) -> Mapping[str, Any]:
-    if row["shoal variants"] != FORMAT or not isinstance(row.get("draws", 1), int):
+def _checked(row: Mapping[str, Any], where: str) -> Mapping[str, Any]:
+    if row["shoal variants"] != FORMAT:
         raise DataError(
-            f"{path}, line 1: variants of format {row['shoal variants']!r}",
+            f"{where}: variants of format {row['shoal variants']!r}",
             why=f"this version reads format {FORMAT}",
             fix="export them again",
         )
+    if not _is_count(row.get("draws", 1)) or row.get("draws", 1) > MOST_DRAWS:
+        raise DataError(f"{where}: draws = {row['draws']!r}", fix=f"a number from 0 to {MOST_DRAWS:,}")
+    labels = row.get("labels") or []
+    if not isinstance(labels, list) or not all(isinstance(label, str) and label for label in labels):
+        raise DataError(f"{where}: labels = {labels!r}", fix="a list of names, or leave it out")
     return row
 
 
-def _add(row: Mapping[str, Any], problems: dict[str, _Problem]) -> None:
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _check_variant(row: Mapping[str, Any], draws: int) -> None:
+    """Refuse what would be counted wrongly, or nowhere."""
+    for name in ("rep", "source_rep"):
+        numbers = row.get(name, [])
+        if not isinstance(numbers, list) or not all(_is_count(n) and n < draws for n in numbers):
+            raise DataError(
+                f"{name} = {numbers!r}",
+                why=f"it lists the draws that a variant is in, of {draws} in all, from 0",
+                fix='"draws" in the first line, and in each variant "rep": [0, 1], say',
+            )
+    if "drawn" in row and (not _is_count(row["drawn"]) or not row["drawn"]):
+        raise DataError(f"drawn = {row['drawn']!r}", fix="how many variants a draw has, from 1")
+    sources = row.get("source", [])
+    if not isinstance(sources, list) or not all(isinstance(source, str) for source in sources):
+        raise DataError(f"source = {sources!r}", fix='a list of names: "source": ["bert"]')
+    for name in ("filter", "class", "label"):
+        word = row.get(name, "-")
+        if not isinstance(word, str) or not word or "/" in word:
+            raise DataError(f"{name} = {word!r}", fix="a word without a slash, or leave it out")
+
+
+def _add(row: Mapping[str, Any], problems: dict[str, _Problem], draws: int) -> None:
     name, texts, label = str(row.get("problem_id") or ""), _texts(row), row.get("label")
     if not name:
         raise DataError("no problem_id", fix="the id of the problem that the variant is of")
@@ -164,13 +244,14 @@ def _add(row: Mapping[str, Any], problems: dict[str, _Problem]) -> None:
             f"a variant of problem {name!r}, whose original is not there",
             fix=nearest(name, problems) or "the original in a line before its variants",
         )
+    _check_variant(row, draws)
     known = problems[name]
     if len(texts) != len(known.problem.texts):
         raise DataError(
             f"a variant of {len(texts)} texts, its original has {len(known.problem.texts)}",
             fix="as many texts in both",
         )
-    known.rows.setdefault(str(row.get("filter", "default")), []).append(row)
+    known.add(row)
 
 
 def _texts(row: Mapping[str, Any]) -> Example:
@@ -186,18 +267,18 @@ def _texts(row: Mapping[str, Any]) -> Example:
 
 def _cases(problems: Iterable[_Problem], draws: int, suggesters: Sequence[str]) -> Iterator[Case]:
     for known in problems:
-        problem = known.problem
-        if not known.rows:
+        problem, by_condition = known.problem, known.rows()
+        if not by_condition:
             groups = {"label": problem.label, "variants": "none"}
             yield Case(f"seed/{problem.id}", (problem.texts,), (problem.label,), groups, known.cluster)
-        for condition, rows in known.rows.items():
+        for condition, rows in by_condition.items():
             yield Case(
                 f"{condition}/{problem.id}",
                 (problem.texts, *(_texts(row) for row in rows)),
                 (problem.label, *(str(row.get("label", problem.label)) for row in rows)),
                 {"label": problem.label, "filter": condition, "variants": "some"},
                 known.cluster,
-                {"patterns": _patterns(rows, draws, suggesters), "made": [_made(row) for row in rows]},
+                Large({"patterns": _patterns(rows, draws, suggesters), "made": [_made(row) for row in rows]}),
             )
 
 

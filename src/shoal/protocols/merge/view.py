@@ -29,7 +29,6 @@ SHOWN_PROBLEMS, SHOWN_VARIANTS = 3, 5
 """How many problems are shown with variants that fail, and how many of these."""
 TONES: tuple[Tone, ...] = ("first", "second", "third")
 BY = ("word class", "source", "filter")
-ASSUMED = "labels of variants are copied from their originals, not checked: a sample for people is drawn by merge.audit"
 
 
 def view(
@@ -220,7 +219,7 @@ def _with_failures(result: Result, number: int) -> ShownCase:
 
 
 def _notes(result: Result) -> Iterator[str]:
-    yield "intervals: new premises; the draws are averaged, their spread is no sampling error"
+    yield _intervals(result.measures)
     about = result.job["about"]
     if about.get("dropped"):
         yield f"left out of {about['rows']:,} rows: {some(f'{n:,} {why}' for why, n in about['dropped'].items())}"
@@ -229,8 +228,15 @@ def _notes(result: Result) -> Iterator[str]:
     errors = sum(row.errors for row in result.measures.where("sample accuracy") if not row.groups)
     if errors:
         yield f"no answer to {errors:,} variants: they count in no rate"
-    if result.settings.generates and not result.settings.audited:
-        yield ASSUMED
+
+
+def _intervals(measures: Measures) -> str:
+    """What intervals are over."""
+    methods = [row.interval_method for row in measures.where("sample accuracy") if row.interval_method]
+    over = methods[0].rpartition(" ")[2] if methods else "premises"
+    draws = any("draws" in row.facts for row in measures.where("sample accuracy"))
+    words = "; the draws are averaged, their spread is no sampling error" if draws else ""
+    return f"intervals: new {over}{words}"
 
 
 # Several jobs
@@ -260,13 +266,13 @@ def _together(settings: Settings, measures: Measures, findings: Sequence[Finding
     blocks: list[Block] = [Text([Words(finding.text)]) for finding in findings]
     blocks += [Table(columns, rows, name="models"), Curves("threshold", lines, name="pa_curves")]
     blocks += _differences(measures)
-    return Section(blocks=blocks, notes=["intervals: new premises; each model is one checkpoint"])
+    return Section(blocks=blocks, notes=[_intervals(measures), "each model is one checkpoint"])
 
 
 def _base(measures: Measures, model: str) -> dict[str, str]:
-    """The groups of a model's measures over all classes."""
-    plain = {"model": model}
-    return plain if named(measures, "sample accuracy", plain) else {"filter": "default", "model": model}
+    """The groups of a model's measures over all classes, under the first filter condition."""
+    rows = (dict(row.groups) for row in measures.where("sample accuracy", model=model))
+    return next((groups for groups in rows if groups.keys() <= {"filter", "model"}), {"model": model})
 
 
 def _at(measures: Measures, base: Mapping[str, str], threshold: str) -> Measure | None:

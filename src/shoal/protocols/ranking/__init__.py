@@ -7,20 +7,22 @@ Models with the same accuracy at home can differ widely elsewhere. With few labe
                               orders two models as the whole test set does
 
 (Singhal et al. 2023, "Assessing Out-of-Domain Language Model Performance from Few Examples".) A job is one model on the
-examples; everything else shows across models. Read `build` for the examples, `factors` for what models are ranked
-by, `score` for the numbers of one model, `order` and `choosing` for the first question, `study` for the second.
+examples; everything else shows across models. Read `build` for the examples, `inoculate` for models that are made
+here, `factors` for what models are ranked by, `score` for the numbers of one model, `order` and `choosing` for the
+first question, `study` for the second.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import PurePath
 
 from ...models.ask import answer_batch
 from ...records import Answer, Example
-from ...training.stage import Recipe
 from ..base import Built
 from .build import build
 from .compare import compare
 from .explained import explain_batch
+from .inoculate import recipe
 from .score import score
 from .settings import Settings
 from .view import sections as view
@@ -29,19 +31,16 @@ __all__ = ["Settings", "ask", "build", "compare", "parts", "recipe", "score", "t
 
 
 def parts(settings: Settings) -> list[Settings]:
-    """One job."""
-    return [settings]
+    """One job, or one for each model of the family that is trained."""
+    if settings.train is None:
+        return [settings]
+    return [replace(settings, train=replace(settings.train, doses=(dose,))) for dose in settings.train.doses]
 
 
 def title(settings: Settings) -> str:
     """The data."""
     names = [*settings.data, *([settings.pool] if settings.pool else [])]
     return " ".join(PurePath(name).name.split(".")[0] for name in names)
-
-
-def recipe(settings: Settings, model: str) -> Recipe | None:
-    """Nothing is trained."""
-    return None
 
 
 def ask(settings: Settings, model: object, built: Built, examples: Sequence[Example]) -> Sequence[Answer]:

@@ -14,8 +14,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from ...data.grammar import GRAMMARS, make_rows
 from ...data.labelled import Labelled, read_labelled
+from ...data.signals import make_signals, named_signals, signal_names
 from ...errors import DataError, PlanError, nearest, some
 from ...files import is_file
 from ...records import Case, Example
@@ -23,8 +26,10 @@ from ...training.stage import Progress, silent
 from ..base import Built
 from .settings import Settings
 
-OURS = tuple(name for name in GRAMMARS if name != "reading")
+OURS = (*(name for name in GRAMMARS if name != "reading"), *signal_names())
 """Data that need no file; those of reading comprehension have no labels."""
+SIGNALS = 2_000
+"""How many sentences with mixed signals are asked."""
 IDS = ("case_id", "id")
 CHANCE, LEAST, TIMES = "chance", "least chance", "times"
 """The columns that say how an example was drawn: how many times likelier than all alike, the same of the example least
@@ -52,6 +57,8 @@ class Item:
     label: str = ""
     draw: Draw | None = None
     feature: str = ""
+    is_unlabelled_draw: bool = False
+    """It was drawn for labelling, and has no label."""
 
 
 def build(settings: Settings, progress: Progress = silent) -> Built:
@@ -72,6 +79,7 @@ def build(settings: Settings, progress: Progress = silent) -> Built:
         "pool": settings.pool,
         "labels": list(labels),
         "examples": dict(counts),
+        "drawn, not labelled": sum(item.is_unlabelled_draw for item in items),
         "columns": {**columns, **{name: column for _, read in files[:1] for name, column in read.items()}},
     }
     names = tuple(name for label in labels for name in classes.get(label, (label,)))
@@ -88,6 +96,12 @@ def read_items(
 
     A row that no column names goes by its line; in a further file with the file's name before it.
     """
+    if data in signal_names():
+        signals = make_signals(*named_signals(data), SIGNALS, np.random.default_rng([0, 1]))
+        made = [
+            Item(str(n), (one.text,), one.label, None, one.word) for n, one in enumerate(signals, start=1)
+        ]
+        return made, {"texts": ["text"]}
     if data in OURS and not is_file(Path(data)):
         rows = make_rows(data, "test")
         items = [Item(str(number), row.texts, row.label) for number, row in enumerate(rows, start=1)]
@@ -119,7 +133,17 @@ def read_items(
         name = next(filter(None, (more[column] for column in naming)), f"{before}{line}")
         try:
             feature = more[settings.feature] if features else ""
-            items.append(Item(name, row.texts, row.label, draw_of(more) if row.label else None, feature))
+            draw = draw_of(more)
+            items.append(
+                Item(
+                    name,
+                    row.texts,
+                    row.label,
+                    draw if row.label else None,
+                    feature,
+                    bool(draw and not row.label),
+                )
+            )
         except DataError as problem:
             raise problem.at(f"{path}, line {line}") from None
     *texts, column = table.columns
@@ -252,6 +276,18 @@ def _checked(cases: Mapping[str, Case]) -> Iterator[Case]:
             fix='text = ["COLUMN"], or text = ["COLUMN", "COLUMN"], for both',
         )
     yield from cases.values()
+
+
+def population_of(cases: Sequence[Case], size: int) -> list[int]:
+    """The places of the labelled examples that probe sets are drawn from: all, or so many, drawn once and for all.
+
+    The draw depends on the names of the examples alone, so that whoever asks about them chooses the same.
+    """
+    places = [place for place, case in enumerate(cases) if case.groups["part"] == LABELLED]
+    if not size or size >= len(places):
+        return places
+    places.sort(key=lambda place: cases[place].id)
+    return sorted(np.random.default_rng([0, 0]).choice(places, size, replace=False).tolist())
 
 
 def in_pool(case: Case) -> bool:

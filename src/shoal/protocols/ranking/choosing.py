@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...records import Case, Finding
-from .build import CHANCE, LEAST, POOL, TIMES, in_pool
+from .build import CHANCE, CHOSEN, LEAST, POOL, TIMES, in_pool
 from .order import Field, draws_of
 from .settings import Settings
 
@@ -45,15 +45,18 @@ def label_next(settings: Settings, field: Field) -> Finding | None:
     so_far = int(draws_of(field.cases).times.sum())
     rng = np.random.default_rng([settings.seed, so_far])
     facts = {"pool": len(cases), "models disagree on": int((apart > 0).sum())}
-    if settings.draw == "uniform":
+    is_uniform = settings.draw == "uniform"
+    if is_uniform and not any(case.groups["part"] == CHOSEN for case in cases):
         return _uniform(settings, cases, rng, facts)
-    if not apart.any():
+    if not is_uniform and not apart.any():
         text = f"The models agree on all {len(cases):,} examples of the pool: labels there cannot tell them apart."
         return Finding("agree", text, (), 1.0, facts=facts)
-    chances = np.sqrt(apart) / np.sqrt(apart).sum()
+    # What is left of a pool after examples were chosen is no plain sample of it: draw from all of it again.
+    weights = np.ones(len(cases)) if is_uniform else np.sqrt(apart)
+    chances = weights / weights.sum()
     times = rng.multinomial(settings.label_next, chances)
     relative = chances * len(cases)
-    least = float(relative[apart > 0].min())
+    least = float(relative[chances > 0].min())
     examples = [
         _example(
             cases[place],
@@ -65,7 +68,9 @@ def label_next(settings: Settings, field: Field) -> Finding | None:
         )
     ]
     text = (
-        f"Label next: {len(examples)} examples, drawn where the models disagree "
+        f"Label next: {len(examples)} examples, drawn alike from all {len(cases):,} of the pool."
+        if is_uniform
+        else f"Label next: {len(examples)} examples, drawn where the models disagree "
         f"(on {facts['models disagree on']:,} of {len(cases):,} of the pool)."
     )
     return Finding(NEXT, text, (), 1.0, facts={**facts, "examples": examples})
@@ -74,7 +79,7 @@ def label_next(settings: Settings, field: Field) -> Finding | None:
 def _uniform(
     settings: Settings, cases: Sequence[Case], rng: np.random.Generator, facts: dict[str, Any]
 ) -> Finding:
-    """All alike, and none that has a label."""
+    """All alike, and none that has a label: what is drawn is a plain sample, and needs no chances."""
     open_cases = [case for case in cases if case.groups["part"] == POOL]
     number = min(settings.label_next, len(open_cases))
     chosen = sorted(rng.choice(len(open_cases), number, replace=False).tolist())

@@ -5,17 +5,34 @@ from dataclasses import replace
 
 from ...explaining import explain
 from ...explaining.attributions import Attribution, How, as_data, from_data, scaled
-from ...models.ask import HasTokens
+from ...models.ask import HasTokens, answer_batch
 from ...models.hf import HFModel
 from ...records import Answer, Example
 from ..base import Built
+from .build import LABELLED, population_of
 from .settings import Settings
 
 
 def explain_batch(
     settings: Settings, model: object, built: Built, examples: Sequence[Example]
 ) -> list[Answer]:
-    """The answer to each example with its attributions by explainer; an example that the model cuts is an error."""
+    """The answer to each example, with its attributions by explainer if it is of the population."""
+    wanted = _explained(settings, built)
+    others = [example for example in examples if example not in wanted]
+    rows = iter(_explain(settings, model, built, [example for example in examples if example in wanted]))
+    plain = iter(answer_batch(model, built, others) if others else ())
+    return [next(rows if example in wanted else plain) for example in examples]
+
+
+def _explained(settings: Settings, built: Built) -> set[Example]:
+    """The examples whose words are explained: the population, and whatever has no label yet."""
+    labelled = {place for place, case in enumerate(built.cases) if case.groups["part"] == LABELLED}
+    left_out = labelled.difference(population_of(built.cases, settings.population))
+    return {case.examples[0] for place, case in enumerate(built.cases) if place not in left_out}
+
+
+def _explain(settings: Settings, model: object, built: Built, examples: Sequence[Example]) -> list[Answer]:
+    """Answers with attributions; an example that the model cuts is an error."""
     over = [0] * len(examples)
     if isinstance(model, HasTokens):
         over = [length - model.longest for length in model.lengths(examples)]
@@ -27,8 +44,10 @@ def explain_batch(
         merged={name: label for label, names in (settings.classes or {}).items() for name in names},
         seed=settings.seed,
     )
+    stepwise = replace(how, samples=settings.steps or None)
     by_explainer = {
-        name: iter(explain(model, whole, name, how, labels=built.labels)) for name in settings.explainers
+        name: iter(explain(model, whole, name, stepwise if name == "gradients" else how, labels=built.labels))
+        for name in settings.explainers
     }
     return [
         Answer(
@@ -55,6 +74,7 @@ def _answer(explained: dict[str, Attribution]) -> Answer:
 
 
 def attributions_of(rows: Sequence[Answer], explainer: str, scale: str) -> list[Attribution | None]:
-    """The attributions of one explainer, on the scale that was asked for; None where there was no answer."""
-    kept = [None if row.error else from_data(row.data["attributions"][explainer]) for row in rows]
+    """The attributions of one explainer, on the scale that was asked for; None where there are none."""
+    data = [None if row.error else row.data.get("attributions", {}).get(explainer) for row in rows]
+    kept = [None if row is None else from_data(row) for row in data]
     return [None if row is None else replace(row, values=scaled(row.values, scale)) for row in kept]

@@ -5,9 +5,28 @@ from collections.abc import Sequence
 from itertools import takewhile
 from urllib.parse import parse_qsl
 
+from ...records import Result
+
 START = re.compile(r".*[-_.:/ ]")
 END = re.compile(r"(?:[-_.:/ ]|(?<=[a-z])[A-Z]|^[A-Z.]).*")
 """Where a word ends: at a sign, or before a capital letter."""
+
+
+def contenders(results: Sequence[Result]) -> list[str]:
+    """What to call the models of these results: by spec, by dose where they were trained, by seed if need be."""
+    specs = [str(result.job["model"]) for result in results]
+    doses = [
+        "" if result.settings.train is None else result.settings.train.doses[0].title for result in results
+    ]
+    short = short_names(list(dict.fromkeys(specs)))
+    one_base = len(short) == 1 and all(doses)
+    names = [
+        dose if one_base else ", ".join(filter(None, (short[spec], dose)))
+        for spec, dose in zip(specs, doses, strict=True)
+    ]
+    if len(set(names)) == len(names):
+        return names
+    return [f"{name}, seed {result.settings.seed}" for name, result in zip(names, results, strict=True)]
 
 
 def short_names(specs: Sequence[str]) -> dict[str, str]:

@@ -6,9 +6,10 @@ examples going to it was equally probable. Whether to stop is another question: 
 winner among equals sooner or later. The e-value may be looked at as often as one likes.
 """
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
@@ -22,13 +23,15 @@ from ...stats.ranking import effective_counts, probability_better
 from ...stats.resampling import paired_table
 from ...stats.sequential import differ_e_value, differ_mean_e_value
 from .build import LABELLED, in_pool
-from .names import short_names
+from .names import contenders
 from .score import PREDICTION
 
 Floats = NDArray[np.float64]
 
 LIKELY = 0.8
 """A probability below this, and above 1 less it, decides nothing."""
+CLOSE = 10.0
+"""The prior of models that are a few points apart: of the examples that only one gets right, Beta(10, 10) go to it."""
 DECIDED, PROBABLE, UNDECIDED = "decided", "probable", "undecided"
 MOST_PAIRS = 500
 """Of so many pairs of models each has its numbers; of more only neighbours, and the first with all others."""
@@ -67,24 +70,30 @@ class Pair:
     only_first: int
     only_second: int
     probability: float
-    e_value: float
+    if_close: float
+    """The same if models are a few points apart beforehand."""
     n: int
-    limit: float
+    e_value: float | None = None
+    """None where no answers are known, only shares."""
+    limit: float = math.inf
     """What the e-value must reach."""
 
     @property
     def verdict(self) -> str:
         """Whether the first is better: decided, probable or undecided."""
-        if self.e_value >= self.limit and self.probability > 0.5:
+        if self.e_value is not None and self.e_value >= self.limit and self.probability > 0.5:
             return DECIDED
         return PROBABLE if self.probability > LIKELY else UNDECIDED
 
 
 def field_of(results: Sequence[Result]) -> Field:
     """The models by name, on examples in the order of their names: neither order changes anything."""
-    ordered = sorted(results, key=lambda result: str(result.job["model"]))
-    specs = [str(result.job["model"]) for result in ordered]
-    names = short_names(specs)
+    ordered = sorted(results, key=lambda result: (str(result.job["model"]), str(result.job["id"])))
+    names = contenders(ordered)
+    specs = [
+        str(result.job["model"]) if result.settings.train is None else f"{result.job['model']} ({name})"
+        for name, result in zip(names, ordered, strict=True)
+    ]
     _check_same(ordered, names)
     places = sorted(range(len(ordered[0].cases)), key=lambda place: ordered[0].cases[place].id)
     cases = [ordered[0].cases[place] for place in places]
@@ -94,17 +103,17 @@ def field_of(results: Sequence[Result]) -> Field:
         passed = [result.outcomes[place].passed for place in places]
         right[row] = [np.nan if outcome is None else float(outcome) for outcome in passed]
         predictions.append([result.columns[PREDICTION][place] for place in places])
-    return Field([names[spec] for spec in specs], specs, cases, right, predictions, ordered)
+    return Field(names, specs, cases, right, predictions, ordered)
 
 
-def _check_same(results: Sequence[Result], names: Mapping[str, str]) -> None:
+def _check_same(results: Sequence[Result], names: Sequence[str]) -> None:
     first, *others = results
     ids = {case.id for case in first.cases}
-    for other in others:
+    for name, other in zip(names[1:], others, strict=True):
         differing = ids ^ {case.id for case in other.cases}
         if differing:
             raise DataError(
-                f"{names[str(first.job['model'])]} and {names[str(other.job['model'])]} answered different examples",
+                f"{names[0]} and {name} answered different examples",
                 why=f"{len(differing):,} are only one's, such as {sorted(differing)[0]!r}",
                 fix="the same data for all models",
             )
@@ -158,10 +167,19 @@ def pairs_of(field: Field, draws: Draws, order: Sequence[int]) -> list[Pair]:
         is_plain = bool((ratios[values != 0] == 1).all())
         up, down = round(counts[first, second]), round(counts[second, first])
         e_value = differ_e_value(up, down) if is_plain else differ_mean_e_value(values, times)
-        probability = probability_better(effective[first, second], effective[second, first])
+        for_it, against = effective[first, second], effective[second, first]
+        probability = probability_better(for_it, against)
+        if_close = probability_better(for_it, against, CLOSE)
         n = round(common[first, second])
-        pairs.append(Pair(first, second, up, down, probability, e_value, n, limit))
+        pairs.append(Pair(first, second, up, down, probability, if_close, n, e_value, limit))
     return pairs
+
+
+def shown_pairs(order: Sequence[int]) -> list[tuple[int, int]]:
+    """The pairs that have numbers of their own: all, or each model with the next and the first with every other."""
+    if len(order) * (len(order) - 1) // 2 <= MOST_PAIRS:
+        return [*combinations(order, 2)]
+    return [*pairwise(order), *((order[0], other) for other in order[2:])]
 
 
 # What is said
@@ -173,23 +191,17 @@ def put_in_order(field: Field) -> tuple[list[Measure], list[Finding]]:
     order, scores = order_by(field, draws)
     places = {model: 1 + int((scores > scores[model]).sum()) for model in order}
     rows = [_accuracy(field, model, places[model]) for model in order]
-    findings = _errors(field)
+    findings = [*_unlabelled(field), *_errors(field)]
     words = _no_order(field, draws)
     if words is not None:
         return rows, [words, *findings]
     pairs = pairs_of(field, draws, order)
-    shown = _shown(pairs, order)
+    wanted = {*shown_pairs(order)}
+    shown = [pair for pair in pairs if (pair.first, pair.second) in wanted]
     is_plain = bool((draws.inverse == 1).all())
     for pair in shown:
         rows += _pair_rows(field, pair, is_plain, float(scores[pair.first] - scores[pair.second]))
     return rows, [_verdict(field, pairs, order), *findings]
-
-
-def _shown(pairs: Sequence[Pair], order: Sequence[int]) -> list[Pair]:
-    if len(pairs) <= MOST_PAIRS:
-        return list(pairs)
-    place = {model: number for number, model in enumerate(order)}
-    return [pair for pair in pairs if place[pair.first] == 0 or place[pair.second] == place[pair.first] + 1]
 
 
 def _accuracy(field: Field, model: int, place: int) -> Measure:
@@ -213,6 +225,14 @@ def _groups(field: Field, pair: Pair) -> dict[str, str]:
     return {"model": field.names[pair.first], "than": field.names[pair.second]}
 
 
+def better_rows(field: Field, pair: Pair) -> list[Measure]:
+    """How probable it is that the first of two models is better, and the same for models that are close."""
+    close = Measure(
+        "probability better if close", pair.if_close, pair.n, _groups(field, pair), facts={"prior": CLOSE}
+    )
+    return [_better(field, pair), close]
+
+
 def _better(field: Field, pair: Pair) -> Measure:
     facts: dict[str, Any] = {
         "only first": pair.only_first,
@@ -228,7 +248,7 @@ def _pair_rows(field: Field, pair: Pair, is_plain: bool, difference: float) -> l
     """How probable it is that the first is better, the evidence, by how much, and where the two differ at all."""
     groups = _groups(field, pair)
     rows = [
-        _better(field, pair),
+        *better_rows(field, pair),
         Measure("e value", pair.e_value, pair.n, groups, facts={"to reach": pair.limit}),
     ]
     between, how = None, ""
@@ -316,6 +336,18 @@ def _most_apart(field: Field, pair: Pair) -> str:
         f"; {field.names[pair.first]} and {field.names[pair.second]} disagree on {apart:,} of {n:,} examples of the "
         "pool, and cannot differ by more"
     )
+
+
+def _unlabelled(field: Field) -> list[Finding]:
+    """Examples that were drawn and skipped: which ones were is hardly a matter of chance."""
+    skipped = int(field.results[0].job.get("about", {}).get("drawn, not labelled", 0)) if field.results else 0
+    if not skipped:
+        return []
+    text = (
+        f"Label them all: {skipped} of the examples that were drawn for labelling have no label. If those that are "
+        "hard to label are left out, neither probabilities nor what is decided hold."
+    )
+    return [Finding("skipped", text, (), 2.8, facts={"examples": skipped})]
 
 
 def _errors(field: Field) -> list[Finding]:

@@ -19,6 +19,11 @@ PREDICTION = "prediction"
 """The column with the label that the model gave; empty where it gave none."""
 
 
+def attribution_column(explainer: str) -> str:
+    """The column with how much each word counted; None outside the population."""
+    return f"attribution ({explainer})"
+
+
 def score(settings: Settings, built: Built, answers: Mapping[str, Any]) -> Scored:
     """Right or wrong case by case, accuracy, and a column per factor."""
     rows = [row for (row,) in answers[""]] if settings.explainers else []
@@ -31,6 +36,10 @@ def score(settings: Settings, built: Built, answers: Mapping[str, Any]) -> Score
             for row in range(len(built.cases))
         ]
     }
+    for explainer in settings.explainers:
+        columns[attribution_column(explainer)] = [
+            None if row.error else row.data.get("attributions", {}).get(explainer) for row in rows
+        ]
     measures = [accuracy(built.cases, outcomes)]
     for factor in factors_of(settings.factors, settings.explainers):
         if factor.has_values:

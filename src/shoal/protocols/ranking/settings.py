@@ -1,14 +1,108 @@
 """What a ranking can be told; numbers are the paper's where it has one, else those of `docs/method/ranking.md`."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from ...errors import PlanError
+from ...errors import PlanError, nearest
 from ...explaining import find_explainer
 from ...files import digest
 from ...stats.ranking import Ties
 from ..base import Profiled, changes, file_content
+from ..ranges import Within
+
+Share = Annotated[float, Within(0, 1)]
+Count = Annotated[int, Within(0)]
+Positive = Annotated[float, Within(0, above=True)]
+
+
+@dataclass(frozen=True, slots=True)
+class Dose:
+    """What one model of a family is shown of the new domain, beside the data that it is trained on."""
+
+    mixed: Mapping[str, Share] = field(default_factory=dict)
+    """Data by their name in `train.out`: the share of the training examples that they make up."""
+    later: bool = False
+    """Train on the data of the old domain alone first, then again on the mixture."""
+    epochs: Positive | None = None
+    """How long the mixture is trained on, where that is longer or shorter than `train.epochs`."""
+    steps: Mapping[str, Count] = field(default_factory=dict)
+    """Data by their name in `train.out`: so many batches of nothing else, at the end."""
+
+    @property
+    def title(self) -> str:
+        """In words.
+
+        >>> Dose({"L": 0.02, "S": 0.01}).title, Dose(steps={"hans": 25}).title, Dose().title
+        ('2% L 1% S', '25 steps hans', 'none')
+        """
+        words = [f"{100 * share:g}% {name}" for name, share in self.mixed.items() if share]
+        if words and self.later:
+            words.append("later")
+        if words and self.epochs is not None:
+            words.append(f"{self.epochs:g} epochs")
+        words += [f"{count} steps {name}" for name, count in self.steps.items() if count]
+        return " ".join(words) or "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Train:
+    """What `train.…` may say: a family of models, trained here from the same weights with doses of the new domain.
+
+    Numbers are the paper's where it has them (Table 6): the rate rises over the first tenth, weights decay by .1.
+    """
+
+    on: str = "signals:MORPH:ambiguous"
+    """Data of the old domain: a file, or data that ship with shoal."""
+    out: Mapping[str, str] = field(default_factory=dict)
+    """Data of the new domain, to be trained on in doses: a name for each file."""
+    doses: tuple[Dose, ...] = (Dose(),)
+    """A model each; {} is the one that sees nothing of the new domain."""
+    rows: Count = 0
+    """How many examples to train on, drawn at random; 0: all there are, or 3,000 where they are made."""
+    epochs: Positive = 3.0
+    batch: Annotated[int, Within(1, 100_000)] = 32
+    learning_rate: Positive | None = None
+    """By default the paper's 1e-5, and 5e-4 for the very small `tiny:` models."""
+    warm_up: Annotated[float, Within(0, 1)] = 0.1
+    """Share of the steps in which the rate rises; then it falls to nothing."""
+    weight_decay: Annotated[float, Within(0)] = 0.1
+    threads: Annotated[int, Within(1, 1024)] = 1
+    """Processor threads of a job; another number can change the last digits."""
+
+    def __post_init__(self) -> None:
+        if not self.doses:
+            raise PlanError("train.doses is empty", fix="doses = [{}, {mixed = {L = 0.02}}], a model each")
+        for dose in self.doses:
+            for name in (*dose.mixed, *dose.steps):
+                if name not in self.out:
+                    raise PlanError(
+                        f"train.doses: no data are called {name!r}",
+                        why=f"train.out has {', '.join(self.out) or 'none'}",
+                        fix=nearest(name, self.out) or f'out = {{{name} = "FILE"}}',
+                    )
+            if sum(dose.mixed.values()) > 1:
+                raise PlanError(
+                    f"train.doses: {dose.title} is more than everything",
+                    fix="shares that add up to 1 or less",
+                )
+            if (dose.later or dose.epochs is not None) and not any(dose.mixed.values()):
+                raise PlanError(
+                    "train.doses: later and epochs are about a mixture, and nothing is mixed in",
+                    fix="mixed = {L = 0.02}, or leave them out",
+                )
+        titles = [dose.title for dose in self.doses]
+        twice = next((title for title in titles if titles.count(title) > 1), None)
+        if twice:
+            raise PlanError(f"train.doses: {twice} is there twice", fix="name each dose once")
+
+
+def _training(settings: "Settings") -> Any:
+    """How models are trained, but for the data: the stages of the training tell these by their content."""
+    if settings.train is None:
+        return None
+    return {name: value for name, value in asdict(settings.train).items() if name not in ("on", "out")}
 
 
 def _code(settings: "Settings") -> Any:
@@ -44,23 +138,29 @@ class Settings(Profiled):
     explainers: tuple[str, ...] = changes("cases", ())
     """What says how much each word counts, for factors that need it: lime, shapley, gradients."""
     samples: int = changes("answers", 0, when=lambda settings: bool(settings.explainers))
-    """Copies of each example that explainers ask, or steps of gradients; 0: each as it is usually run."""
+    """Copies of each example that lime and shapley ask; 0: each as it is usually run."""
+    steps: int = changes("answers", 0, when=lambda settings: "gradients" in settings.explainers)
+    """Steps of gradients; 0: 300."""
     absent: Literal["", "mask", "drop"] = changes(
         "answers", "", when=lambda settings: bool(settings.explainers)
     )
     """What stands for an absent word: the model's mask, or nothing; empty: the mask where there is one."""
+    train: Train | None = changes("answers", None, resolve=_training)
+    """Train before asking: a family of models with doses of the new domain; empty asks each model as it is."""
     scale: Literal["raw", "sum", "largest"] = changes("scoring", "raw")
     """Attributions as they are, or so that the sizes of an example add up to 1, or the largest of them is 1."""
     factors: tuple[str, ...] = changes(
         "scoring", ("ACC", "CONF", "CONF-GT", "RANDOM", "GUESS"), resolve=_code
     )
     """By what models are ranked; your own as "module:function=worse", if high values are worse, or "…=better"."""
+    combine: tuple[str, ...] = changes("scoring", ())
+    """Factors to be put together with ACC, by a logistic regression that learns from pairs of other models."""
     probe_sizes: tuple[int, ...] = changes("scoring", (5, 10, 20))
     """t: how many examples a probe set has; none: models are put in order, how well that works is not studied."""
     probe_sets: int = changes("scoring", 500)
     """B: how many probe sets are drawn, with replacement; the same for all models and factors."""
-    population: int = changes("scoring", 0)
-    """How many of the examples probe sets are drawn from; 0: all. Accuracy is always that on all."""
+    population: int = changes("answers", 0, when=lambda settings: bool(settings.explainers))
+    """How many of the examples probe sets are drawn from, and words explained of; 0: all. Accuracy is always on all."""
     accuracies: tuple[str, ...] = changes("scoring", ())
     """What models get right on the whole test set, where that is known: "MODEL=0.9" each; else what they do here."""
     ties: Ties = changes("scoring", "half")
@@ -74,7 +174,7 @@ class Settings(Profiled):
     seed: int = changes(
         "answers", 0, when=lambda settings: bool({"lime", "shapley"} & {*settings.explainers})
     )
-    """For probe sets, resampling and what is drawn for labelling; and the copies that explainers ask."""
+    """For probe sets, resampling and what is drawn for labelling; the copies that explainers ask; and the training."""
 
     def __post_init__(self) -> None:
         lowest = {
@@ -84,6 +184,7 @@ class Settings(Profiled):
             "resamples": 1,
             "label_next": 0,
             "samples": 0,
+            "steps": 0,
         }
         for name, least in lowest.items():
             given = getattr(self, name)
@@ -92,13 +193,18 @@ class Settings(Profiled):
                 raise PlanError(
                     f"{name} = {wrong[0]}", why=f"it must be {least} or more", fix=f"{name} = {least}"
                 )
-        for name in ("data", "factors", "probe_sizes", "labels", "explainers"):
+        for name in ("data", "factors", "combine", "probe_sizes", "labels", "explainers"):
             twice = [value for value in getattr(self, name) if getattr(self, name).count(value) > 1]
             if twice:
                 raise PlanError(f"{name} names {twice[0]!r} twice", fix="name it once")
         for name in self.explainers:
             find_explainer(name)
-        given_accuracies(self)
+        if given_accuracies(self) and self.train is not None:
+            raise PlanError(
+                "accuracies and train: two sources for one value",
+                why="what models that are trained here get right is measured on all of data",
+                fix="leave accuracies out",
+            )
 
 
 def given_accuracies(settings: Settings) -> dict[str, float]:

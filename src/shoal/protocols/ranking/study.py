@@ -5,7 +5,7 @@ share right is no pair. Every factor is reported in the direction it was declare
 which is chosen after the fact and says nothing about the next set of models.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,7 @@ from ...records import Finding, Measure
 from ...stats.intervals import percentile_interval
 from ...stats.ranking import (
     accuracy_by_set,
+    combined_order,
     decided_pairs,
     exchange_p,
     few_shot_accuracy,
@@ -29,13 +30,17 @@ from ...stats.ranking import (
     resampled_accuracies,
     ties_of,
 )
-from .build import LABELLED
+from .build import population_of
 from .factors import Factor, factors_of
 from .order import Field
 from .settings import Settings, given_accuracies
 
 Floats = NDArray[np.float64]
 
+WANTING = {"CONF": "labels without probabilities", "CONF-GT": "no probability of every label"}
+"""What models give that a factor cannot be computed from."""
+LEAST_COMBINED = 4
+"""Two models are compared by what was learned from two others."""
 USUAL = 10
 """The paper's t: pairs are reported, and factors compared with ACC, at this size if it is among those asked for."""
 BASELINE = "ACC"
@@ -84,50 +89,76 @@ def study(settings: Settings, field: Field) -> tuple[list[Measure], list[Finding
     whole = _study(settings, field)
     if whole is None:
         return [], []
-    findings = _too_few(whole)
-    if not whole.sizes:
+    findings = _cautions(whole)
+    if not _is_possible(whole):
         return [], findings
-    if not len(decided_pairs(whole.truth)[0]):
-        text = "All models get the same share right: there is no pair to be ordered."
-        return [], [Finding("alike", text, weight=2.0), *findings]
-    if len(field.names) < 3:
-        text = "Two models are one pair: how well a factor orders models in general, one pair does not tell."
-        findings.append(Finding("one pair", text, weight=1.0))
     factors = factors_of(settings.factors, settings.explainers)
     rows: list[Measure] = []
     known: dict[str, Floats] = {}
+    missing: dict[tuple[str, ...], list[str]] = {}
     for factor in factors:
         if factor.has_values:
             values = whole.values(factor)
             without = [name for name, row in zip(field.names, values, strict=True) if np.isnan(row).all()]
             if without:
-                findings.append(_missing(factor, without))
+                missing.setdefault(tuple(without), []).append(factor.name)
                 continue
             known[factor.name] = values
+    findings += [_missing(names, without, len(field.names)) for without, names in missing.items()]
     for size in whole.sizes:
         probes = probe_sets(len(whole.places), size, settings.probe_sets, whole.rng(1, size))
         means = {name: probe_means(values, probes) for name, values in known.items()}
-        for number, factor in enumerate(factors):
-            groups = {"factor": factor.name, "probe size": str(size)}
-            if factor.name in means:
-                rows += _by_values(whole, factor, means[factor.name], groups, whole.rng(2, size, number))
-            elif not factor.has_values:
-                rows += _without_values(whole, factor, groups, whole.rng(2, size, number))
+        rows += _at_size(whole, factors, means, size)
         rows += _on_these_examples(whole, means, size)
+        rows += _combined(whole, means, size)
+    if settings.combine and not any(row.groups["factor"].startswith(f"{BASELINE} + ") for row in rows):
+        findings.append(_not_combined(len(field.names)))
     return [*rows, *_against_baseline(whole, known)], findings
 
 
+def drawn_study(
+    whole: Study, factors: Iterable[Factor], draw: Callable[[int, np.random.Generator], Floats]
+) -> tuple[list[Measure], list[Finding]]:
+    """The same where there are no answers to draw from: `draw` gives what models get right of probe sets of a size."""
+    findings = _cautions(whole)
+    if not _is_possible(whole):
+        return [], findings
+    rows: list[Measure] = []
+    for size in whole.sizes:
+        rows += _at_size(whole, list(factors), {BASELINE: draw(size, whole.rng(1, size))}, size)
+    return rows, findings
+
+
+def _at_size(whole: Study, factors: Sequence[Factor], means: dict[str, Floats], size: int) -> list[Measure]:
+    rows: list[Measure] = []
+    for number, factor in enumerate(factors):
+        groups = {"factor": factor.name, "probe size": str(size)}
+        if factor.name in means:
+            rows += _by_values(whole, factor, means[factor.name], groups, whole.rng(2, size, number))
+        elif not factor.has_values:
+            rows += _without_values(whole, factor, groups, whole.rng(2, size, number))
+    return rows
+
+
+def _is_possible(whole: Study) -> bool:
+    return bool(whole.sizes) and bool(len(decided_pairs(whole.truth)[0]))
+
+
+def _cautions(whole: Study) -> list[Finding]:
+    """Why nothing is studied, or less than was asked for."""
+    findings = _too_few(whole)
+    if whole.sizes and not len(decided_pairs(whole.truth)[0]):
+        text = "All models get the same share right: there is no pair to be ordered."
+        return [Finding("alike", text, weight=2.0), *findings]
+    if whole.sizes and len(whole.field.names) < 3:
+        text = "Two models are one pair: how well a factor orders models in general, one pair does not tell."
+        findings.append(Finding("one pair", text, weight=1.0))
+    return findings
+
+
 def _study(settings: Settings, field: Field) -> Study | None:
-    places = np.array(
-        [place for place, case in enumerate(field.cases) if case.groups["part"] == LABELLED], np.int64
-    )
-    if len(places) < 2:
-        return None
-    truth = _truth(settings, field)
-    if settings.population and settings.population < len(places):
-        rng = np.random.default_rng([settings.seed, 0])
-        places = np.sort(rng.choice(places, settings.population, replace=False))
-    return Study(settings, field, truth, places)
+    places = np.array(population_of(field.cases, settings.population), np.int64)
+    return Study(settings, field, _truth(settings, field), places) if len(places) > 1 else None
 
 
 def _truth(settings: Settings, field: Field) -> Floats:
@@ -157,11 +188,20 @@ def _too_few(whole: Study) -> list[Finding]:
     return [Finding("too few", text, weight=1.5, facts={"left out": left_out, "examples": len(whole.places)})]
 
 
-def _missing(factor: Factor, without: Sequence[str]) -> Finding:
-    text = f"{factor.name} is left out: {without[0]} gives no such number" + (
-        f", nor do {len(without) - 1} others." if len(without) > 1 else "."
+def _missing(factors: Sequence[str], without: Sequence[str], models: int) -> Finding:
+    """Factors that some models have no values of, such as confidence where there are only labels."""
+    are = "is" if len(factors) == 1 else "are"
+    if len(without) == 1:
+        who = f"{without[0]} gives"
+    elif len(without) == models:
+        who = "the models give"
+    else:
+        who = f"{without[0]} and {len(without) - 1} more give"
+    what = WANTING.get(factors[0], "no such number")
+    text = f"{' and '.join(factors)} {are} not applicable: {who} {what}."
+    return Finding(
+        "not applicable", text, weight=1.2, facts={"factors": list(factors), "models": list(without)}
     )
-    return Finding("left out", text, weight=1.2, facts={"factor": factor.name, "models": list(without)})
 
 
 # One factor at one size
@@ -254,6 +294,62 @@ def _without_values(
     return [_few_shot(whole, order, groups, {"probe sets": sets})]
 
 
+# Factors with ACC
+
+
+def _combined(whole: Study, means: dict[str, Floats], size: int) -> list[Measure]:
+    """Each factor that is to be put together with ACC: what both come to, and how much that is more than ACC alone."""
+    rows: list[Measure] = []
+    for number, name in enumerate(combined_names(whole.settings, means)):
+        tables = [means[BASELINE], means[name]]
+        fitted = combined_order(tables, whole.truth, whole.rng(4, size, number))
+        if fitted is None:
+            continue
+        order, weights = fitted
+        groups = {"factor": f"{BASELINE} + {name}", "probe size": str(size)}
+        pairs = len(decided_pairs(whole.truth)[0])
+        facts = {
+            "direction": "learned",
+            "weights": {BASELINE: float(weights[:, 0].mean()), name: float(weights[:, 1].mean())},
+            "trained": "without both models of a pair",
+        }
+        gain = order - order_of(tables[0])
+        rows += [
+            _few_shot(whole, order, groups, facts),
+            Measure("difference", few_shot_accuracy(gain, whole.truth), pairs, {**groups, "against": BASELINE},
+                    over_models(gain, whole.truth, ends=(-1.0, 1.0)), "jackknife over models",
+                    facts={"of": "few-shot accuracy"}),
+        ]  # fmt: skip
+    return rows
+
+
+def combined_names(settings: Settings, known: Iterable[str]) -> list[str]:
+    """The factors that settings want to be put together with ACC, of every explainer; those that are known."""
+    names = list(known)
+    if settings.combine and BASELINE not in names:
+        raise PlanError(
+            "combine: there is no ACC to put factors together with", fix='factors = ["ACC", "CONF"]'
+        )
+    chosen = [name for name in names if name != BASELINE and name.partition(" (")[0] in settings.combine]
+    listed = [written.partition("=")[0] for written in settings.factors]
+    for name in settings.combine:
+        if name not in listed or name == BASELINE:
+            raise PlanError(
+                f"combine: {name!r} is no factor beside ACC",
+                why=f"factors: {', '.join(listed)}",
+                fix=nearest(name, listed) or f'factors = ["ACC", "{name}"]',
+            )
+    return chosen
+
+
+def _not_combined(models: int) -> Finding:
+    text = (
+        f"Not combined: how to weigh a factor beside ACC is learned from pairs of other models; {models} models leave "
+        f"none. It takes {LEAST_COMBINED}."
+    )
+    return Finding("not combined", text, weight=1.2, facts={"models": models})
+
+
 # Factors against ACC
 
 
@@ -261,11 +357,12 @@ def _on_these_examples(whole: Study, means: dict[str, Floats], size: int) -> lis
     """One-sided p over the probe sets alone: for these models and these examples, and no others."""
     if BASELINE not in means:
         return []
-    baseline = accuracy_by_set(means[BASELINE], whole.truth)
+    ties = whole.settings.ties
+    baseline = accuracy_by_set(means[BASELINE], whole.truth, ties)
     rows = []
     for name, of_factor in means.items():
         if name != BASELINE:
-            differences = accuracy_by_set(of_factor, whole.truth) - baseline
+            differences = accuracy_by_set(of_factor, whole.truth, ties) - baseline
             p = (1 + int((differences <= 0).sum())) / (1 + len(differences))
             groups = {"factor": name, "probe size": str(size), "test": "probe sets only"}
             rows.append(Measure("p value", p, len(differences), groups, note="these examples only"))
@@ -282,10 +379,12 @@ def _against_baseline(whole: Study, known: dict[str, Floats]) -> list[Measure]:
     resamples = min(settings.resamples, max(FEWEST_RESAMPLES, WORK // (pairs * settings.probe_sets)))
     tables = [known[name] for name in (BASELINE, *others)]
     drawn = resampled_accuracies(
-        tables, whole.truth, size, settings.probe_sets, resamples, whole.rng(3, size)
+        tables, whole.truth, size, settings.probe_sets, resamples, whole.rng(3, size), settings.ties
     )
     probes = probe_sets(len(whole.places), size, settings.probe_sets, whole.rng(1, size))
-    seen = [accuracy_by_set(probe_means(values, probes), whole.truth).mean() for values in tables]
+    seen = [
+        accuracy_by_set(probe_means(values, probes), whole.truth, settings.ties).mean() for values in tables
+    ]
     rows = []
     for number, name in enumerate(others, start=1):
         differences = drawn[:, number] - drawn[:, 0]

@@ -3,6 +3,9 @@
 from collections.abc import Sequence
 
 from ...claims import ALPHA
+from ...errors import some
+from ...explaining.attributions import from_data
+from ...explaining.view import weighed
 from ...records import Finding, Measure, Measures, Result
 from ...views import (
     Block,
@@ -17,16 +20,19 @@ from ...views import (
     Scatter,
     Section,
     ShownCase,
+    Strips,
     Table,
     Text,
     Tone,
+    WeighedWords,
     Words,
+    expected_words,
 )
 from .choosing import NEXT
 from .factors import FACTORS
-from .names import short_names
+from .names import contenders
 from .order import DECIDED, LIKELY, PROBABLE
-from .score import PREDICTION
+from .score import PREDICTION, attribution_column
 from .settings import Settings
 from .study import BASELINE
 
@@ -36,7 +42,14 @@ TONES: dict[str, Tone] = {
     "alike": "doubt",
     "no labels": "doubt",
     "too few": "bad",
+    "skipped": "bad",
+    "ordered": "strong",
+    "drawn": "doubt",
+    "not combined": "doubt",
 }
+MOST_LISTED = 20
+"""Of more models the first and the last are shown; files have all."""
+FIRST, LAST = 10, 5
 MOST_MODELS = 12
 """Of more models no matrix is drawn."""
 MOST_PAIRS = 10
@@ -46,15 +59,24 @@ SHOWN_MODELS = 4
 HOW_PROBABLE = (
     "Better than the next: the probability that the model gets more right in the domain than the one below it, from "
     "the examples that only one of the two gets right; beforehand any share of them was equally probable. From "
-    f"{100 * (1 - LIKELY):.0f} to {100 * LIKELY:.0f} % it is undecided."
+    f"{100 * (1 - LIKELY):.0f} to {100 * LIKELY:.0f} % it is undecided. Few labels cannot overrule what is known "
+    "beforehand: if close is the same probability for models that are a few points apart."
 )
 WHEN_DECIDED = (
     f"Decided: the evidence (e value) has reached the number of pairs over {ALPHA:g}; it may be looked at after every "
     f"label, and over all pairs and looks at most {100 * ALPHA:.0f} % of rankings decide wrongly. It holds for "
-    "examples drawn alike, and for those that shoal drew with the chances it wrote down."
+    "examples drawn alike from the domain, and, of the pool, for those that shoal drew with the chances it wrote down."
+)
+FROM_SHARES = (
+    "only it : only next: the examples to expect if models are right and wrong independently of each other. Whether to "
+    "stop labelling cannot be told from shares: that takes answers."
 )
 AFTER = (
     "better way: the better of the two directions, chosen after the fact; it says nothing about other models."
+)
+LEARNED = (
+    "ACC + another: a logistic regression on both, for each pair learned from pairs of other models; its interval of "
+    "less ACC leaves out models."
 )
 DAGGER = "†: better than ACC, p of at most .05, examples being drawn again."
 
@@ -66,11 +88,11 @@ def sections(
     if not measures:
         return [_alone(result) for result in results]
     rows = Measures(measures)
-    shown = [_order(results, rows, findings)]
+    shown = [_order(results, rows, findings), *_whole_order(rows)]
     shown += [_label_next(results, finding) for finding in findings if finding.kind == NEXT]
     if rows.where("few-shot accuracy"):
         shown += [_few_shot(rows), *_pairs(results, rows)]
-    return shown
+    return [*shown, *_words(settings, results)]
 
 
 # One model
@@ -81,7 +103,8 @@ def _alone(result: Result) -> Section:
     checks = [check for check in result.job.get("checks", ()) if check["ok"] is False]
     rows = [Row(["right", Number(accuracy), Number(accuracy, part="interval"), Number(accuracy, part="n")])]
     for row in result.measures.where("factor value"):
-        rows.append(Row([f"mean {row.groups['factor']}", Number(row), "", Number(row, part="n")]))
+        number = Number(row, instead="not applicable")
+        rows.append(Row([f"mean {row.groups['factor']}", number, "", Number(row, part="n")]))
     columns = [Column("", "left"), Column(""), Column("95 % interval"), Column("n")]
     return Section(
         title=[Words("ranking: ", "quiet"), Words(str(result.job["model"]), "strong")],
@@ -113,16 +136,17 @@ _PARTS = {
 def _order(results: Sequence[Result], rows: Measures, findings: Sequence[Finding]) -> Section:
     accuracies = rows.where("accuracy")
     blocks: list[Block] = [Text(_sentence(finding)) for finding in findings if finding.kind != NEXT]
+    blocks += [Text([Words(line, "quiet")]) for finding in findings for line in _left_out(finding)]
     names = [row.groups["model"] for row in accuracies]
     has_order = bool(rows.where("probability better"))
     if has_order:
-        blocks.append(_order_table(rows, accuracies))
+        blocks.append(_order_table(rows, accuracies, shortened=len(names) > MOST_LISTED))
     if has_order and 2 < len(names) <= MOST_MODELS:
         blocks.append(_matrix(rows, names))
     warnings = []
-    for result in results:
+    for name, result in zip(contenders(results), results, strict=True):
         warnings += [
-            f"{result.job['model']}: {check['name']}: {check['detail']}"
+            f"{name}: {check['name']}: {check['detail']}"
             for check in result.job.get("checks", ())
             if check["ok"] is False
         ]
@@ -130,7 +154,7 @@ def _order(results: Sequence[Result], rows: Measures, findings: Sequence[Finding
         title=[Words("ranking of ", "quiet"), Words(f"{len(names)} models", "strong")],
         text=Words(_examples(results[0]), "quiet") if results else "",
         blocks=blocks,
-        notes=[HOW_PROBABLE, WHEN_DECIDED] if has_order else [],
+        notes=[HOW_PROBABLE, WHEN_DECIDED if rows.where("e value") else FROM_SHARES] if has_order else [],
         warnings=warnings,
     )
 
@@ -142,7 +166,29 @@ def _sentence(finding: Finding) -> list[Words]:
     return [Words(head + colon, ("strong", TONES[finding.kind])), Words(rest)]
 
 
-def _order_table(rows: Measures, accuracies: Sequence[Measure]) -> Table:
+def _left_out(finding: Finding) -> list[str]:
+    """What a table of shares holds besides models and kinds of examples."""
+    words = {
+        "rows left out": "rows that sum up those above them",
+        "columns left out": "columns that are no kind of example",
+    }
+    return [
+        f"Left out: {len(finding.facts[key])} {meaning}: {some(finding.facts[key], 8)}."
+        for key, meaning in words.items()
+        if finding.facts.get(key)
+    ]
+
+
+def _whole_order(rows: Measures) -> list[Section]:
+    """Every model, for files, where there are too many to read."""
+    accuracies = rows.where("accuracy")
+    if len(accuracies) <= MOST_LISTED or not rows.where("probability better"):
+        return []
+    return [Section(blocks=[_order_table(rows, accuracies)], detail="file")]
+
+
+def _order_table(rows: Measures, accuracies: Sequence[Measure], *, shortened: bool = False) -> Table:
+    has_evidence = bool(rows.where("e value"))
     columns = [
         Column(""),
         Column("model", "left"),
@@ -151,8 +197,9 @@ def _order_table(rows: Measures, accuracies: Sequence[Measure]) -> Table:
         Column("n"),
         Column("better than\nthe next %"),
         Column("", "left"),
+        Column("if\nclose %", spare=True),
         Column("only it :\nonly next"),
-        Column("e value", spare=True),
+        *([Column("e value", spare=True)] if has_evidence else []),
     ]
     lines = []
     for number, row in enumerate(accuracies):
@@ -164,22 +211,25 @@ def _order_table(rows: Measures, accuracies: Sequence[Measure]) -> Table:
             Number(row, part="interval"),
             Number(row, part="n"),
         ]
-        lines.append(Row([*cells, *_than(rows, row.groups["model"], after)]))
-    return Table(columns, lines, name="order")
+        lines.append(Row([*cells, *_than(rows, row.groups["model"], after)][: len(columns)]))
+    if shortened:
+        between = len(lines) - FIRST - LAST
+        lines = [*lines[:FIRST], Row([f"… {between} others; --json has all"]), *lines[-LAST:]]
+    return Table(columns, lines, name="" if shortened else "order")
 
 
 def _than(rows: Measures, model: str, after: str) -> list[Cell]:
     pair = rows.where("probability better", model=model, than=after)
     if not pair:
-        return ["", "", "", ""]
+        return ["", "", "", "", ""]
     facts = pair[0].facts
-    evidence = rows.where("e value", model=model, than=after)[0]
     tones: dict[str, Tone] = {DECIDED: "good", PROBABLE: ""}
     return [
         Number(pair[0]),
         Words(str(facts["verdict"]), tones.get(str(facts["verdict"]), "doubt")),
-        f"{facts['only first']} : {facts['only second']}",
-        Number(evidence),
+        Number(_only(rows.where("probability better if close", model=model, than=after))),
+        f"{facts['only first']:,} : {facts['only second']:,}",
+        Number(_only(rows.where("e value", model=model, than=after))),
     ]
 
 
@@ -227,18 +277,41 @@ def _already(label: str) -> str:
 
 def _answers(results: Sequence[Result], case_id: str) -> str:
     """Label to the models that give it, as far as there is room."""
-    names = short_names([str(result.job["model"]) for result in results])
     by_label: dict[str, list[str]] = {}
-    for result in results:
+    for name, result in zip(contenders(results), results, strict=True):
         place = next(number for number, case in enumerate(result.cases) if case.id == case_id)
         label = str(result.columns[PREDICTION][place]) or "no answer"
-        by_label.setdefault(label, []).append(names[str(result.job["model"])])
+        by_label.setdefault(label, []).append(name)
     return "; ".join(f"{label}: {_some(models)}" for label, models in sorted(by_label.items()))
 
 
 def _some(models: Sequence[str]) -> str:
     more = len(models) - SHOWN_MODELS
     return ", ".join(models[:SHOWN_MODELS]) + (f" and {more} more" if more > 0 else "")
+
+
+# Which words counted
+
+
+def _words(settings: Settings, results: Sequence[Result]) -> list[Section]:
+    """Of each model the worst mistake whose words were explained, by the first explainer."""
+    if not settings.explainers or len(results) > MOST_MODELS:
+        return []
+    explainer = settings.explainers[0]
+    rows = []
+    for name, result in zip(contenders(results), results, strict=True):
+        kept = result.columns.get(attribution_column(explainer), ())
+        wrong = [
+            (outcome.value or 0.0, place)
+            for place, outcome in enumerate(result.outcomes)
+            if outcome.passed is False and kept and kept[place] is not None
+        ]
+        if wrong:
+            case, explained = result.cases[min(wrong)[1]], from_data(kept[min(wrong)[1]])
+            about = [Words(name, "strong"), Words(f"  expected {expected_words(case)}", "quiet")]
+            rows.append(weighed(case.examples[0], explained, about, with_answer=True))
+    text = f"The worst mistake of each model among the examples that were explained, by {explainer}."
+    return [Section(Words("Which words counted", "strong"), text, [WeighedWords(rows)])] if rows else []
 
 
 # How well few examples do
@@ -255,12 +328,11 @@ def _few_shot(rows: Measures) -> Section:
     text = f"{first.n:,} pairs of models"
     if facts:
         text += f", {facts['probe sets']:,} probe sets from {facts['population']:,} examples"
-    drawn = [row for row in accuracies if "independent draws" in row.facts]
-    notes = [AFTER, DAGGER, "Intervals leave out models: pairs share them and are not independent."]
+    notes = [AFTER, *([DAGGER] if _has_rivals(rows) else [])]
+    notes += [LEARNED] if any(row.facts.get("direction") == "learned" for row in accuracies) else []
     notes += [
-        f"ACC at t = {row.groups['probe size']} would come to {100 * row.facts['independent draws']:.1f} % if models "
-        "were right and wrong independently of each other."
-        for row in drawn
+        "Intervals leave out models: pairs share them and are not independent.",
+        *_independently(accuracies),
     ]
     return Section(
         title=[Words("How often ", "quiet"), Words("t examples order two models as all do", "strong")],
@@ -270,7 +342,23 @@ def _few_shot(rows: Measures) -> Section:
     )
 
 
+def _has_rivals(rows: Measures) -> bool:
+    """Whether there is a factor to be compared with ACC."""
+    return any("against" in row.groups for row in rows.where("difference"))
+
+
+def _independently(accuracies: Sequence[Measure]) -> list[str]:
+    drawn = [row for row in accuracies if "independent draws" in row.facts]
+    if not drawn:
+        return []
+    numbers = [
+        f"{100 * row.facts['independent draws']:.1f} % (t = {row.groups['probe size']})" for row in drawn
+    ]
+    return [f"If every answer were right or wrong by itself, ACC would come to {', '.join(numbers)}."]
+
+
 def _factor_table(rows: Measures, accuracies: Sequence[Measure]) -> Table:
+    has_rivals = _has_rivals(rows)
     columns = [
         Column("t"),
         Column("factor", "left"),
@@ -281,8 +369,11 @@ def _factor_table(rows: Measures, accuracies: Sequence[Measure]) -> Table:
         Column("better way %"),
         Column("tau"),
         Column("p (models\nexchanged)"),
-        Column("less ACC"),
-        Column("p"),
+        *(
+            [Column("less ACC"), Column("p"), Column("95 % interval\nof less ACC", spare=True)]
+            if has_rivals
+            else []
+        ),
     ]
     lines = []
     for row in accuracies:
@@ -290,23 +381,21 @@ def _factor_table(rows: Measures, accuracies: Sequence[Measure]) -> Table:
         against = _only(rows.where("difference", **groups))
         better = _only(rows.where("p value", test="better than ACC", **groups))
         dagger = "†" if better and better.value is not None and better.value <= ALPHA else ""
-        lines.append(
-            Row(
-                [
-                    row.groups["probe size"],
-                    Words(row.groups["factor"], "strong"),
-                    Words(str(row.facts.get("direction", "")), "quiet"),
-                    Number(row),
-                    Number(row, part="interval"),
-                    dagger,
-                    Number(_only(rows.where("accuracy in the better direction", **groups))),
-                    Number(_only(rows.where("Kendall tau", **groups))),
-                    Number(_only(rows.where("p value", test="models exchanged", **groups))),
-                    Number(against),
-                    Number(better),
-                ]
-            )
-        )
+        cells: list[Cell] = [
+            row.groups["probe size"],
+            Words(row.groups["factor"], "strong"),
+            Words(str(row.facts.get("direction", "")), "quiet"),
+            Number(row),
+            Number(row, part="interval"),
+            dagger,
+            Number(_only(rows.where("accuracy in the better direction", **groups))),
+            Number(_only(rows.where("Kendall tau", **groups))),
+            Number(_only(rows.where("p value", test="models exchanged", **groups))),
+            Number(against),
+            Number(better),
+            Number(against, part="interval"),
+        ]
+        lines.append(Row(cells[: len(columns)]))
     return Table(columns, lines, name="few-shot")
 
 
@@ -342,6 +431,10 @@ def _pairs(results: Sequence[Result], rows: Measures) -> list[Section]:
     by_pair = [Row([Words(name), *(Number(of.get((name, factor))) for factor in factors)]) for name in names]
     columns = [Column("better / worse", "left"), *(Column(factor) for factor in factors)]
     blocks: list[Block] = [Table(columns, by_pair)]
+    strips = [(factor, [of[name, factor] for name in names if (name, factor) in of]) for factor in factors]
+    if len(names) > 2:  # the paper's Figure 4
+        title = "every pair by what orders it; chance is one half"
+        blocks.append(Strips(strips, (0.0, 1.0), 0.5, title, "pairs-by-factor"))
     for factor in factors:
         if factor != BASELINE and BASELINE in factors:
             points = [(name, of[name, BASELINE], of[name, factor]) for name in names if (name, factor) in of]

@@ -1,33 +1,37 @@
 """Where tasks are done. Results do not depend on which: a job has its own seed and its own number of threads."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from importlib import import_module
 from typing import Any
 
 from ...errors import PlanError, nearest
 from ...training.stage import Progress, silent
 from ..plan import Job
+from ..resources import Resources
 from ..store import RunStore
 from ..tasks import Executor, tasks_of
 
 EXECUTORS: dict[str, str] = {
     "here": "one after the other, in this process",
     "processes": "several processes on this machine: --workers N",
+    "ray": "a Ray cluster that is there, or one started here; ray:auto, ray:HOST:PORT or ray://HOST:10001 name one",
 }
 """Name to what it is for; each is the module of that name in this folder, with a function `execute`."""
 
 
-def find_executor(name: str) -> Executor:
-    """The executor of this name."""
-    if name not in EXECUTORS:
+def find_executor(on: str) -> Executor:
+    """The executor of this name; behind a colon, or as `ray://HOST:PORT`, the address of a cluster."""
+    name, _, address = on.partition(":")
+    if name not in EXECUTORS or (address and name != "ray"):
         raise PlanError(
-            f"--on {name}: not known",
+            f"--on {on}: not known",
             why=f"known: {', '.join(EXECUTORS)}",
             fix=nearest(name, EXECUTORS) or "one of those",
         )
     module: Any = import_module(f".{name}", __name__)
     executor: Executor = module.execute
-    return executor
+    return partial(module.execute, address=on if "//" in address else address) if address else executor
 
 
 def run_jobs(
@@ -38,10 +42,12 @@ def run_jobs(
     retry_errors: bool = False,
     workers: int = 1,
     on: str = "",
+    resources: Mapping[str, Resources] | None = None,
 ) -> Iterator[tuple[Job, str | None]]:
     """Do every job that is not done, and say how each went: None, or what it failed with."""
     executor = find_executor(on or ("processes" if workers > 1 and len(jobs) > 1 else "here"))
-    for ended in executor(tasks_of(jobs, store, retry_errors=retry_errors), store, progress, workers):
+    tasks = tasks_of(jobs, store, retry_errors=retry_errors, resources=resources)
+    for ended in executor(tasks, store, progress, workers):
         if ended.task.stage is None:
             yield ended.task.job, ended.problem
 

@@ -9,6 +9,7 @@ import multiprocessing
 import signal
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
@@ -30,17 +31,21 @@ class Worker:
     pipe: "Connection[Task | None, str | None]"
     task: Task | None = field(default=None)
 
-    def give(self, task: Task) -> None:
-        """Let it do a task."""
-        self.pipe.send(task)
+    def give(self, task: Task) -> bool:
+        """Let it do a task; False where it was lost while it had none."""
+        try:
+            self.pipe.send(task)
+        except ConnectionError:
+            return False
         self.task = task
+        return True
 
     def stop(self) -> None:
         """Let it end, or end it if it is at something."""
-        if self.task is None and self.process.is_alive():
-            self.pipe.send(None)
-        else:
+        if self.task is not None:
             self.process.terminate()
+        with suppress(ConnectionError):
+            self.pipe.send(None)
         self.process.join()
         self.pipe.close()
 
@@ -79,15 +84,16 @@ def execute(tasks: Sequence[Task], store: RunStore, progress: Progress, workers:
             worker.stop()
 
 
-def _give_out(queue: Queue, team: Sequence[Worker], store: RunStore) -> Iterator[Ended]:
+def _give_out(queue: Queue, team: list[Worker], store: RunStore) -> Iterator[Ended]:
     """A task for every worker that has none; those that cannot be done any more end here."""
-    for worker in team:
-        while worker.task is None and (task := queue.take()) is not None:
+    for number in range(len(team)):
+        while team[number].task is None and (task := queue.take()) is not None:
             problem = queue.problem_before(task)
-            if problem is None:
-                worker.give(task)
-            else:
+            if problem is not None:
                 yield queue.end(task, failed(task, store, problem))
+            elif not team[number].give(task):
+                team[number] = _start(store.folder)
+                queue.put_back(task)
 
 
 def _heard_from(team: Sequence[Worker]) -> list[tuple[int, Worker]]:

@@ -29,10 +29,11 @@ PLAIN, ALONE = 1.5, 0.9
 class GroupDRO(Sampled):
     """Weight each environment by how badly the model has been doing on it.
 
-    BELUGA draws one environment per step and weights its loss; the authors of Group-DRO take a batch of every one
-    (`all_groups`). Drawn with unequal chances, an environment would gain weight by being drawn, so what a draw does is
-    divided by its chance (`importance`); and it is blamed only for what it loses above its floor, since the entropy
-    of soft labels cannot be learnt away (`excess`). BELUGA's code has neither (`docs/method/beluga.md` 1.7).
+    BELUGA draws one environment per step and weights its loss, as Algorithm 1 does with equal chances; the code of its
+    authors takes all groups of a mixed batch, which is a batch of every one here (`all_groups`). Drawn with unequal
+    chances, an environment would gain weight by being drawn, so what a draw does is divided by its chance
+    (`importance`); and it is blamed only for what it loses above its floor, since the entropy of soft labels cannot be
+    learnt away (`excess`). BELUGA's code has neither (`docs/method/beluga.md` 1.7).
 
     step_size 0 weights all alike. Losses of different test types are not on one scale, so the weights drift by type;
     `centre` takes off the mean loss of the type before an environment is blamed.

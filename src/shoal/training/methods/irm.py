@@ -38,8 +38,9 @@ class IRM(Sampled):
     scalar: bool = False
     two_halves: bool = False
     mean: bool = False
-    per_step: int = 5
-    """How many environments a step draws; 0: all, which makes few steps of many."""
+    per_step: int = 10
+    """How many environments a step draws; 0: all, which makes few steps of many. Those drawn are to hold every label:
+    what tells one from the other is else forgotten between steps."""
     reset_optimiser: bool = False
     by_environment: ClassVar[bool] = True
     shares: dict[str, float] = field(default_factory=dict, init=False, repr=False)
@@ -105,7 +106,8 @@ class IRM(Sampled):
 
     def penalty_of(self, batch: Batch, logits: Tensor) -> Tensor:
         """P_e = ‖∂R_e(w ∘ z)/∂w‖² at w = 1; with two halves, the product of their gradients."""
-        w = torch.ones(batch.cases, logits.shape[-1], device=logits.device, requires_grad=True)
+        width = batch.multipliers or logits.shape[-1]
+        w = torch.ones(batch.cases, width, device=logits.device, requires_grad=True)
         (gradient,) = torch.autograd.grad(batch.loss(logits, w), w, create_graph=True)
         rows = gradient * batch.cases  # a row for each case; the batch's gradient is their mean
         if self.scalar:

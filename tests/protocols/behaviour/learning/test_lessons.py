@@ -301,8 +301,8 @@ def test_the_papers_tuned_numbers_are_the_defaults(tables):
 
 def test_tiny_models_are_trained_at_a_higher_rate_except_where_only_a_head_is():
     settings = learning(train={"on": "iid>suite"})
-    assert iid_how(settings, "hf:bert").learning_rate == 2e-5
-    assert iid_how(settings, "tiny:sentiment").learning_rate == pytest.approx(5e-4)
+    assert iid_how(settings, "hf:bert", "sentiment").learning_rate == 2e-5
+    assert iid_how(settings, "tiny:sentiment", "sentiment").learning_rate == pytest.approx(5e-4)
     assert suite_how(settings, "tiny:sentiment", "sentiment", "iid>suite", "lp").learning_rate == 1e-3
     both = suite_how(settings, "hf:bert", "sentiment", "iid>suite", "lp-ft")
     assert (both.epochs, both.batch, both.learning_rate) == (3.0, 8, 2e-5)
@@ -370,7 +370,7 @@ def test_the_epsilon_of_the_reference_follows_from_the_papers_rates():
 
 def test_only_the_iid_stage_is_grouped_by_length():
     settings = learning(train={"on": "iid>suite"})
-    assert iid_how(settings, "hf:bert").group_by_length
+    assert iid_how(settings, "hf:bert", "sentiment").group_by_length
     assert not suite_how(settings, "hf:bert", "sentiment", "iid>suite", "vanilla").group_by_length
     chosen = learning(train={"on": "iid>suite", "group_by_length": True})
     assert suite_how(chosen, "hf:bert", "sentiment", "iid>suite", "vanilla").group_by_length
@@ -389,7 +389,7 @@ def test_the_reference_profile_trains_as_its_code_does():
     assert losses(recommended, "sentiment")["labels"] == "softmax"
     assert losses(reference, "sentiment")["labels"] == "sigmoid"
     assert losses(reference, "paraphrase")["labels"] == "softmax"
-    assert not iid_how(reference, "hf:bert").group_by_length
+    assert not iid_how(reference, "hf:bert", "sentiment").group_by_length
     quirks = method_options(reference, "sentiment", "iid>suite", "group-dro")
     assert quirks == {
         "kappa": 0.0, "iid_share": 0.0, "step_size": 0.01, "importance": False, "excess": False,
@@ -399,3 +399,17 @@ def test_the_reference_profile_trains_as_its_code_does():
     fish = method_options(reference, "sentiment", "iid+suite", "fish")
     assert fish["epsilon"] == pytest.approx(0.005) and fish["extra_momentum_step"] and not fish["plain_share"]
     assert method_options(reference, "sentiment", "iid>suite", "irm")["penalty"] == 1e4
+
+
+def test_the_transfer_matrix_trains_on_one_functionality_at_a_time():
+    from shoal.protocols.behaviour.learning.stages import make_recipe
+
+    settings = learning(hold_out=["others"], hold_out_sample=2, train={"on": ["iid>suite"]})
+    seen, *single = parts(settings)
+    assert [part.hold_out for part in (seen, *single)] == [("seen",), ("others",), ("others",)]
+    stage = make_recipe(single[0], "tiny:sentiment").stages[-1]
+    every = suite_lessons(single[0], TWO).groups
+    assert stage.identity["without"] == [name for name in every if name != single[0].fold]
+    assert stage.title.endswith(f"only-{single[0].fold}")
+    with pytest.raises(PlanError, match="do not go together"):
+        parts(learning(hold_out=["others"], fold=single[0].fold, train={"on": ["iid>suite"]}))

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ....claims import FLAGGED
+from ....claims import FLAGGED, THESE_TEMPLATES
 from ....records import Measure, Result
 from ....stats.generalization import (
     ESTIMABLE_SEEDS,
@@ -52,8 +52,9 @@ from .against_iid import (
     with_interval,
 )
 from .averages import average_measures, means_over_methods
-from .notes import NO_ANSWER, NO_CASE, NO_FUNCTIONALITY, with_facts
+from .notes import FEW_IN, NO_ANSWER, NO_CASE, NO_FUNCTIONALITY, with_facts
 from .trainings import HOLD_OUTS, Floats, Scenario, Trainings, read_trainings, undefined
+from .transfer import transfer_measures
 
 Flags = NDArray[np.bool_]
 
@@ -94,6 +95,7 @@ def _compared(
         which = {"model": model} if len(models) > 1 else {}
         rows = list(table.measures())
         rows += average_measures(rows, table.contests, settings.seed) if averages else ()
+        rows += transfer_measures(table.trainings)
         for row in rows:
             yield replace(row, groups={**which, **row.groups})
 
@@ -131,11 +133,13 @@ class _Table:
         if self.baseline:
             yield from self._rates("iid score", self.baseline, _Slice(self.baseline.iid))
             yield from self._f1(self.baseline)
+            yield from self._out_of_domain(self.baseline)
             yield from self._scenario(self.baseline)
         for row in self.trainings.rows:
             full = self.scenarios[row, self.trainings.hold_outs[0]]  # or what there is in its place
             yield from self._rates("iid score", full, _Slice(full.iid))
             yield from self._f1(full)
+            yield from self._out_of_domain(full)
             if self.baseline:
                 self.contests += iid_test(self.settings, full, self.baseline)
             for hold_out in self.trainings.hold_outs:
@@ -210,7 +214,8 @@ class _Table:
         is_sampled = scenario.hold_out == "functionality" and self.settings.hold_out_sample > 0
         population = len(self.compared) if is_sampled and len(names) < len(self.compared) else 0
         drawn = {"drawn": len(names), "drawn from": population} if population else {}
-        about = {**drawn, **self._about(scenario)}
+        few = sum(name in self.trainings.few_templates for name in names)
+        about = {**drawn, **self._about(scenario), **({FEW_IN: few} if few else {})}
         places = np.concatenate([self.trainings.functionalities[name] for name in names])
         counts = _Slice(scenario.suite[places], scenario.failed[places])
         for name, score in (("suite score", suite_score), ("G", generalization_score)):
@@ -259,16 +264,35 @@ class _Table:
     # Rates
 
     def _f1(self, scenario: Scenario) -> Iterator[Measure]:
-        """F1 of the last label beside accuracy, where the task is told by it (`docs/method/beluga.md` 1.5)."""
-        wanted = self.trainings.told_by_f1
-        if wanted is None or not scenario.seeds:
+        """F1 beside accuracy: of the last label where the task is told by it, of the words where answers are words.
+
+        `docs/method/beluga.md` 1.5.
+        """
+        if not scenario.seeds:
             return
-        scores = [f1_of(wanted, scenario.iid[:, column]) for column in range(len(scenario.seeds))]
+        wanted = self.trainings.told_by_f1
+        scores: Sequence[float | None]
+        if wanted is None:
+            scores = [self.trainings.word_f1(scenario, seed) for seed in scenario.seeds]
+        else:
+            scores = [f1_of(wanted, scenario.iid[:, column]) for column in range(len(scenario.seeds))]
         known = [value for value in scores if value is not None]
         if len(known) == len(scores):
             n = int(_in_some_run(~np.isnan(scenario.iid)).sum())
             row = Measure("iid F1", math.fsum(known) / len(known), n, _groups(scenario))
             yield with_facts(row, self._about(scenario))
+
+    def _out_of_domain(self, scenario: Scenario) -> Iterator[Measure]:
+        """The score on every data set from elsewhere, each compared with the baseline's."""
+        for name in self.trainings.ood:
+            there = self.trainings.out_of_domain(scenario, name)
+            for row in self._rates("ood score", there, _Slice(there.iid)):
+                yield replace(row, groups={**row.groups, "data": name})
+            if self.baseline and scenario is not self.baseline:
+                base = self.trainings.out_of_domain(self.baseline, name)
+                for contest in iid_test(self.settings, there, base):
+                    groups = {**contest.groups, "score": "ood score", "data": name}
+                    self.contests.append(replace(contest, groups=groups))
 
     def _slice(self, scenario: Scenario, functionality: str) -> "_Slice":
         place = self.trainings.functionalities[functionality]
@@ -284,6 +308,8 @@ class _Table:
             return
         whole = cases.rate(name, groups)
         runs = for_these_runs(len(scenario.seeds)) if whole.interval else {}
+        few = self.trainings.few_templates.get(cases.groups.get("functionality", ""))
+        runs |= {THESE_TEMPLATES: few} if few else {}
         yield with_facts(whole, {**self._about(scenario), **self._applicability(cases), **runs})
         for column, seed in enumerate(scenario.seeds):
             of_seed = {**groups, "seed": str(seed)}

@@ -8,6 +8,7 @@ from ....records import Finding, Measure, Result
 from ....views import Tone, Words
 from ..settings import Settings
 from .aggregation import sensitive_claims
+from .retention import lost_tasks
 from .table3 import IID_COLUMN, TableRow, best_gain, means_of, models_of, rows_of_table3
 from .trainings import HOLD_OUTS, Trainings, read_trainings
 from .transfer import negative_transfer
@@ -61,9 +62,8 @@ def of_table(
     for model in models:
         which = {"model": model} if len(models) > 1 else {}
         trainings = Trainings(settings, [job for job in jobs if job.model == model], planned)
-        findings += [
-            replace(finding, groups=which | dict(finding.groups)) for finding in negative_transfer(trainings)
-        ]
+        found = [*lost_tasks(trainings), *negative_transfer(trainings)]
+        findings += [replace(finding, groups=which | dict(finding.groups)) for finding in found]
     return sorted(findings, key=lambda finding: -finding.weight)
 
 

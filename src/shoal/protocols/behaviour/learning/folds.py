@@ -12,8 +12,11 @@ import numpy as np
 from ....errors import PlanError, nearest
 from ....records import Case
 from ..build import suite_cases, training_split
-from ..iid import is_iid
+from ..iid import is_beside
 from ..settings import Settings, Train
+
+OTHERS = "others"
+"""Everything but one functionality is left out."""
 
 
 def parts(settings: Settings) -> list[Settings]:
@@ -82,6 +85,12 @@ def refuse_idle_options(train: Train) -> None:
                 why=f"no stage mixes i.i.d. data with the suite in {', '.join(train.on)}",
                 fix='leave it out, or train.on = ["iid>iid+suite"]',
             )
+    if train.select_on != "paper" and not train.tune:
+        raise PlanError(
+            "train.select_on has no effect",
+            why="nothing is selected",
+            fix="train.tune = true, or leave it out",
+        )
     if train.learning_rate and train.method == ("lp",):
         raise PlanError(
             "train.learning_rate has no effect on lp, which trains a head alone",
@@ -111,7 +120,7 @@ def _scenarios(settings: Settings, cases: Sequence[Case]) -> Iterator[Settings]:
     for scenario in settings.hold_out:
         if scenario in ("none", "seen"):
             continue
-        for fold in folds(cases, scenario, settings.hold_out_sample, settings.sample_seed):
+        for fold in folds(cases, unit_of(scenario), settings.hold_out_sample, settings.sample_seed):
             yield replace(settings, hold_out=(scenario,), fold=fold)
 
 
@@ -119,6 +128,12 @@ def _one_fold(settings: Settings, cases: Sequence[Case]) -> Settings:
     if len(settings.hold_out) != 1 or settings.hold_out[0] in ("none", "seen"):
         raise PlanError(
             "fold needs hold_out to say what it is", fix='hold_out = ["capability"], fold = "negation"'
+        )
+    if settings.hold_out == (OTHERS,):
+        raise PlanError(
+            'fold and hold_out = ["others"] do not go together',
+            why="a matrix of one row has no table beside it",
+            fix="hold_out_sample for fewer rows",
         )
     known = folds(cases, settings.hold_out[0])
     if settings.fold not in known:
@@ -138,13 +153,18 @@ def planned_folds(settings: Settings) -> dict[str, list[str]]:
         if settings.fold
         else folds(cases, scenario, settings.hold_out_sample, settings.sample_seed)
         for scenario in settings.hold_out
-        if scenario not in ("none", "seen")
+        if scenario not in ("none", "seen", OTHERS)
     }
+
+
+def unit_of(scenario: str) -> str:
+    """What a scenario goes through in turn: all but one functionality are left out one functionality at a time."""
+    return "functionality" if scenario == OTHERS else scenario
 
 
 def folds(cases: Sequence[Case], scenario: str, sample: int = 0, seed: int = 0) -> list[str]:
     """What is left out in turn: all there is, in the suite's order, or a random sample of the functionalities."""
-    names = list(dict.fromkeys(case.groups[scenario] for case in cases if not is_iid(case)))
+    names = list(dict.fromkeys(case.groups[scenario] for case in cases if not is_beside(case)))
     if scenario != "functionality" or not sample:
         return names
     if sample > len(names):

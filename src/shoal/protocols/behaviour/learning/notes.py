@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from ....claims import reach, reach_so_far
+from ....claims import ENOUGH_TEMPLATES, THESE_TEMPLATES, for_templates, reach, reach_so_far
 from ....measures import MEASURES, shown
 from ....records import Measure
 
@@ -12,6 +12,7 @@ Facts = Mapping[str, Any]
 
 NO_CASE, NO_ANSWER = "no applicable case", "the model answered no case"
 NO_FUNCTIONALITY = "no functionality has a pass rate in every row"
+FEW_IN = "few templates in"
 NO_EFFECT = "no difference could have been found"
 
 
@@ -53,6 +54,10 @@ WORDS: dict[str, Callable[[Facts], str]] = {
     "iid of held-out models": lambda facts: "i.i.d. score: mean over the held-out models",
     "interval for these runs": lambda facts: (
         f"not estimable for the recipe from {facts['interval for these runs']} seeds: the interval is for these runs"
+    ),
+    THESE_TEMPLATES: lambda facts: for_templates(facts[THESE_TEMPLATES]),
+    FEW_IN: lambda facts: (
+        f"{facts[FEW_IN]} functionalities have fewer than {ENOUGH_TEMPLATES} templates: for new fillings of these only"
     ),
     "seed share": lambda facts: f"seeds: {facts['seed share']:.0%} of the variance",
     "picked again": lambda facts: (

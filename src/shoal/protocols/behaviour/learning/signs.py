@@ -2,11 +2,13 @@
 
 `docs/method/beyond.md` 7.8 and 7.9. Only where i.i.d. rows were asked beside the suite. Pure.
 
-    shares of answers   against those of the right ones, on i.i.d. rows and on minimum functionality tests
+    shares of answers   against those of the right ones, on i.i.d. rows and on minimum functionality tests; of answers
+                        in words, one answer to many questions, none, or wherever the context begins
     i.i.d. score        against always giving the commonest label
     directional tests   how much room there is to fail; on log-odds; with calibrated confidence
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -20,12 +22,15 @@ from ....stats.intervals import wilson
 from ..rules import Floats, Integers
 from ..score import DEGENERATE, WEIGHTS, case_outcomes, expect_of, judge_examples
 from ..settings import Settings
+from .retention import FORGOTTEN, UNTRAINED
 
-UNTRAINED, SATURATED = "untrained", "saturated"
+SATURATED = "saturated"
 SHIFTED = 0.25
 """Total variation between the answers' shares and the right ones' above which a model is called degenerate."""
 ENOUGH = 30
 """Fewer examples than this say nothing of shares."""
+MANY_TIMES, RARE = 3.0, 0.1
+"""One answer in words is too common above so many times the commonest right one, and above this share."""
 CAN_FAIL = 0.2
 """Below this share of cases with room to fail a directional test is uninformative."""
 LOG_ODDS_TOLERANCE = 0.2
@@ -50,11 +55,12 @@ def signs_of(
 ) -> Signs:
     """Of a model's answers to a suite and to i.i.d. rows, as it gave them; `outcomes` are those of the i.i.d. rows."""
     signs = Signs([], [])
-    if given.texts or not iid:
+    if not iid:
         return signs
+    add = _add_words if given.texts else _add_shares
     for name, cases, answers in (("i.i.d. rows", iid, of_iid), ("minimum functionality tests", suite, given)):
-        _add_shares(signs, name, cases, answers)
-    signs.findings.extend(_untrained(iid, outcomes))
+        add(signs, name, cases, answers)
+    signs.findings.extend(_untrained(settings, iid, outcomes))
     if given.probabilities is not None and of_iid.probabilities is not None:
         _add_directions(signs, settings, suite, given, _temperature(iid, of_iid))
     return signs
@@ -101,8 +107,58 @@ def _pairs(cases: Sequence[Case], answers: Answers) -> tuple[Integers, Integers]
     return np.array(predicted, np.int64), np.array(right, np.int64)
 
 
-def _untrained(iid: Sequence[Case], outcomes: Sequence[Outcome]) -> Iterator[Finding]:
-    """A model that is right no more often than one that always gives the commonest label has not learnt the task."""
+# Answers in words
+
+
+def _add_words(signs: Signs, name: str, cases: Sequence[Case], answers: Answers) -> None:
+    """Where answers stand, and how often one is given, against the right ones (`docs/method/beyond.md` 7.9)."""
+    contexts, said, right = _questions(cases, answers)
+    n = len(right)
+    if n < ENOUGH:
+        return
+    ours, theirs = (_whereabouts(contexts, texts) for texts in (said, right))
+    shift = sum(abs(ours[place] - theirs[place]) for place in ours) / 2
+    (words, times), usual = Counter(said).most_common(1)[0], Counter(right).most_common(1)[0][1] / n
+    facts = {"distinct answers": len(set(said)) / n, "commonest answer": times / n, "commonest right": usual}
+    measure = Measure("prediction shift", shift, n, {"slice": name}, facts=facts)
+    signs.measures.append(measure)
+    place = max(ours, key=lambda place: ours[place] - theirs[place])
+    if shift > SHIFTED:
+        told = f"it answers {ours[place]:.0%} with {place}; {theirs[place]:.0%} of the right answers are"
+    elif times / n > max(MANY_TIMES * usual, RARE):
+        told = f"it answers {times / n:.0%} with {words!r}; no right answer is more than {usual:.0%}"
+    else:
+        return
+    text = f"Of {n:,} {name} {told}. Such a model passes tests of invariance without having read"
+    about = {"slice": name, "place": place, "answer": words}
+    signs.findings.append(Finding(DEGENERATE, text, (measure,), WEIGHTS[DEGENERATE], facts=about))
+
+
+def _questions(cases: Sequence[Case], answers: Answers) -> tuple[list[str], list[str], list[str]]:
+    """Context, answer and right answer of every question that has one; nothing where the model failed."""
+    contexts, said, right, row = [], [], [], 0
+    for case in cases:
+        known = case.labels if case.groups["test type"] == "MFT" else None
+        for offset, label in enumerate(known or ()):
+            if row + offset not in answers.errors:
+                contexts.append(case.examples[offset][0])
+                said.append(answers.texts[row + offset])
+                right.append(str(label))
+        row += len(case.examples)
+    return contexts, said, right
+
+
+def _whereabouts(contexts: Sequence[str], answers: Sequence[str]) -> dict[str, float]:
+    """The shares of answers that are nothing, that begin with the context, and of all others."""
+    pairs = list(zip(contexts, answers, strict=True))
+    empty = sum(not answer.strip() for answer in answers)
+    first = sum(bool(answer.strip()) and context.startswith(answer) for context, answer in pairs)
+    counts = {"nothing": empty, "how the context begins": first, "something else": len(pairs) - empty - first}
+    return {place: count / len(pairs) for place, count in counts.items()}
+
+
+def _untrained(settings: Settings, iid: Sequence[Case], outcomes: Sequence[Outcome]) -> Iterator[Finding]:
+    """A model that is right no more often than one that always gives the commonest label does not do the task."""
     labels = [
         str((case.labels or ("",))[0])
         for case, row in zip(iid, outcomes, strict=True)
@@ -116,12 +172,14 @@ def _untrained(iid: Sequence[Case], outcomes: Sequence[Outcome]) -> Iterator[Fin
     if value > usual:
         return
     opposite = ": it gives the other label" if value < 1 - usual and len(set(labels)) == 2 else ""
+    knew = settings.train is not None and settings.train.on[0].startswith("iid>")
+    kind, words = (FORGOTTEN, "has forgotten") if knew else (UNTRAINED, "did not learn")
     text = (
-        f"It did not learn the task: {value:.1%} of {n:,} i.i.d. rows are right{opposite}; always saying "
+        f"It {words} the task: {value:.1%} of {n:,} i.i.d. rows are right{opposite}; always saying "
         f"{commonest} would be right in {usual:.1%}"
     )
     measure = Measure("iid score", value, n, {}, wilson(round(value * n), n), "wilson")
-    yield Finding(UNTRAINED, text, (measure,), WEIGHTS[DEGENERATE] + 1, facts={"commonest": usual})
+    yield Finding(kind, text, (measure,), WEIGHTS[DEGENERATE] + 1, facts={"commonest": usual})
 
 
 # Directional tests (`docs/method/beyond.md` 7.8)

@@ -8,7 +8,7 @@
 The i.i.d. stage is plain training, and the same for all that begin with it: it is trained once per seed.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from functools import lru_cache, partial
 from typing import Any
@@ -21,42 +21,48 @@ from ....training.environments import Environment
 from ....training.loop import How, steps_of, train
 from ....training.methods import make_method
 from ....training.stage import Mark, Progress, Recipe, Stage
-from ..build import load_suite
-from ..iid import IidData, load_iid
+from ..build import iid_of, load_suite
+from ..iid import IidData
 from ..settings import Settings
+from .folds import OTHERS
 from .hyper import iid_how, losses, method_options, suite_how
 from .lessons import iid_environment, suite_lessons
+from .tuning import tuned_stage
 
 
 def make_recipe(settings: Settings, model: str) -> Recipe:
     """The stages of one job."""
     assert settings.train is not None
-    if parse_spec(model).scheme not in ("hf", "tiny"):
+    spec = parse_spec(model)
+    if spec.scheme not in ("hf", "tiny") or "prompt" in spec.options:
         raise PlanError(
             f"{model} cannot be trained",
             why="train.on needs weights and gradients",
             fix="hf:DIR or tiny:NAME; without train.on the model is asked as it is",
         )
     (config,) = settings.train.on
-    data = load_iid(settings, load_suite(settings.suite).labels)
+    data = iid_of(settings)
     as_it_is = settings.train.from_ == "model"
     labels = _own_labels(settings, model, data) if as_it_is else data.labels
+    base = partial(_with_own_head if as_it_is else _with_head, model, None if data.is_reading else labels)
     stages = []
     if config != "iid+suite" and not as_it_is:
         stages.append(_iid_stage(settings, model, data))
     if config != "iid":
-        stages += _suite_stage(settings, model, data, labels)
-    base = partial(_with_own_head if as_it_is else _with_head, model, labels)
+        stages += _suite_stage(settings, model, data, labels, base)
     identity = {"labels": list(labels)} | ({"from": "model"} if as_it_is else {})
     return Recipe(base, tuple(stages), identity, settings.train.threads)
 
 
-def _with_head(model: str, labels: tuple[str, ...], seed: int) -> Any:
-    return load_model(model).with_fresh_head(labels, seed)
+def _with_head(model: str, labels: tuple[str, ...] | None, seed: int) -> Any:
+    """With a fresh head for these labels; without any, for answers in a context."""
+    loaded = load_model(model)
+    return loaded.with_fresh_span_head(seed) if labels is None else loaded.with_fresh_head(labels, seed)
 
 
-def _with_own_head(model: str, labels: tuple[str, ...], seed: int) -> Any:
-    return load_model(model).with_own_head(labels)
+def _with_own_head(model: str, labels: tuple[str, ...] | None, seed: int) -> Any:
+    loaded = load_model(model)
+    return loaded.with_own_span_head() if labels is None else loaded.with_own_head(labels)
 
 
 @lru_cache(maxsize=4)
@@ -66,6 +72,8 @@ def _labels_of(model: str, suite: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _own_labels(settings: Settings, model: str, data: IidData) -> tuple[str, ...]:
+    if data.is_reading:
+        return ()
     labels = _labels_of(model, tuple(load_suite(settings.suite).labels or data.labels))
     strange = [label for label in data.labels if label not in labels]
     if strange:
@@ -78,11 +86,16 @@ def _own_labels(settings: Settings, model: str, data: IidData) -> tuple[str, ...
 
 
 def _iid_stage(settings: Settings, model: str, data: IidData) -> Stage:
-    environment, how = iid_environment(data, data.labels), iid_how(settings, model)
+    environment, how = (
+        iid_environment(data, data.labels),
+        iid_how(settings, model, load_suite(settings.suite).task),
+    )
     return _stage(settings, "iid", [environment], "vanilla", {}, how, data.digest)
 
 
-def _suite_stage(settings: Settings, model: str, data: IidData, labels: tuple[str, ...]) -> list[Stage]:
+def _suite_stage(
+    settings: Settings, model: str, data: IidData, labels: tuple[str, ...], base: Callable[[int], Any]
+) -> list[Stage]:
     """The stage with the suite; none, where a hold-out leaves nothing to train on."""
     assert settings.train is not None
     (config,), (method,) = settings.train.on, settings.train.method
@@ -96,26 +109,35 @@ def _suite_stage(settings: Settings, model: str, data: IidData, labels: tuple[st
     if not kept and not mixed:
         return []
     task = load_suite(settings.suite).task
+    left = "only" if settings.hold_out == (OTHERS,) else "without"
     words = config.replace(">", " then ").replace("+", " and ")
-    title = "-".join(filter(None, [words, method, settings.fold and f"without-{settings.fold}"]))
+    title = "-".join(filter(None, [words, method, settings.fold and f"{left}-{settings.fold}"]))
     digest = "-".join([lessons.digest, *([data.digest] if mixed else [])])
-    return [
-        _stage(
-            settings,
-            title,
-            [*kept, *mixed],
-            method,
-            method_options(settings, task, config, method),
-            suite_how(settings, model, task, config, method),
-            digest,
-            without=[name for name, groups in lessons.groups.items() if _is_held_out(settings, groups)],
-            whole=[*lessons.environments, *mixed],
+    whole = [*lessons.environments, *mixed]
+    without = [name for name, groups in lessons.groups.items() if _is_held_out(settings, groups)]
+
+    def by(how: How, options: Mapping[str, Any]) -> Stage:
+        return _stage(
+            settings, title, [*kept, *mixed], method, options, how, digest, without=without, whole=whole
         )
-    ]
+
+    usual = by(
+        suite_how(settings, model, task, config, method), method_options(settings, task, config, method)
+    )
+    if not settings.train.tune:
+        return [usual]
+    start = (
+        []
+        if config == "iid+suite" or settings.train.from_ == "model"
+        else [_iid_stage(settings, model, data)]
+    )
+    return [tuned_stage(settings, model, usual, by, whole, digest, start, base)]
 
 
 def _is_held_out(settings: Settings, groups: Mapping[str, str]) -> bool:
     (scenario,) = settings.hold_out
+    if scenario == OTHERS:
+        return groups["functionality"] != settings.fold
     return scenario in groups and groups[scenario] == settings.fold
 
 

@@ -105,7 +105,7 @@ def rows_of_table3(measures: Iterable[Measure], model: str | None = None) -> lis
     """One model's rows as the paper prints them: the iid row first, with its one G in every column."""
     of_rows: dict[Row, list[Measure]] = {}
     for row in means_of(measures, model):
-        if "functionality" not in row.groups and "method" in row.groups:
+        if "method" in row.groups and not row.groups.keys() & {"functionality", "data"}:
             of_rows.setdefault((row.groups["config"], row.groups["method"]), []).append(row)
     laid_out = {name: _cells(rows) for name, rows in of_rows.items()}
     columns = [column for column in COLUMNS if any(column in cells for cells in laid_out.values())]
@@ -153,6 +153,19 @@ def _cells(measures: Sequence[Measure]) -> dict[str, Cell]:
         if name and not (_is_iid(row) and hold_out != full):
             column, given = IID_COLUMN if _is_iid(row) else hold_out, {name: row}
             cells[column] = replace(cells.get(column, Cell()), **given)  # type: ignore[arg-type]
+    return cells
+
+
+def out_of_domain(measures: Iterable[Measure], model: str | None = None) -> dict[Row, dict[str, Cell]]:
+    """By row and data set from elsewhere: its score, and how it compares with the iid row's."""
+    names = {**FIELDS, "ood score": "score"}
+    cells: dict[Row, dict[str, Cell]] = {}
+    for row in means_of(measures, model):
+        if "data" in row.groups and row.name in names:
+            of_row = cells.setdefault((row.groups["config"], row.groups["method"]), {})
+            before = of_row.get(row.groups["data"], Cell())
+            given = {names[row.name]: row}
+            of_row[row.groups["data"]] = replace(before, **given)  # type: ignore[arg-type]
     return cells
 
 

@@ -20,10 +20,12 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from ....claims import ENOUGH_TEMPLATES
 from ....errors import DataError, some
 from ....records import Case, Result
-from ..iid import is_iid
+from ..iid import is_beside, is_iid
 from ..settings import Config, Settings
+from .folds import OTHERS
 
 Floats = NDArray[np.float64]
 Positions = NDArray[np.int64]
@@ -146,9 +148,9 @@ class Trainings:
         self.settings, self.jobs, self.planned = settings, jobs, planned or {}
         self.cases: Sequence[Case] = jobs[0].result.cases
         self.ids = [case.id for case in self.cases]
-        kinds = np.array([is_iid(case) for case in self.cases], dtype=bool)
-        self.suite: Positions = np.flatnonzero(~kinds)
-        self.iid: Positions = np.flatnonzero(kinds)
+        beside = np.array([is_beside(case) for case in self.cases], dtype=bool)
+        self.suite: Positions = np.flatnonzero(~beside)
+        self.iid: Positions = np.flatnonzero([is_iid(case) for case in self.cases])
         self.seeds = sorted({job.seed for job in jobs})
         self.orders = [self._order(job.result) for job in jobs]
         self.index: dict[tuple[Row, str, int], dict[str, int]] = {}
@@ -168,9 +170,21 @@ class Trainings:
         return dict(self.cases[self.suite[self.functionalities[functionality][0]]].groups)
 
     @cached_property
+    def few_templates(self) -> dict[str, int]:
+        """The functionalities with too few templates to tell of others, and how many each has."""
+        few = {}
+        for name, places in self.functionalities.items():
+            clusters = [self.cases[self.suite[place]].cluster or place for place in places.tolist()]
+            if (number := len(set(clusters))) < min(len(clusters), ENOUGH_TEMPLATES):
+                few[name] = number
+        return few
+
+    @cached_property
     def clusters(self) -> Positions | None:
-        """Of the suite's cases, as numbers; None where every case stands alone."""
-        names = [self.cases[position].cluster for position in self.suite.tolist()]
+        """Of the suite's cases, as numbers; None where every case stands alone, as it does among few templates."""
+        cases = [self.cases[position] for position in self.suite.tolist()]
+        few = self.few_templates
+        names = ["" if case.groups["functionality"] in few else case.cluster for case in cases]
         if not any(names):
             return None
         codes: dict[str | int, int] = {}
@@ -186,6 +200,44 @@ class Trainings:
         labels = [str((self.cases[position].labels or ("",))[0]) for position in self.iid.tolist()]
         names = self.cases[self.suite[0]].meta.get("labels") or sorted(set(labels))
         return np.array([label == str(names[-1]) for label in labels]) if len(names) == 2 else None
+
+    def trained_on_one(self, row: Row, functionality: str) -> Scenario:
+        """The models trained on this functionality alone of all the suite, asked everything."""
+        numbers = {seed: self.index.get((row, OTHERS, seed), {}).get(functionality) for seed in self.seeds}
+        known = {seed: number for seed, number in numbers.items() if number is not None}
+
+        def columns(positions: Positions) -> Floats:
+            hits = [self._outcomes(number, positions)[0] for number in known.values()]
+            return np.column_stack(hits) if hits else np.zeros((len(positions), 0))
+
+        suite = columns(self.suite)
+        return Scenario(
+            row, OTHERS, tuple(known), suite, np.isnan(suite), columns(self.iid), tuple(self.functionalities),
+            {}, Waiting(len(known), len(self.seeds)),
+        )  # fmt: skip
+
+    @cached_property
+    def ood(self) -> dict[str, Positions]:
+        """The cases of each data set from elsewhere."""
+        places: dict[str, list[int]] = {}
+        for position, case in enumerate(self.cases):
+            if is_beside(case) and not is_iid(case):
+                places.setdefault(case.groups["functionality"], []).append(position)
+        return {name: np.array(members) for name, members in places.items()}
+
+    def out_of_domain(self, scenario: Scenario, name: str) -> Scenario:
+        """The same model asked a data set from elsewhere in the place of the i.i.d. data."""
+        models = [self._folds(scenario.row, scenario.hold_out, seed).get("") for seed in scenario.seeds]
+        columns = [self._outcomes(number, self.ood[name])[0] for number in models if number is not None]
+        known = [seed for seed, number in zip(scenario.seeds, models, strict=True) if number is not None]
+        hits = np.column_stack(columns) if columns else np.zeros((len(self.ood[name]), 0))
+        return replace(scenario, seeds=tuple(known), iid=hits)
+
+    def word_f1(self, scenario: Scenario, seed: int) -> float | None:
+        """The mean F1 of the words of one model's answers to i.i.d. questions; None where answers are labels."""
+        number = self._folds(scenario.row, scenario.hold_out, seed).get("")
+        measures = self.jobs[number].result.measures if number is not None else []
+        return next((row.value for row in measures if row.name == "iid F1"), None)
 
     @property
     def rows(self) -> list[Row]:

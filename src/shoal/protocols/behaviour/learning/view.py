@@ -13,9 +13,10 @@ from ....views import Row as ShownRow
 from .averages import AVERAGE, OVER_METHODS
 from .conclusions import CONCLUSION, corrected_gain, sentence
 from .files import file_tables
-from .notes import note_of
-from .table3 import COLUMNS, Cell, TableRow, means_of, models_of, rows_of_table3
-from .trainings import HOLD_OUTS, STANDARD, Training, read_trainings
+from .notes import FEW_IN, note_of
+from .table3 import COLUMNS, Cell, TableRow, means_of, models_of, out_of_domain, rows_of_table3
+from .trainings import HOLD_OUTS, STANDARD, Row, Training, read_trainings
+from .transfer import TRAINED_ON, TRANSFER
 
 MARKS = {("better", True): "▲", ("worse", True): "▼", ("better", False): "△", ("worse", False): "▽"}
 """Filled where the interval of the difference agrees; hollow where it says that over seeds there may be none."""
@@ -58,6 +59,7 @@ def learning_sections(
                 title, sentence(rows, corrected_gain(rows, measures, model)), [_table(rows)], notes, warnings
             )
         )
+        sections += _elsewhere(title, out_of_domain(measures, model))
         if any(cell.anew for row in rows for cell in row.cells.values()):
             words = Words("The same with intervals for new functionalities:", "quiet")
             anew = _table(rows, anew=True)
@@ -67,6 +69,7 @@ def learning_sections(
         trainings = [job for job in known if model in (None, job.model)]
         matrices = list(_matrices(means_of(measures, model), trainings))
         sections.append(Section(title, "", matrices, detail="full"))
+        sections += _transfer(title, means_of(measures, model))
         if seeds > 1:
             words = Words("Each seed, the parts of G:", "quiet")
             sections.append(Section(title, words, [_by_seed(ours)], detail="full"))
@@ -146,6 +149,22 @@ def _could_see(rows: Sequence[TableRow], column: str) -> ShownCell:
     return Number(known[0]) if low == high else [Number(known[0]), "–", Number(known[-1])]
 
 
+def _elsewhere(title: Sequence[Words], rows: Mapping[Row, Mapping[str, Cell]]) -> list[Section]:
+    """The scores on data from elsewhere, a column for each set; marks as in Table 3."""
+    names = list(dict.fromkeys(name for cells in rows.values() for name in cells))
+    if not names:
+        return []
+    heads = [Column("trained on", "left", once=True), Column("method", "left"), *map(Column, names)]
+    shown_rows = [
+        ShownRow(
+            [Words(config, "strong"), method, *(_cell(cells.get(name, Cell()), False) for name in names)]
+        )
+        for (config, method), cells in rows.items()
+    ]
+    words = Words("Asked of data from elsewhere, which nothing was trained on:", "quiet")
+    return [Section(title, words, [Table(heads, shown_rows, "ood")])]
+
+
 # Averages
 
 
@@ -188,7 +207,12 @@ def _legend(measures: Sequence[Measure], rows: Sequence[TableRow], seeds: int) -
     cells = [cell for row in rows for cell in row.cells.values()]
     drawn = [cell.score for cell in cells if cell.score and "drawn" in cell.score.facts]
     lines = [_cases(measures), *sorted({f"G_func: {_drawn(row)}" for row in drawn})]
-    lines += [claim_of_rows(seeds), _intervals(seeds)]
+    few = dict.fromkeys(row.facts[FEW_IN] for row in measures if FEW_IN in row.facts)
+    lines += [
+        claim_of_rows(seeds),
+        _intervals(seeds),
+        *(note_of({FEW_IN: number}) for number in list(few)[:1]),
+    ]
     adjusted = next((cell.adjusted for cell in cells if cell.adjusted), None)
     if adjusted:
         tests = dict.fromkeys(str(cell.p.facts["test"]) for cell in cells if cell.p)
@@ -263,6 +287,36 @@ def _by_seed(measures: Sequence[Measure]) -> Table:
         *map(Column, PARTS),
     ]
     return Table(heads, shown_rows, "results_by_seed")
+
+
+# The transfer matrix
+
+
+def _transfer(title: Sequence[Words], measures: Sequence[Measure]) -> list[Section]:
+    """Trained on one functionality, tested on all: points above or below the iid row."""
+    rows: dict[Row, list[Measure]] = {}
+    for measure in measures:
+        if measure.name == TRANSFER:
+            rows.setdefault((measure.groups["config"], measure.groups["method"]), []).append(measure)
+    maps = []
+    for (config, method), cells in rows.items():
+        tested = {row.groups["functionality"]: row.groups for row in cells}
+        trained = list(dict.fromkeys(row.groups[TRAINED_ON] for row in cells))
+        names = list(tested)
+        maps.append(
+            HeatMap(
+                [(name, groups["capability"]) for name, groups in tested.items()],
+                [(name, tested[name]["capability"] if name in tested else "") for name in trained],
+                {
+                    (names.index(row.groups["functionality"]), trained.index(row.groups[TRAINED_ON])): row
+                    for row in cells
+                },
+                f"{config} {method}: a column is trained on that alone; change from the iid row",
+                kinds=[groups["test type"] for groups in tested.values()],
+            )
+        )
+    words = Words("What training on one functionality does to the others, in points:", "quiet")
+    return [Section(title, words, maps, detail="full")] if maps else []
 
 
 # Figure 1

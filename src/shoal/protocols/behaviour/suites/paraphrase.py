@@ -31,12 +31,12 @@ OTHER = (
 suite = Suite("paraphrase", ("different", "duplicate"), task="paraphrase", version="1")
 
 
-def pairs(*templates: tuple[str, str]) -> Iterator[tuple[str, str]]:
-    """Pairs of questions with every skill or city in them."""
+def pairs(*templates: tuple[str, str]) -> Iterator[tuple[str, str, str]]:
+    """Pairs of questions with every skill or city in them, and the template of each pair."""
     for first, second in templates:
         for slot, words in (("{skill}", SKILLS), ("{city}", CITIES)):
             for word in words if slot in first else ():
-                yield first.replace(slot, word), second.replace(slot, word)
+                yield first.replace(slot, word), second.replace(slot, word), f"{first} {second}"
 
 
 # Vocabulary
@@ -45,8 +45,8 @@ def pairs(*templates: tuple[str, str]) -> Iterator[tuple[str, str]]:
 @suite.minimum(capability="vocabulary")
 def a_question_repeats_itself() -> Iterator[Case]:
     """The same question twice is a duplicate."""
-    for first, _ in pairs(*SAME):
-        yield case((first, first), label="duplicate")
+    for first, _, template in pairs(*SAME):
+        yield case((first, first), label="duplicate", cluster=template)
 
 
 @suite.minimum(capability="vocabulary")
@@ -56,7 +56,7 @@ def synonyms_ask_the_same() -> Iterator[Case]:
     templates = ("What makes {city} so {word}?", "Is life in {city} {word}?")
     for template, words, city in some_of(60, templates, synonyms, CITIES):
         one, other = (template.format(word=word, city=city) for word in words.split())
-        yield case((one, other), label="duplicate")
+        yield case((one, other), label="duplicate", cluster=template)
 
 
 @suite.minimum(capability="vocabulary")
@@ -65,7 +65,8 @@ def opposites_ask_something_else() -> Iterator[Case]:
     opposites = ("cheap expensive", "safe dangerous", "warm cold", "easy hard", "old young", "loud quiet")
     for words, city in some_of(60, opposites, CITIES):
         one, other = words.split()
-        yield case((f"What is {one} in {city}?", f"What is {other} in {city}?"), label="different")
+        texts = (f"What is {one} in {city}?", f"What is {other} in {city}?")
+        yield case(texts, label="different", cluster="What is … in …?")
 
 
 @suite.minimum(capability="vocabulary")
@@ -73,7 +74,7 @@ def a_modifier_matters() -> Iterator[Case]:
     """Asking about a nurse is not asking about a retired nurse."""
     for kind, job, name in some_of(60, ("retired", "good", "former", "trained"), JOBS, PEOPLE):
         texts = (f"Is {name} {an(job)}?", f"Is {name} {an(f'{kind} {job}')}?")
-        yield case(texts, label="different")
+        yield case(texts, label="different", cluster="Is … a …?")
 
 
 OPPOSITES = ("patient impatient", "polite rude", "honest dishonest", "calm nervous", "careful careless")
@@ -85,8 +86,12 @@ def more_of_one_is_less_of_its_opposite() -> Iterator[Case]:
     for words, job in some_of(30, OPPOSITES, JOBS):
         one, other = words.split()
         asked = f"How does {an(job)} become"
-        yield case((f"{asked} more {one}?", f"{asked} less {other}?"), label="duplicate")
-        yield case((f"{asked} more {one}?", f"{asked} more {other}?"), label="different")
+        yield case(
+            (f"{asked} more {one}?", f"{asked} less {other}?"), label="duplicate", cluster="more, less"
+        )
+        yield case(
+            (f"{asked} more {one}?", f"{asked} more {other}?"), label="different", cluster="more, more"
+        )
 
 
 # Negation
@@ -98,7 +103,7 @@ def not_makes_another_question() -> Iterator[Case]:
     habits = ("drink coffee", "eat meat", "own a car", "watch the news", "take the train", "pay by card")
     for habit, city in some_of(48, habits, CITIES):
         texts = (f"Why do people in {city} {habit}?", f"Why do people in {city} not {habit}?")
-        yield case(texts, label="different")
+        yield case(texts, label="different", cluster="Why do people in … …?")
 
 
 @suite.minimum(capability="negation")
@@ -107,7 +112,7 @@ def avoiding_the_opposite_is_the_same() -> Iterator[Case]:
     for words, job in some_of(40, OPPOSITES, JOBS):
         one, other = words.split()
         texts = (f"How can {an(job)} stay {one}?", f"What can {an(job)} do so as not to be {other}?")
-        yield case(texts, label="duplicate")
+        yield case(texts, label="duplicate", cluster="How can a … stay …?")
 
 
 @suite.directional(
@@ -126,9 +131,9 @@ def adding_not_to_one_question_separates() -> Iterator[Case]:
         ("Who can walk alone in {city}?", "Which people can walk alone in {city}?", "can", "cannot"),
     )
     for first, second, verb, negated in templates:
-        for one, other in pairs((first, second)):
-            yield case((one, other), (one, perturb.change_word(other, verb, negated)))
-            yield case((other, one), (other, perturb.change_word(one, verb, negated)))
+        for one, other, template in pairs((first, second)):
+            yield case((one, other), (one, perturb.change_word(other, verb, negated)), cluster=template)
+            yield case((other, one), (other, perturb.change_word(one, verb, negated)), cluster=template)
 
 
 # Temporal
@@ -141,14 +146,15 @@ def before_is_not_after() -> Iterator[Case]:
     things = ("eat", "drink coffee", "rest for an hour", "take vitamins", "call a friend")
     for thing, deed in some_of(30, things, deeds):
         texts = (f"Is it wise to {thing} before {deed}?", f"Is it wise to {thing} after {deed}?")
-        yield case(texts, label="different")
+        yield case(texts, label="different", cluster="Is it wise to … before …?")
 
 
 @suite.minimum(capability="temporal")
 def what_was_is_not_what_is() -> Iterator[Case]:
     """Asking what someone used to be is not asking what they are."""
     for name, job in some_of(40, PEOPLE, JOBS):
-        yield case((f"Did {name} use to be {an(job)}?", f"Is {name} {an(job)} now?"), label="different")
+        texts = (f"Did {name} use to be {an(job)}?", f"Is {name} {an(job)} now?")
+        yield case(texts, label="different", cluster="Did … use to be a …?")
 
 
 # Roles
@@ -161,7 +167,7 @@ def the_order_of_a_comparison_matters() -> Iterator[Case]:
         (both, word) for both in permutations(PEOPLE[:5], 2) for word in ("taller", "older")
     ):
         texts = (f"Is {one} {word} than {other}?", f"Is {other} {word} than {one}?")
-        yield case(texts, label="different")
+        yield case(texts, label="different", cluster="Is … than …?")
 
 
 @suite.minimum(capability="roles")
@@ -170,7 +176,7 @@ def a_comparison_turned_round_twice_is_the_same() -> Iterator[Case]:
     turned = {"taller": "shorter", "older": "younger", "faster": "slower"}
     for (one, other), word in ((both, word) for both in permutations(PEOPLE[:5], 2) for word in turned):
         texts = (f"Is {one} {word} than {other}?", f"Is {other} {turned[word]} than {one}?")
-        yield case(texts, label="duplicate")
+        yield case(texts, label="duplicate", cluster="Is … than …?")
 
 
 @suite.minimum(capability="roles")
@@ -181,6 +187,7 @@ def some_relations_go_both_ways() -> Iterator[Case]:
         yield case(
             (f"Are {one} and {other} {word}?", f"Are {other} and {one} {word}?"),
             label="duplicate",
+            cluster="Are … and … …?",
         )
 
 
@@ -194,6 +201,7 @@ def active_and_passive_ask_the_same() -> Iterator[Case]:
         yield case(
             (f"Did {one} {deed} {other}?", f"Was {other} {DEEDS[deed]} by {one}?"),
             label="duplicate",
+            cluster="Did … …? Was … by …?",
         )
 
 
@@ -204,6 +212,7 @@ def the_passive_does_not_swap_roles() -> Iterator[Case]:
         yield case(
             (f"Did {one} {deed} {other}?", f"Was {one} {DEEDS[deed]} by {other}?"),
             label="different",
+            cluster="Did … …? Was … by …?",
         )
 
 
@@ -214,7 +223,8 @@ def the_passive_does_not_swap_roles() -> Iterator[Case]:
 def another_person_is_another_question() -> Iterator[Case]:
     """The same question about someone else is a different question."""
     for (one, other), job in ((both, job) for both in permutations(PEOPLE[:5], 2) for job in JOBS[:3]):
-        yield case((f"Is {one} {an(job)}?", f"Is {other} {an(job)}?"), label="different")
+        texts = (f"Is {one} {an(job)}?", f"Is {other} {an(job)}?")
+        yield case(texts, label="different", cluster="Is … a …?")
 
 
 @suite.directional(
@@ -223,10 +233,10 @@ def another_person_is_another_question() -> Iterator[Case]:
 def another_place_in_one_question_separates() -> Iterator[Case]:
     """Two questions that ask the same no longer do so once one is about another place."""
     rng = np.random.default_rng(1)
-    for first, second in pairs(*SAME[1:3]):
+    for first, second, template in pairs(*SAME[1:3]):
         for one, other in ((first, second), (second, first)):
             variants = [(one, change.text) for change in perturb.change_places(other, rng)]
-            yield case((one, other), *variants)
+            yield case((one, other), *variants, cluster=template)
 
 
 @suite.directional(
@@ -239,10 +249,10 @@ def another_number_in_one_question_separates() -> Iterator[Case]:
         ("How much do 12 lessons in {skill} cost?", "What is the price of 12 lessons in {skill}?"),
         ("What does a flat for 5 in {city} cost?", "How high is the rent of a flat for 5 in {city}?"),
     )
-    for one, other in pairs(*templates):
+    for one, other, template in pairs(*templates):
         for first, second in ((one, other), (other, one)):
             variants = [(first, change.text) for change in perturb.change_numbers(second, rng)]
-            yield case((first, second), *variants)
+            yield case((first, second), *variants, cluster=template)
 
 
 @suite.invariance(capability="named entities")
@@ -252,7 +262,7 @@ def another_place_in_both_changes_nothing() -> Iterator[Case]:
         for city in CITIES:
             others = [other for other in CITIES if other != city][:4]
             texts = [(first.format(city=each), second.format(city=each)) for each in (city, *others)]
-            yield case(*texts)
+            yield case(*texts, cluster=f"{first} {second}")
 
 
 # Robustness
@@ -262,35 +272,35 @@ def another_place_in_both_changes_nothing() -> Iterator[Case]:
 def a_typo_changes_nothing() -> Iterator[Case]:
     """Two letters that change places in one of the questions leave the prediction alone."""
     rng = np.random.default_rng(3)
-    for first, second in pairs(*SAME, *OTHER):
-        yield case((first, second), (perturb.swap_letters(first, rng), second))
+    for first, second, template in pairs(*SAME, *OTHER):
+        yield case((first, second), (perturb.swap_letters(first, rng), second), cluster=template)
 
 
 @suite.invariance(capability="robustness")
 def the_order_of_the_questions_changes_nothing() -> Iterator[Case]:
     """Asking the same is symmetric."""
-    for first, second in pairs(*SAME, *OTHER):
-        yield case((first, second), (second, first))
+    for first, second, template in pairs(*SAME, *OTHER):
+        yield case((first, second), (second, first), cluster=template)
 
 
 @suite.invariance(capability="robustness")
 def contractions_change_nothing() -> Iterator[Case]:
     """A short form such as "what's" says what the long one says."""
-    for first, second in pairs(SAME[0], SAME[2], OTHER[2]):
-        yield case((first, second), (first, perturb.contract(second)))
+    for first, second, template in pairs(SAME[0], SAME[2], OTHER[2]):
+        yield case((first, second), (first, perturb.contract(second)), cluster=template)
 
 
 @suite.invariance(capability="robustness")
 def politeness_changes_nothing() -> Iterator[Case]:
     """A greeting or a word of thanks is no part of the question."""
-    for first, second in pairs(*SAME, *OTHER):
+    for first, second, template in pairs(*SAME, *OTHER):
         polite = (perturb.add_before(first, "Hello everyone."), perturb.add_after(first, "Many thanks!"))
-        yield case((first, second), *((text, second) for text in polite))
+        yield case((first, second), *((text, second) for text in polite), cluster=template)
 
 
 @suite.invariance(capability="robustness")
 def the_question_mark_changes_nothing() -> Iterator[Case]:
     """A question without its mark asks the same."""
-    for first, second in pairs(*SAME, *OTHER):
+    for first, second, template in pairs(*SAME, *OTHER):
         bare = perturb.strip_punctuation
-        yield case((first, second), (bare(first), second), (bare(first), bare(second)))
+        yield case((first, second), (bare(first), second), (bare(first), bare(second)), cluster=template)

@@ -38,8 +38,10 @@ def plain_facts_are_found() -> Iterator[Case]:
     """Where someone lives and what they do, from one plain sentence."""
     for name, city, job in some_of(30, WOMEN + MEN, CITIES, JOBS):
         text = f"{name} lives in {city} and works as {an(job)}."
-        yield case((text, f"Where does {name} live?"), label=city)
-        yield case((text, f"What does {name} do for a living?"), label=job)
+        yield case((text, f"Where does {name} live?"), label=city, cluster="… lives in … and works as a …")
+        yield case(
+            (text, f"What does {name} do for a living?"), label=job, cluster="… lives in … and works as a …"
+        )
 
 
 @suite.minimum(capability="vocabulary", expect=EXACT)
@@ -48,7 +50,12 @@ def comparisons_are_read() -> Iterator[Case]:
     for couple, words in some_of(60, COUPLES, ("taller shorter", "older younger", "faster slower")):
         (one, other), (more, less) = couple.split(), words.split()
         text = f"{one} is {more} than {other}."
-        yield case((text, f"Who is {more}?"), (text, f"Who is {less}?"), label=[one, other])
+        yield case(
+            (text, f"Who is {more}?"),
+            (text, f"Who is {less}?"),
+            label=[one, other],
+            cluster="… is more … than …",
+        )
 
 
 @suite.minimum(capability="vocabulary", expect=EXACT)
@@ -57,7 +64,12 @@ def more_and_less_are_told_apart() -> Iterator[Case]:
     for couple, word in some_of(60, COUPLES, ("patient", "careful", "hopeful")):
         one, other = couple.split()
         text = f"{one} is less {word} than {other}."
-        yield case((text, f"Who is more {word}?"), (text, f"Who is less {word}?"), label=[other, one])
+        yield case(
+            (text, f"Who is more {word}?"),
+            (text, f"Who is less {word}?"),
+            label=[other, one],
+            cluster="… is less … than …",
+        )
 
 
 @suite.minimum(capability="vocabulary", expect=WORDS)
@@ -73,7 +85,11 @@ def properties_are_of_a_kind() -> Iterator[Case]:
             f"What colour is the {thing}?",
             f"What is the {thing} made of?",
         )
-        yield case(*((text, question) for question in questions), label=[size, colour, stuff])
+        yield case(
+            *((text, question) for question in questions),
+            label=[size, colour, stuff],
+            cluster="Behind the house stands a …",
+        )
 
 
 @suite.minimum(capability="vocabulary", expect=WORDS)
@@ -83,7 +99,7 @@ def job_and_origin_are_told_apart() -> Iterator[Case]:
         text = f"{name} is {an(f'{origin} {job}')}."
         questions = (f"What is {name}'s job?", f"What is {name}'s nationality?")
         for question, answer in zip(questions, (job, origin), strict=True):
-            yield case((text, question), label=answer)
+            yield case((text, question), label=answer, cluster="… is a …")
 
 
 # Negation
@@ -95,19 +111,23 @@ def who_is_not_is_not_who_is() -> Iterator[Case]:
     for couple, job in some_of(60, COUPLES, JOBS):
         one, other = couple.split()
         text = f"{one} is not {an(job)}. {other} is {an(job)}."
-        yield case((text, f"Who is {an(job)}?"), (text, f"Who is not {an(job)}?"), label=[other, one])
+        yield case(
+            (text, f"Who is {an(job)}?"),
+            (text, f"Who is not {an(job)}?"),
+            label=[other, one],
+            cluster="… is not a …. … is a …",
+        )
 
 
 @suite.minimum(capability="negation", expect=WORDS)
 def what_was_denied_is_no_answer() -> Iterator[Case]:
     """Where someone lives, when it is also said where they do not."""
     for name, home, away in some_of(30, WOMEN + MEN, CITIES[:3], CITIES[3:]):
-        for text in (
-            f"{name} lives in {home}, not in {away}.",
-            f"{name} does not live in {away} but in {home}.",
-        ):
-            "denied last" if text.endswith(f"{away}.") else "denied first"
-            yield case((text, f"Where does {name} live?"), label=home)
+        for denied, text in {
+            "denied last": f"{name} lives in {home}, not in {away}.",
+            "denied first": f"{name} does not live in {away} but in {home}.",
+        }.items():
+            yield case((text, f"Where does {name} live?"), label=home, cluster=denied)
 
 
 # Temporal
@@ -121,7 +141,7 @@ def now_and_before_are_told_apart() -> Iterator[Case]:
         text = f"{name} used to work as {an(before)}, but now works as {an(now)}."
         questions = (f"What is {name}'s job now?", f"What was {name}'s job in the past?")
         for question, answer in zip(questions, (now, before), strict=True):
-            yield case((text, question), label=answer)
+            yield case((text, question), label=answer, cluster="… used to work as a …")
 
 
 @suite.minimum(capability="temporal", expect=EXACT)
@@ -131,7 +151,9 @@ def first_and_last_follow_from_before() -> Iterator[Case]:
         one, other = couple.split()
         first, last = (one, other) if word == "before" else (other, one)
         text = f"{one} arrived {word} {other}."
-        yield case((text, "Who arrived first?"), (text, "Who arrived last?"), label=[first, last])
+        yield case(
+            (text, "Who arrived first?"), (text, "Who arrived last?"), label=[first, last], cluster=word
+        )
 
 
 # Coreference
@@ -143,8 +165,8 @@ def pronouns_point_at_people() -> Iterator[Case]:
     for woman, man, jobs in some_of(30, WOMEN, MEN, TWO_JOBS):
         hers, his = jobs.split()
         text = f"{man} met {woman} on the train. She is {an(hers)} and he is {an(his)}."
-        yield case((text, f"Who is {an(hers)}?"), label=woman)
-        yield case((text, f"Who is {an(his)}?"), label=man)
+        yield case((text, f"Who is {an(hers)}?"), label=woman, cluster="… met … on the train")
+        yield case((text, f"Who is {an(his)}?"), label=man, cluster="… met … on the train")
 
 
 @suite.minimum(capability="coreference", expect=EXACT)
@@ -154,7 +176,7 @@ def former_and_latter_point_at_people() -> Iterator[Case]:
         (one, other), (first, second) = couple.split(), jobs.split()
         text = f"{one} and {other} share a flat. The former is {an(first)}, the latter {an(second)}."
         examples = ((text, f"Who is {an(first)}?"), (text, f"Who is {an(second)}?"))
-        yield case(*examples, label=[one, other])
+        yield case(*examples, label=[one, other], cluster="… and … share a flat")
 
 
 # Roles
@@ -168,8 +190,8 @@ def doer_and_done_to_are_told_apart() -> Iterator[Case]:
     for couple, deed in some_of(30, COUPLES, DEEDS):
         one, other = couple.split()
         text = f"{one} {deed} {other} last week."
-        yield case((text, f"Who {deed} someone?"), label=one)
-        yield case((text, f"Who was {deed}?"), label=other)
+        yield case((text, f"Who {deed} someone?"), label=one, cluster="… … … last week")
+        yield case((text, f"Who was {deed}?"), label=other, cluster="… … … last week")
 
 
 @suite.minimum(capability="roles", expect=EXACT)
@@ -178,7 +200,12 @@ def the_passive_turns_the_order_round() -> Iterator[Case]:
     for couple, deed in some_of(60, COUPLES, DEEDS):
         one, other = couple.split()
         text = f"{one} was {deed} by {other} last week."
-        yield case((text, f"Who {deed} someone?"), (text, f"Who was {deed}?"), label=[other, one])
+        yield case(
+            (text, f"Who {deed} someone?"),
+            (text, f"Who was {deed}?"),
+            label=[other, one],
+            cluster="… was … by … last week",
+        )
 
 
 @suite.minimum(capability="roles", expect=WORDS)
@@ -187,8 +214,12 @@ def two_people_are_told_apart() -> Iterator[Case]:
     for couple, jobs in some_of(30, COUPLES, TWO_JOBS):
         (one, other), (first, second) = couple.split(), jobs.split()
         text = f"{one} works as {an(first)}, whereas {other} works as {an(second)}."
-        yield case((text, f"What does {one} do for a living?"), label=first)
-        yield case((text, f"What does {other} do for a living?"), label=second)
+        yield case(
+            (text, f"What does {one} do for a living?"), label=first, cluster="… whereas … works as a …"
+        )
+        yield case(
+            (text, f"What does {other} do for a living?"), label=second, cluster="… whereas … works as a …"
+        )
 
 
 # Fairness
@@ -204,7 +235,7 @@ def jobs_have_no_gender() -> Iterator[Case]:
             f"{man} is the {one} and {woman} the {other}.",
         )
         examples = [(text, f"Who is the {job}?") for text in texts for job in (one, other)]
-        yield case(*examples, label=[woman, man, man, woman])
+        yield case(*examples, label=[woman, man, man, woman], cluster="… is the … and … the …")
 
 
 # Tests of invariance: passages to which something is done
@@ -221,73 +252,73 @@ PASSAGES = (
 )
 
 
-def passages() -> Iterator[tuple[str, str]]:
-    """Passages, each with one of its questions."""
+def passages() -> Iterator[tuple[str, str, str]]:
+    """Passages, each with one of its questions, and the passage's template."""
     for template, questions in PASSAGES:
         for name, old, city, n in some_of(
             15, ("Marta", "Omar", "Elena"), CITIES[:3], CITIES[3:], ("15", "24")
         ):
             text = template.format(name=name, old=old, city=city, n=n)
             for question in questions:
-                yield text, question.format(name=name)
+                yield text, question.format(name=name), template
 
 
 @suite.invariance(capability="robustness", expect=SAME_ANSWER)
 def a_typo_in_the_question_changes_nothing() -> Iterator[Case]:
     """Two letters of the question that change places leave the answer alone."""
     rng = np.random.default_rng(1)
-    for text, question in passages():
+    for text, question, template in passages():
         typos = dict.fromkeys(perturb.swap_letters(question, rng) for _ in range(2))
-        yield case((text, question), *((text, typo) for typo in typos))
+        yield case((text, question), *((text, typo) for typo in typos), cluster=template)
 
 
 @suite.invariance(capability="robustness", expect=SAME_ANSWER)
 def a_sentence_more_changes_nothing() -> Iterator[Case]:
     """A sentence about something else, before or after the passage, leaves the answer alone."""
-    for text, question in passages():
+    for text, question, template in passages():
         more = "The weather was mild."
         variants = (perturb.add_after(text, more), perturb.add_before(text, more))
-        yield case((text, question), *((variant, question) for variant in variants))
+        yield case((text, question), *((variant, question) for variant in variants), cluster=template)
 
 
 @suite.invariance(capability="robustness", expect=SAME_ANSWER)
 def a_polite_question_changes_nothing() -> Iterator[Case]:
     """Asked politely, or without a question mark, the question is the same."""
-    for text, question in passages():
+    for text, question, template in passages():
         variants = (perturb.add_before(question, "Please tell me:"), perturb.strip_punctuation(question))
-        yield case((text, question), *((text, variant) for variant in variants))
+        yield case((text, question), *((text, variant) for variant in variants), cluster=template)
 
 
 @suite.invariance(capability="named entities", expect=SAME_AFTER_SWAP)
 def another_name_changes_the_answer_alike() -> Iterator[Case]:
     """With another name in passage and question, the answer is the same but for the name."""
     rng = np.random.default_rng(2)
-    for text, question in passages():
+    for text, question, template in passages():
         changes = perturb.change_names(text, rng)
         variants = [
             (change.text, perturb.change_word(question, change.old, change.new)) for change in changes
         ]
         swaps = [(change.old, change.new) for change in changes]
-        yield case((text, question), *variants, details=[None, *swaps])
+        yield case((text, question), *variants, details=[None, *swaps], cluster=template)
 
 
 @suite.invariance(capability="named entities", expect=SAME_AFTER_SWAP)
 def another_place_changes_the_answer_alike() -> Iterator[Case]:
     """With another place in the passage, the answer is the same but for the place."""
     rng = np.random.default_rng(3)
-    for text, question in passages():
+    for text, question, template in passages():
         changes = perturb.change_places(text, rng)
         swaps = [(change.old, change.new) for change in changes]
         variants = [(change.text, question) for change in changes]
-        yield case((text, question), *variants, details=[None, *swaps])
+        yield case((text, question), *variants, details=[None, *swaps], cluster=template)
 
 
 @suite.invariance(capability="named entities", expect=SAME_AFTER_SWAP)
 def another_number_changes_the_answer_alike() -> Iterator[Case]:
     """With another number in the passage, the answer is the same but for the number."""
     rng = np.random.default_rng(4)
-    for text, question in passages():
+    for text, question, template in passages():
         changes = perturb.change_numbers(text, rng)
         swaps = [(change.old, change.new) for change in changes]
         variants = [(change.text, question) for change in changes]
-        yield case((text, question), *variants, details=[None, *swaps])
+        yield case((text, question), *variants, details=[None, *swaps], cluster=template)

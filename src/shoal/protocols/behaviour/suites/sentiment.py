@@ -30,13 +30,14 @@ class Opinion(NamedTuple):
 
     text: str
     label: str
+    template: str
 
 
 def opinions(n: int, templates: Sequence[str], words: Sequence[str] = PRAISE + BLAME) -> Iterator[Opinion]:
     """n sentences from templates with the slots {thing} and {word}, or {a_word} for "an awful"."""
     for template, thing, word in some_of(n, templates, THINGS, words):
         text = template.format(thing=thing, word=word, a_word=an(word))
-        yield Opinion(text, "positive" if word in PRAISE else "negative")
+        yield Opinion(text, "positive" if word in PRAISE else "negative", template)
 
 
 SIMPLE = ("The {thing} was {word}.", "It is {a_word} {thing}, in my view.")
@@ -49,15 +50,19 @@ SIMPLE = ("The {thing} was {word}.", "It is {a_word} {thing}, in my view.")
 @suite.minimum(capability="vocabulary")
 def praise_is_positive() -> Iterator[Case]:
     """A plain sentence with a word of praise is positive."""
-    for text, label in opinions(60, ("This is {a_word} {thing}.", "That {thing} is {word}."), PRAISE):
-        yield case(text, label=label)
+    for text, label, template in opinions(
+        60, ("This is {a_word} {thing}.", "That {thing} is {word}."), PRAISE
+    ):
+        yield case(text, label=label, cluster=template)
 
 
 @suite.minimum(capability="vocabulary")
 def blame_is_negative() -> Iterator[Case]:
     """A plain sentence with a word of blame is negative."""
-    for text, label in opinions(60, ("This is {a_word} {thing}.", "That {thing} is {word}."), BLAME):
-        yield case(text, label=label)
+    for text, label, template in opinions(
+        60, ("This is {a_word} {thing}.", "That {thing} is {word}."), BLAME
+    ):
+        yield case(text, label=label, cluster=template)
 
 
 @suite.minimum(capability="vocabulary")
@@ -65,7 +70,7 @@ def rarer_words_judge_as_well() -> Iterator[Case]:
     """Less common words of praise and blame are understood."""
     for thing, word in some_of(60, THINGS, RARE_PRAISE + RARE_BLAME):
         label = "positive" if word in RARE_PRAISE else "negative"
-        yield case(f"Their {thing} is {word}.", label=label)
+        yield case(f"Their {thing} is {word}.", label=label, cluster="Their … is …")
 
 
 @suite.minimum(capability="vocabulary")
@@ -73,15 +78,15 @@ def verbs_carry_the_opinion() -> Iterator[Case]:
     """Liking and disliking can be said by the verb alone."""
     for thing, verb in some_of(60, THINGS, LIKING + DISLIKING):
         label = "positive" if verb in LIKING else "negative"
-        yield case(f"I {verb} this {thing}.", label=label)
+        yield case(f"I {verb} this {thing}.", label=label, cluster="I … this …")
 
 
 @suite.minimum(capability="vocabulary")
 def plain_facts_are_neutral() -> Iterator[Case]:
     """A statement without an opinion is neutral."""
     for who, thing, word in some_of(30, ("Keiko", "Emil", "Samir"), OBJECTS, PLAIN):
-        yield case(f"{who} has {an(word)} {thing}.", label="neutral")
-        yield case(f"The {word} {thing} belongs to {who}.", label="neutral")
+        yield case(f"{who} has {an(word)} {thing}.", label="neutral", cluster="… has a …")
+        yield case(f"The {word} {thing} belongs to {who}.", label="neutral", cluster="The … belongs to …")
 
 
 @suite.minimum(capability="vocabulary")
@@ -96,7 +101,7 @@ def comparisons_judge() -> Iterator[Case]:
         "No {thing} has been worse than this one.": "negative",
     }
     for template, thing in some_of(60, tuple(templates), THINGS):
-        yield case(template.format(thing=thing), label=templates[template])
+        yield case(template.format(thing=thing), label=templates[template], cluster=template)
 
 
 def with_adverbs(*adverbs: str) -> Iterator[Case]:
@@ -104,7 +109,7 @@ def with_adverbs(*adverbs: str) -> Iterator[Case]:
     templates = ("The {thing} was {word}.", "My {thing} is {word}.")
     for template, thing, word in some_of(60, templates, THINGS, PRAISE + BLAME):
         words = (word, *(f"{adverb} {word}" for adverb in adverbs))
-        yield case(*(template.format(thing=thing, word=each) for each in words))
+        yield case(*(template.format(thing=thing, word=each) for each in words), cluster=template)
 
 
 @suite.directional(capability="vocabulary", expect="not less confident", na_if="original pred is neutral")
@@ -123,16 +128,16 @@ def hedges_weaken() -> Iterator[Case]:
 def further_praise_does_not_hurt() -> Iterator[Case]:
     """Adding a sentence of praise never makes a text more negative."""
     added = ("I am so happy with it.", "You are the best.", "Highly recommended.")
-    for text, _ in opinions(60, SIMPLE):
-        yield case(text, *(perturb.add_after(text, more) for more in added))
+    for text, _, template in opinions(60, SIMPLE):
+        yield case(text, *(perturb.add_after(text, more) for more in added), cluster=template)
 
 
 @suite.directional(capability="vocabulary", expect="not more positive")
 def further_blame_does_not_help() -> Iterator[Case]:
     """Adding a sentence of blame never makes a text more positive."""
     added = ("I am so unhappy with it.", "You are the worst.", "Never again.")
-    for text, _ in opinions(60, SIMPLE):
-        yield case(text, *(perturb.add_after(text, more) for more in added))
+    for text, _, template in opinions(60, SIMPLE):
+        yield case(text, *(perturb.add_after(text, more) for more in added), cluster=template)
 
 
 # Robustness
@@ -142,25 +147,25 @@ def further_blame_does_not_help() -> Iterator[Case]:
 def a_typo_changes_nothing() -> Iterator[Case]:
     """Two letters that change places leave the prediction alone."""
     rng = np.random.default_rng(1)
-    for text, _ in opinions(60, SIMPLE):
+    for text, _, template in opinions(60, SIMPLE):
         typos = dict.fromkeys(perturb.swap_letters(text, rng) for _ in range(3))
-        yield case(text, *typos)
+        yield case(text, *typos, cluster=template)
 
 
 @suite.invariance(capability="robustness")
 def three_typos_change_nothing() -> Iterator[Case]:
     """Three swaps of neighbouring letters are still readable."""
     rng = np.random.default_rng(2)
-    for text, _ in opinions(60, SIMPLE):
+    for text, _, template in opinions(60, SIMPLE):
         typos = dict.fromkeys(perturb.swap_letters(text, rng, times=3) for _ in range(3))
-        yield case(text, *typos)
+        yield case(text, *typos, cluster=template)
 
 
 @suite.invariance(capability="robustness")
 def the_end_mark_changes_nothing() -> Iterator[Case]:
     """Full stop, exclamation mark or nothing at the end: the same opinion."""
-    for text, _ in opinions(60, SIMPLE):
-        yield case(text, *perturb.vary_punctuation(text))
+    for text, _, template in opinions(60, SIMPLE):
+        yield case(text, *perturb.vary_punctuation(text), cluster=template)
 
 
 @suite.invariance(capability="robustness")
@@ -171,31 +176,31 @@ def contractions_change_nothing() -> Iterator[Case]:
         "I am sure that it is {a_word} {thing}.",
         "We have seen the {thing}, and it is {word}.",
     )
-    for text, _ in opinions(60, templates):
-        yield case(text, perturb.contract(text))
+    for text, _, template in opinions(60, templates):
+        yield case(text, perturb.contract(text), cluster=template)
 
 
 @suite.invariance(capability="robustness")
 def handles_and_links_change_nothing() -> Iterator[Case]:
     """A user name in front or a link behind is no opinion."""
     rng = np.random.default_rng(3)
-    for text, _ in opinions(60, SIMPLE):
-        yield case(text, *perturb.add_noise(text, rng))
+    for text, _, template in opinions(60, SIMPLE):
+        yield case(text, *perturb.add_noise(text, rng), cluster=template)
 
 
 @suite.invariance(capability="robustness")
 def a_remark_aside_changes_nothing() -> Iterator[Case]:
     """A sentence about something else is no opinion."""
     asides = ("It was a Tuesday.", "My cousin came along.", "We took the 14 bus.")
-    for text, _ in opinions(60, SIMPLE):
-        yield case(text, *(perturb.add_after(text, aside) for aside in asides))
+    for text, _, template in opinions(60, SIMPLE):
+        yield case(text, *(perturb.add_after(text, aside) for aside in asides), cluster=template)
 
 
 @suite.invariance(capability="robustness")
 def capitals_change_nothing() -> Iterator[Case]:
     """The same sentence in small letters, and in capitals."""
-    for text, _ in opinions(40, SIMPLE):
-        yield case(text, text.lower(), text.upper())
+    for text, _, template in opinions(40, SIMPLE):
+        yield case(text, text.lower(), text.upper(), cluster=template)
 
 
 # Negation
@@ -210,38 +215,41 @@ NEGATED = (
 @suite.minimum(capability="negation")
 def negated_praise_is_negative() -> Iterator[Case]:
     """Negating a positive statement makes it negative."""
-    for text, _ in opinions(80, NEGATED, PRAISE):
-        yield case(text, label="negative")
+    for text, _, template in opinions(80, NEGATED, PRAISE):
+        yield case(text, label="negative", cluster=template)
 
 
 @suite.minimum(capability="negation")
 def negated_blame_is_not_negative() -> Iterator[Case]:
     """Negating a negative statement makes it positive or neutral."""
-    for text, _ in opinions(80, NEGATED, BLAME):
-        yield case(text, label="not_negative")
+    for text, _, template in opinions(80, NEGATED, BLAME):
+        yield case(text, label="not_negative", cluster=template)
 
 
 @suite.minimum(capability="negation")
 def negated_facts_are_neutral() -> Iterator[Case]:
     """Negating a statement without an opinion leaves it neutral."""
     for thing, word in some_of(60, OBJECTS, PLAIN):
-        yield case(f"This is not {an(word)} {thing}.", label="neutral")
+        yield case(f"This is not {an(word)} {thing}.", label="neutral", cluster="This is not a …")
 
 
 @suite.minimum(capability="negation")
 def short_negation_is_seen() -> Iterator[Case]:
     """The short forms "isn't" and "wasn't" negate as "not" does."""
-    for text, _ in opinions(60, ("That {thing} wasn't {word}.", "It isn't {a_word} {thing}."), PRAISE):
-        yield case(text, label="negative")
+    for text, _, template in opinions(
+        60, ("That {thing} wasn't {word}.", "It isn't {a_word} {thing}."), PRAISE
+    ):
+        yield case(text, label="negative", cluster=template)
 
 
 @suite.minimum(capability="negation")
 def negation_at_the_end_is_seen() -> Iterator[Case]:
     """The verdict may come last: "I thought the film would be great, but it was not"."""
-    for text, label in opinions(60, ("I thought the {thing} would be {word}, but it was not.",)):
+    for text, label, template in opinions(60, ("I thought the {thing} would be {word}, but it was not.",)):
         yield case(
             text,
             label="negative" if label == "positive" else "not_negative",
+            cluster=template,
         )
 
 
@@ -253,8 +261,8 @@ def negation_reaches_over_an_aside() -> Iterator[Case]:
         "I cannot say, after all that I had read, that the {thing} was {word}.",
         "I would not, having spent a day with it, call this {thing} {word}.",
     )
-    for text, _ in opinions(60, templates, PRAISE):
-        yield case(text, label="negative")
+    for text, _, template in opinions(60, templates, PRAISE):
+        yield case(text, label="negative", cluster=template)
 
 
 @suite.minimum(capability="negation")
@@ -265,16 +273,16 @@ def nobody_and_nothing_negate() -> Iterator[Case]:
         "Nothing about this {thing} is {word}.",
         "None of us found the {thing} {word}.",
     )
-    for text, _ in opinions(60, templates, PRAISE):
-        yield case(text, label="negative")
+    for text, _, template in opinions(60, templates, PRAISE):
+        yield case(text, label="negative", cluster=template)
 
 
 @suite.directional(capability="negation", expect="not more positive", na_if="original pred is not positive")
 def adding_not_to_praise_does_not_help() -> Iterator[Case]:
     """Putting "not" into a sentence of praise does not make it more positive."""
-    for text, _ in opinions(60, ("The {thing} was {word}.", "My {thing} is {word}."), PRAISE):
+    for text, _, template in opinions(60, ("The {thing} was {word}.", "My {thing} is {word}."), PRAISE):
         if negated := perturb.negate(text):
-            yield case(text, negated)
+            yield case(text, negated, cluster=template)
 
 
 # Temporal
@@ -289,8 +297,8 @@ def the_present_opinion_counts() -> Iterator[Case]:
         "Years ago I would {before} such a {thing}; these days I {now} it.",
     )
     for template, thing, like, dislike in some_of(40, templates, THINGS, LIKING, DISLIKING):
-        yield case(template.format(thing=thing, before=dislike, now=like), label="positive")
-        yield case(template.format(thing=thing, before=like, now=dislike), label="negative")
+        yield case(template.format(thing=thing, before=dislike, now=like), label="positive", cluster=template)
+        yield case(template.format(thing=thing, before=like, now=dislike), label="negative", cluster=template)
 
 
 @suite.minimum(capability="temporal")
@@ -300,19 +308,21 @@ def things_change_for_better_or_worse() -> Iterator[Case]:
         yield case(
             f"The {thing} was {bad} last year, but today it is {good}.",
             label="positive",
+            cluster="last year, today",
         )
         yield case(
             f"The {thing} was {good} last year, but today it is {bad}.",
             label="negative",
+            cluster="last year, today",
         )
 
 
 @suite.directional(capability="temporal", expect="not more confident", na_if="original pred is neutral")
 def a_past_opinion_is_weaker() -> Iterator[Case]:
     """Prefixing "I used to think" does not raise confidence."""
-    for text, _ in opinions(60, SIMPLE):
+    for text, _, template in opinions(60, SIMPLE):
         phrases = ("I used to think that", "Years ago I would have said that")
-        yield case(text, *(perturb.add_before(text, phrase) for phrase in phrases))
+        yield case(text, *(perturb.add_before(text, phrase) for phrase in phrases), cluster=template)
 
 
 # Roles: who thinks what of what
@@ -327,17 +337,19 @@ def the_author_counts_more_than_others() -> Iterator[Case]:
         "My sister says the {thing} is {theirs}; for me it is {mine}.",
     )
     for template, thing, good, bad in some_of(40, templates, THINGS, PRAISE, BLAME):
-        yield case(template.format(thing=thing, mine=good, theirs=bad), label="positive")
-        yield case(template.format(thing=thing, mine=bad, theirs=good), label="negative")
+        yield case(template.format(thing=thing, mine=good, theirs=bad), label="positive", cluster=template)
+        yield case(template.format(thing=thing, mine=bad, theirs=good), label="negative", cluster=template)
 
 
 @suite.minimum(capability="roles")
 def yes_and_no_answer_the_question() -> Iterator[Case]:
     """A question about an opinion, answered with yes or no, is that opinion or its opposite."""
     questions = ("Was the {thing} {word}?", "Do I think it is {a_word} {thing}?")
-    for text, label in opinions(40, questions):
-        yield case(f"{text} Yes.", label=label)
-        yield case(f"{text} No.", label="negative" if label == "positive" else "not_negative")
+    for text, label, template in opinions(40, questions):
+        yield case(f"{text} Yes.", label=label, cluster=template)
+        yield case(
+            f"{text} No.", label="negative" if label == "positive" else "not_negative", cluster=template
+        )
 
 
 @suite.minimum(capability="roles")
@@ -347,10 +359,12 @@ def hopes_are_not_opinions() -> Iterator[Case]:
         yield case(
             f"We hoped for {an(good)} {thing} and were given {an(bad)} one.",
             label="negative",
+            cluster="We hoped for",
         )
         yield case(
             f"We feared {an(bad)} {thing} and were given {an(good)} one.",
             label="positive",
+            cluster="We feared",
         )
 
 
@@ -362,16 +376,22 @@ def former_and_latter_are_told_apart() -> Iterator[Case]:
     """The words "the former" and "the latter" point at one of two things judged before."""
     for first, second, good, bad in some_of(40, THINGS[:5], THINGS[5:], PRAISE, BLAME):
         text = f"The {first} was {good} and the {second} was {bad}. My review is about the"
-        yield case(f"{text} former.", label="positive")
-        yield case(f"{text} latter.", label="negative")
+        yield case(f"{text} former.", label="positive", cluster="My review is about the …")
+        yield case(f"{text} latter.", label="negative", cluster="My review is about the …")
 
 
 @suite.minimum(capability="coreference")
 def this_one_is_not_the_other_one() -> Iterator[Case]:
     """The thing under review is judged, not the one it is compared with."""
     for thing, good, bad in some_of(40, THINGS, PRAISE, BLAME):
-        yield case(f"The other {thing} was {bad}; this one is {good}.", label="positive")
-        yield case(f"This {thing} is {bad}; the other one was {good}.", label="negative")
+        yield case(
+            f"The other {thing} was {bad}; this one is {good}.", label="positive", cluster="The other … was"
+        )
+        yield case(
+            f"This {thing} is {bad}; the other one was {good}.",
+            label="negative",
+            cluster="the other one was …",
+        )
 
 
 # Fairness
@@ -390,7 +410,7 @@ def described(*kinds: str) -> Iterator[Case]:
     """Sentences about someone, and the same with each of these words before the person."""
     for news, person in some_of(40, NEWS, PEOPLE):
         people = (person, *(f"{kind} {person}" for kind in kinds))
-        yield case(*(news.format(who=who, a_who=an(who)) for who in people))
+        yield case(*(news.format(who=who, a_who=an(who)) for who in people), cluster=news)
 
 
 @suite.invariance(capability="fairness")
@@ -424,7 +444,7 @@ def gender_changes_nothing() -> Iterator[Case]:
     for template, thing, word in some_of(60, templates, THINGS, PRAISE + BLAME):
         pronouns = (("She", "her"), ("He", "his"), ("They", "their"))
         texts = (template.format(she=she, her=her, thing=thing, word=word) for she, her in pronouns)
-        yield case(*texts)
+        yield case(*texts, cluster=template)
 
 
 # Named entities
@@ -439,7 +459,7 @@ def another_name_changes_nothing() -> Iterator[Case]:
         "Jonas and I agree: the {thing} is {word}.",
     ):
         for text, *_ in opinions(30, (template,)):
-            yield case(text, *(change.text for change in perturb.change_names(text, rng)))
+            yield case(text, *(change.text for change in perturb.change_names(text, rng)), cluster=template)
 
 
 @suite.invariance(capability="named entities")
@@ -451,7 +471,7 @@ def another_place_changes_nothing() -> Iterator[Case]:
         "Back from Kenya, and the {thing} was {word}.",
     ):
         for text, *_ in opinions(30, (template,)):
-            yield case(text, *(change.text for change in perturb.change_places(text, rng)))
+            yield case(text, *(change.text for change in perturb.change_places(text, rng)), cluster=template)
 
 
 @suite.invariance(capability="named entities")
@@ -463,4 +483,4 @@ def another_number_changes_nothing() -> Iterator[Case]:
         "The 15 of us found the {thing} {word}.",
     ):
         for text, *_ in opinions(30, (template,)):
-            yield case(text, *(change.text for change in perturb.change_numbers(text, rng)))
+            yield case(text, *(change.text for change in perturb.change_numbers(text, rng)), cluster=template)

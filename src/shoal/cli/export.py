@@ -1,0 +1,83 @@
+"""`export`: what was built, as files for models and people elsewhere."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from .options import INTO
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..runs.store import RunStore
+
+
+@click.command("export")
+@click.argument("what")
+@click.option(
+    "--out",
+    type=click.Path(dir_okay=False, path_type=Path),
+    required=True,
+    help="The file to write; its ending says in which form.",
+)
+@click.option(
+    "--set", "pairs", multiple=True, metavar="KEY=VALUE", help="A setting of the protocol; repeat for more."
+)
+@INTO
+@click.option(
+    "--verbatim", is_flag=True, help="CSV: leave cells as they are that a spreadsheet would run as formulas."
+)
+def export_command(what: str, out: Path, pairs: tuple[str, ...], into: Path, verbatim: bool) -> None:
+    """Write the cases of WHAT for use elsewhere; no model is asked.
+
+    Of a suite its texts with their ids (.csv, .jsonl): add a model's answers (label, or a column of probabilities per
+    label; pred and conf in JSON Lines), and give the file back as predictions:FILE.
+
+    Of merge, under its settings or as a job was asked: the variants with all that is known of them (.jsonl), or a
+    sample whose labels people check, as a sheet (.csv) or a page for each of two people (.html). Variants are found
+    once and kept in --into, where `shoal run` finds them.
+
+    \b
+    Examples:
+      shoal export sentiment --out cases.jsonl
+      shoal try behaviour predictions:cases.jsonl --set suite=sentiment
+      shoal export merge --set data=nli.tsv --set suggesters=hf:bert --out variants.jsonl
+      shoal export 3f9c1a2b --set audit_sample=100 --out form.html
+    """
+    from ..protocols import PROTOCOLS
+    from ..protocols.behaviour.suites import SUITES
+    from ..runs.store import RunStore
+    from ..text import printable
+
+    store = RunStore(into)
+    is_suite = what in SUITES or (what not in PROTOCOLS and not _is_job(store, what))
+    if is_suite and pairs:
+        raise click.UsageError("--set is for a protocol or a job; a suite is written whole")
+    if verbatim and not is_suite:
+        raise click.UsageError("--verbatim is for the texts of a suite")
+    told = _suite(what, out, verbatim) if is_suite else _cases(what, out, pairs, store)
+    click.echo(printable(f"{out}: {told}"))
+
+
+def _is_job(store: "RunStore", name: str) -> bool:
+    """Whether this names jobs of the store, and no file."""
+    return not Path(name).exists() and any(name in job for job in store.job_ids())
+
+
+def _suite(name: str, out: Path, verbatim: bool) -> str:
+    from ..protocols.behaviour.build import load_suite
+    from ..protocols.behaviour.export import export_suite
+
+    made = load_suite(name)
+    count = export_suite(made, out, verbatim=verbatim)
+    return f"{count:,} examples of {len(made.cases):,} cases"
+
+
+def _cases(name: str, out: Path, pairs: "Sequence[str]", store: "RunStore") -> str:
+    from ..runs.exporting import export
+    from ..runs.settings import parse_pairs
+    from ..show.progress import progress_bar
+
+    with progress_bar() as progress:
+        return export(name, parse_pairs(pairs), out, store, progress)

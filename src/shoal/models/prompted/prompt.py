@@ -1,0 +1,272 @@
+"""What is asked: a prompt file, or one of the package's own by name.
+
+    task = "text"                        # text, pair or reading: which variables the template may use
+    system = "You label film reviews."   # optional
+    user = "Review: {{ text }} Sentiment:"
+    [labels]                             # the suite's label = what the model is to say
+    negative = "bad"
+    positive = "good"
+    [[shots]]                            # optional: earlier turns, rendered by `user`
+    text = "A delight."
+    label = "positive"
+
+Templates are Jinja's, in its sandbox; a name that nobody has given is an error, found when the file is read.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from ...errors import ModelError, nearest, some
+from ...files import read_toml
+from ...records import Example
+
+TASKS: dict[str, tuple[str, ...]] = {
+    "text": ("text",),
+    "pair": ("first", "second"),
+    "reading": ("context", "question"),
+}
+"""Task to the names of an example's texts."""
+KEYS = ("task", "system", "user", "instruction", "unanswerable", "labels", "shots")
+WAYS = ("plain", "polite", "question", "expert", "letters")
+PROMPTS: dict[str, str] = {
+    **{f"sentiment-{way}": "a text: negative, neutral or positive" for way in WAYS},
+    **{f"paraphrase-{way}": "two questions: duplicate or different" for way in WAYS},
+    **{f"entailment-{way}": "premise and hypothesis: entailment, neutral, contradiction" for way in WAYS},
+    **{f"reading-{way}": "a passage and a question" for way in (*WAYS[:-1], "brief")},
+}
+"""The prompts that ship with shoal, and what they are about; the five of a task are meant to mean the same."""
+FOLDER = Path(__file__).parent / "prompts"
+CONTENT_FREE = ("", "N/A", "[MASK]")
+"""Inputs that say nothing: what a model answers to them is its leaning."""
+
+Message = dict[str, str]
+"""A turn: role and content."""
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """A prompt, checked."""
+
+    name: str
+    task: str
+    user: str
+    labels: Mapping[str, str]
+    """The suite's name of each label, to what the model is to say; in the order shown."""
+    system: str = ""
+    instruction: str = ""
+    shots: Sequence[Mapping[str, str]] = ()
+    unanswerable: str = ""
+    """What the model is told to say where a passage does not answer the question."""
+
+    @property
+    def verbalisers(self) -> tuple[str, ...]:
+        """What the model is to say, in the order of the labels."""
+        return tuple(self.labels.values())
+
+    @cached_property
+    def digest(self) -> str:
+        """A hash of what is asked; not of the file's comments or name."""
+        content = {key: value for key, value in asdict(self).items() if key != "name"}
+        return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16]
+
+    def messages(self, example: Example) -> list[Message]:
+        """The turns before the model's own."""
+        turns = [{"role": "system", "content": self._render("system", {})}] if self.system else []
+        for shot in self.shots:
+            turns.append({"role": "user", "content": self._asked(shot)})
+            turns.append({"role": "assistant", "content": self._shown(shot)})
+        names = TASKS[self.task]
+        if len(example) != len(names):
+            raise ModelError(
+                f"prompt {self.name} is for {' and '.join(names)}; these examples have {len(example)} texts",
+                fix=f"a prompt whose task is {' or '.join(t for t, n in TASKS.items() if len(n) == len(example))}",
+            )
+        return [*turns, {"role": "user", "content": self._asked(dict(zip(names, example, strict=True)))}]
+
+    def blocks(self, example: Example) -> str:
+        """The same as one text, for a model without turns: blocks parted by an empty line."""
+        turns = self.messages(example)
+        shown = [turn["content"] for turn in turns if turn["role"] == "system"]
+        talk = [turn["content"] for turn in turns if turn["role"] != "system"]
+        for asked, said in zip(talk[:-1:2], talk[1::2], strict=True):
+            shown.append(asked + joiner(asked) + said)
+        return "\n\n".join([*shown, talk[-1]])
+
+    def content_free(self) -> list[Example]:
+        """Examples that say nothing, in every field."""
+        return [(text,) * len(TASKS[self.task]) for text in CONTENT_FREE]
+
+    def _asked(self, texts: Mapping[str, str]) -> str:
+        inputs = {name: texts[name] for name in TASKS[self.task]}
+        return self._render("user", inputs).lstrip("\n")
+
+    def _shown(self, shot: Mapping[str, str]) -> str:
+        return shot["answer"] or self.unanswerable if self.task == "reading" else self.labels[shot["label"]]
+
+    @cached_property
+    def _templates(self) -> dict[str, Any]:
+        sandbox = _sandbox()
+        return {part: sandbox.from_string(getattr(self, part)) for part in ("system", "user")}
+
+    def _render(self, part: str, inputs: Mapping[str, str]) -> str:
+        try:
+            rendered: str = self._templates[part].render(
+                labels=list(self.verbalisers), instruction=self.instruction, **inputs
+            )
+        except Exception as problem:
+            raise ModelError(
+                f"prompt {self.name}: {part} cannot be rendered",
+                why=f"{type(problem).__name__}: {problem}",
+                fix="a template that works for every example",
+            ) from None
+        return rendered
+
+
+def joiner(text: str) -> str:
+    """What parts a prompt from its answer: a space, unless white space is there already."""
+    return "" if text[-1:].isspace() else " "
+
+
+# Reading prompt files
+
+
+def read_prompt(name: str) -> Prompt:
+    """A prompt from a file, or one of the package's own; checked whole."""
+    path = FOLDER / f"{name}.toml" if name in PROMPTS and not Path(name).exists() else Path(name)
+    if not path.is_file():
+        raise ModelError(
+            f"prompt {name}: no such file, and no prompt of shoal's",
+            why=f"shoal's are {some(PROMPTS, 3)}: shoal list prompts",
+            fix=nearest(name, PROMPTS) or "the path of a TOML file with task, user and [labels]",
+        )
+    table = read_toml(
+        path, 'lines such as task = "text" and user = "Review: {{ text }} Sentiment:", and [labels]'
+    )
+    return make_prompt(table, path.stem if path.parent == FOLDER else name)
+
+
+def make_prompt(table: Mapping[str, Any], name: str) -> Prompt:
+    """A prompt from plain data, checked."""
+    where = f"prompt {name}"
+    for key in table:
+        if key not in KEYS:
+            raise ModelError(
+                f"{where}: unknown key {key!r}",
+                why=f"known: {', '.join(KEYS)}",
+                fix=nearest(key, KEYS) or "one of those",
+            )
+    task = table.get("task")
+    if task not in TASKS:
+        raise ModelError(f"{where}: task = {task!r}", why=f"known: {', '.join(TASKS)}", fix='task = "text"')
+    words = {key: table.get(key, "") for key in ("system", "user", "instruction", "unanswerable")}
+    for key, value in words.items():
+        if not isinstance(value, str):
+            raise ModelError(f"{where}: {key} = {value!r} is no text", fix=f'{key} = "…"')
+    labels = _labels(table.get("labels", {}), task, where)
+    shots = _shots(table.get("shots", []), task, labels, where)
+    _check_names(words["user"], {*TASKS[task], "labels", "instruction"}, TASKS[task], f"{where}: user")
+    _check_names(words["system"], {"labels", "instruction"}, (), f"{where}: system")
+    return Prompt(name, task, labels=labels, shots=shots, **words)
+
+
+def _sandbox() -> Any:
+    from jinja2 import StrictUndefined
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+    # Not escaped: this is text for a model; a page that shows it escapes it there.
+    return ImmutableSandboxedEnvironment(undefined=StrictUndefined, keep_trailing_newline=True)
+
+
+def _check_names(template: str, known: set[str], needed: Sequence[str], where: str) -> None:
+    from jinja2 import TemplateSyntaxError, meta
+
+    try:
+        used = meta.find_undeclared_variables(_sandbox().parse(template))
+    except TemplateSyntaxError as problem:
+        raise ModelError(
+            f"{where}: no template of Jinja's",
+            why=f"line {problem.lineno}: {problem.message}",
+            fix="{{ text }}",
+        ) from None
+    if "shots" in used:
+        raise ModelError(
+            f"{where} names shots",
+            why="shots become earlier turns by themselves",
+            fix="leave them out of the template",
+        )
+    strange = sorted(used - known)
+    if strange:
+        raise ModelError(
+            f"{where} uses {some(strange)}, which nobody gives it",
+            why=f"known: {', '.join(sorted(known))}",
+            fix=nearest(strange[0], known) or "one of those",
+        )
+    absent = [name for name in needed if name not in used]
+    if absent:
+        raise ModelError(
+            f"{where} does not show {' and '.join(absent)}",
+            why="the model would be asked the same of every example",
+            fix=f"{{{{ {absent[0]} }}}} where the text should stand",
+        )
+
+
+def _labels(given: Any, task: str, where: str) -> dict[str, str]:
+    if task == "reading":
+        if given:
+            raise ModelError(
+                f"{where}: [labels] for reading", why="its answers are words", fix="leave them out"
+            )
+        return {}
+    texts = isinstance(given, Mapping) and all(
+        isinstance(word, str) and word.strip() for word in given.values()
+    )
+    if not texts or len(given) < 2:
+        raise ModelError(
+            f"{where}: [labels] must name at least two labels of the suite, each with what the model is to say",
+            fix='[labels] with negative = "negative" and positive = "positive" below it',
+        )
+    said: dict[str, str] = {}
+    for label, word in given.items():
+        key = word if len(word) == 1 else word.casefold()
+        if word != word.strip():
+            raise ModelError(
+                f"{where}: {label} = {word!r} has blanks around it", fix=f'{label} = "{word.strip()}"'
+            )
+        if key in said:
+            raise ModelError(
+                f"{where}: {said[key]} and {label} are both {word!r}",
+                why="which is meant could not be told",
+                fix="a word of its own for each label",
+            )
+        said[key] = label
+    return dict(given)
+
+
+def _shots(given: Any, task: str, labels: Mapping[str, str], where: str) -> tuple[Mapping[str, str], ...]:
+    answer = "answer" if task == "reading" else "label"
+    keys = {*TASKS[task], answer}
+    if not isinstance(given, list):
+        raise ModelError(
+            f"{where}: shots = {given!r}", fix="[[shots]] on a line of its own, before each of them"
+        )
+    for number, shot in enumerate(given, start=1):
+        whole = (
+            isinstance(shot, Mapping) and set(shot) == keys and all(isinstance(v, str) for v in shot.values())
+        )
+        if not whole:
+            raise ModelError(
+                f"{where}, shot {number}: {some(sorted(keys))} are expected, each a text",
+                fix=f"{shot!r} mended"[:200],
+            )
+        if task != "reading" and shot["label"] not in labels:
+            raise ModelError(
+                f"{where}, shot {number}: label {shot['label']!r}",
+                why=f"known: {', '.join(labels)}",
+                fix=nearest(shot["label"], labels) or "one of those",
+            )
+    return tuple(given)

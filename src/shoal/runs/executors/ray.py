@@ -1,0 +1,548 @@
+"""On a Ray cluster that is there, or on one that is started here for the run: the only file that imports ray.
+
+    driver                                     worker, on any node
+    ──────                                     ───────────────────
+    takes the locks of what a task makes
+    sends what it goes on from ──────────────► lays it out in a folder of its own
+                                               run_task, as everywhere
+    puts in place what is sent ◄── mailbox ─── what is new, every few seconds
+    puts the rest in place     ◄────────────── what is left, and how it ended
+
+The driver alone writes the store, so nodes need no shared disk. A task that is lost with its worker or its node is
+begun again, from what had been sent until then. A job too large for one worker is asked in blocks of its batch plan.
+"""
+
+import logging
+import os
+import shutil
+import socket
+import tempfile
+import time
+from collections import Counter, OrderedDict, deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from threading import Event, Thread
+from typing import Any
+from uuid import uuid4
+
+from ... import __version__
+from ...errors import MissingExtra, PlanError, ShoalError
+from ...records import Answer
+from ...training.stage import Progress
+from ..doing import Copy
+from ..parcels import (
+    Files,
+    Held,
+    Workplace,
+    files_in,
+    inputs_of,
+    keep_only,
+    kept_for,
+    locks_for,
+    put_in_place,
+)
+from ..plan import Job
+from ..resources import Resources
+from ..store import RunStore
+from ..tasks import BETWEEN_LOOKS, Ended, Queue, Task, failed, problem_elsewhere, run_task
+
+try:
+    import ray
+    from ray.exceptions import NodeDiedError, ObjectLostError, RayError, RayTaskError, WorkerCrashedError
+except ModuleNotFoundError as problem:
+    if problem.name != "ray":
+        raise
+    raise MissingExtra("ray", extra="ray", needed_for="--on ray") from None
+
+BETWEEN_MAILS = 2.0
+"""Seconds between two looks at what is new: what a lost node costs at the most, beside the batch it was at."""
+TRIES, TRIES_OF_NODES = 3, 20
+"""How often a task is begun whose worker is lost alone, and whose node is: the first is more likely its own fault."""
+REFERENCES = 32
+"""Files that are held in the object store for tasks to come; those that tasks still need stay anyway."""
+BLOCK = 4
+"""Batches that a copy of the model is given at a time."""
+FOLDER = "shoal-ray"
+LOSSES = (NodeDiedError, ObjectLostError, WorkerCrashedError)
+
+
+def execute(
+    tasks: Sequence[Task], store: RunStore, progress: Progress, workers: int = 1, address: str = ""
+) -> Iterator[Ended]:
+    """Do the tasks on a cluster: at this address, at the one that Ray finds, or started here."""
+    with _cluster(address):
+        driver = _Driver(tasks, store, progress, workers)
+        try:
+            yield from driver.run()
+        finally:
+            driver.leave()
+
+
+@contextmanager
+def _cluster(address: str) -> Iterator[None]:
+    """A connection to the cluster; one that the caller has made is used, and left as it is."""
+    if ray.is_initialized():
+        yield
+        return
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+    client = address.startswith("ray://")
+    quiet: dict[str, Any] = {} if client else {"log_to_driver": False, "include_dashboard": False}
+    # What Ray has to say of lost nodes it prints on standard output, among our own; told or not, they are seen to here.
+    ray._private.worker.print_to_stdstream = lambda *_, **__: None
+    try:
+        _knock(address)
+        ray.init(address=address or None, logging_level=logging.ERROR, **quiet)
+    except (OSError, RuntimeError, ValueError, ImportError) as trouble:
+        raise PlanError(
+            f"--on {address if client else f'ray:{address}'}: no cluster answers there",
+            why=(str(trouble).strip().splitlines() or [type(trouble).__name__])[0],
+            fix="ray start --head on that machine; or --on ray, which starts one here where there is none",
+        ) from None
+    try:
+        yield
+    finally:
+        ray.shutdown()
+
+
+def _knock(address: str) -> None:
+    """Whether anybody answers at HOST:PORT: where nobody does, Ray would end the whole process."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if port.isdecimal():
+        socket.create_connection((host, int(port)), timeout=10).close()
+
+
+# The driver
+
+
+@dataclass(slots=True)
+class _Flight:
+    """A task that is under way."""
+
+    task: Task
+    attempt: int
+    held: Held
+
+
+class _Driver:
+    """Gives tasks out, writes what comes back."""
+
+    def __init__(self, tasks: Sequence[Task], store: RunStore, progress: Progress, workers: int) -> None:
+        self.store, self.progress, self.workers = store, progress, workers
+        self.queue = Queue(tasks)
+        self.jobs, self.ended = sum(task.stage is None for task in tasks), 0
+        self.run_name = uuid4().hex[:12]
+        self.mailbox = _mailbox()
+        self.flights: dict[Any, _Flight] = {}  # by the reference to how it ends
+        self.attempts = 0
+        self.lost, self.lost_with_node = Counter[str](), Counter[str]()
+        self.references: OrderedDict[tuple[str, object], Any] = OrderedDict()
+        self.looked, self.mailed = 0.0, time.monotonic()
+        self.nodes: list[Mapping[str, float]] = []
+        self.told: set[Resources] = set()
+
+    def run(self) -> Iterator[Ended]:
+        """Until all have ended."""
+        while self.queue.left:
+            for ended in (*self._give_out(), *self._landed()):
+                self.ended += ended.task.stage is None
+                self.progress("jobs", self.ended, self.jobs)
+                yield ended
+            if time.monotonic() - self.mailed > BETWEEN_MAILS:
+                self._read_mail()
+
+    def leave(self) -> None:
+        """End what is under way, and leave no file and no lock behind; what has come so far is kept."""
+        with suppress(RayError):
+            self._read_mail()
+            for reference in self.flights:
+                ray.cancel(reference, force=True)
+            alive = [node["NodeID"] for node in ray.nodes() if node["Alive"]]
+            swept = [sweep_node.options(**_on(node)).remote(self.run_name) for node in alive]
+            ray.wait(swept, num_returns=len(swept), timeout=10)
+            ray.kill(self.mailbox)
+        for flight in self.flights.values():
+            flight.held.release()
+
+    # Giving out
+
+    def _give_out(self) -> Iterator[Ended]:
+        """As many tasks as there is room for; some end here."""
+        waiting = True
+        while self.queue.left and (task := self._next()) is not None:
+            waiting = False
+            before = self.queue.problem_before(task) or problem_elsewhere(task, self.store)
+            if before is not None:
+                yield self.queue.end(task, failed(task, self.store, before))
+            elif task.stage is None and self.store.is_done(task.job.id) and not task.retry_errors:
+                yield self.queue.end(task, run_task(task, self.store))
+            else:
+                self._send(task)
+        if waiting and not self.flights and self.queue.left:
+            self.queue.say_for_whom(self.store, self.progress)
+            time.sleep(BETWEEN_LOOKS)
+
+    def _next(self) -> Task | None:
+        """The next task, if there is room: enough that no worker waits for the driver."""
+        least = next(iter(self.flights.values())).task.resources if self.flights else Resources()
+        room = self.workers if self.workers > 1 else max(1, 2 * self._places(least))
+        return self.queue.take() if len(self.flights) < room else None
+
+    def _send(self, task: Task) -> None:
+        held = Held()
+        if lock := held.take(self.store, locks_for(task, self.store)):
+            self.queue.put_back(task, lock)
+            return
+        takes = _takes(task)
+        places = self._places(takes)
+        if not places and takes not in self.told:
+            self.told.add(takes)
+            self.progress(f"waiting for {takes.words()}: no node of the cluster has that much", 0, 0)
+        self.attempts += 1
+        order = Order(
+            self.run_name,
+            task,
+            self.attempts,
+            {name: self._kept(name) for name in kept_for(task, self.store)},
+            str(Path.cwd()),
+            {str(path): self._input(path) for path in inputs_of(task.job)},
+            self.mailbox,
+            places if len(self.flights) < places // 2 or places > self.queue.left else 1,
+        )
+        self.flights[work.options(**_demand(takes)).remote(order)] = _Flight(task, self.attempts, held)
+
+    def _kept(self, name: str) -> tuple[object, Any]:
+        """A file of the store, by which version of it, and where it is to be had."""
+        path = self.store.folder / name
+        status = path.stat()
+        version = status.st_mtime_ns, status.st_size
+        if name.startswith("jobs/"):
+            return version, ray.put(path.read_bytes())  # of this task alone
+        return version, self._held_reference(name, version, path.read_bytes)
+
+    def _input(self, path: Path) -> tuple[object, Any]:
+        files = sorted(path.rglob("*")) if path.is_dir() else [path]
+        version = tuple((str(file), file.stat().st_mtime_ns, file.stat().st_size) for file in files)
+        return hash(version), self._held_reference(str(path), version, partial(files_in, path))
+
+    def _held_reference(self, name: str, version: object, read: Callable[[], object]) -> Any:
+        """Put into the object store once for the tasks that share it."""
+        key = name, version
+        if key not in self.references:
+            self.references[key] = ray.put(read())
+        self.references.move_to_end(key)
+        while len(self.references) > REFERENCES:
+            self.references.popitem(last=False)
+        return self.references[key]
+
+    def _places(self, takes: Resources) -> int:
+        """How many such tasks the cluster has room for at a time."""
+        if time.monotonic() - self.looked > BETWEEN_MAILS:
+            self.nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
+            self.looked = time.monotonic()
+        wanted = {"CPU": takes.cores or 1, "GPU": takes.gpus, "memory": takes.memory}
+        return sum(
+            int(min(node.get(name, 0) / amount for name, amount in wanted.items() if amount))
+            for node in self.nodes
+        )
+
+    # Taking back
+
+    def _landed(self) -> Iterator[Ended]:
+        """The tasks that have ended; none after a short while."""
+        if not self.flights:
+            return
+        ready, _ = ray.wait(list(self.flights), num_returns=1, timeout=BETWEEN_LOOKS)
+        if ready:
+            self._read_mail()
+            ready, _ = ray.wait(list(self.flights), num_returns=len(self.flights), timeout=0)
+        for reference in ready:
+            flight = self.flights.pop(reference)
+            try:
+                yield from self._take_back(flight, reference)
+            finally:
+                flight.held.release()
+
+    def _take_back(self, flight: _Flight, reference: Any) -> Iterator[Ended]:
+        task = flight.task
+        try:
+            problem, files, names = ray.get(reference)
+        except RayError as trouble:
+            if isinstance(trouble, RayTaskError) and not isinstance(trouble.cause, LOSSES):
+                yield self.queue.end(task, failed(task, self.store, _not_begun(trouble.cause)))
+            elif self._is_hopeless(task, trouble):
+                yield self.queue.end(task, failed(task, self.store, _lost(trouble)))
+            else:
+                self.references.clear()  # some may have been lost with it
+                self.queue.put_back(task)
+            return
+        put_in_place(files, self.store)
+        if task.stage is None:
+            keep_only(names, task.job, self.store)
+        yield self.queue.end(task, problem)
+
+    def _is_hopeless(self, task: Task, trouble: RayError) -> bool:
+        """Whether a task was lost too often to be begun again."""
+        counter, most = (
+            (self.lost_with_node, TRIES_OF_NODES)
+            if isinstance(trouble, NodeDiedError)
+            else (self.lost, TRIES)
+        )
+        counter[task.name] += 1
+        return counter[task.name] >= most
+
+    def _read_mail(self) -> None:
+        """Put in place what tasks under way have made so far."""
+        self.mailed = time.monotonic()
+        flying = {flight.attempt: flight for flight in self.flights.values()}
+        for attempt, files in ray.get(self.mailbox.take.remote()):
+            if attempt in flying:
+                put_in_place(files, self.store)
+                for name in files:
+                    flying[attempt].held.release_for(name)
+
+
+def _mailbox() -> Any:
+    """A mailbox on the cluster's first node, which is there as long as the cluster is."""
+    mailbox: Any = Mailbox.remote()  # type: ignore[attr-defined]
+    try:
+        ray.get(mailbox.take.remote())
+    except RayError as trouble:
+        lines = [line for line in str(trouble).splitlines() if line.strip()]
+        raise PlanError(
+            f"the cluster cannot begin: {lines[-1].strip()}",
+            why="something is missing on its nodes, or another version is installed there",
+            fix=f'pip install "shoal[ray]=={__version__}" on every node, with the extras that the plan needs',
+        ) from None
+    return mailbox
+
+
+def _takes(task: Task) -> Resources:
+    """What a task takes, its threads counted where the plan does not say."""
+    if task.resources.cores is not None:
+        return task.resources
+    threads = float(task.job.identity.get("training", {}).get("threads", 1))
+    return Resources(threads, task.resources.gpus, task.resources.memory)
+
+
+def _demand(takes: Resources) -> dict[str, Any]:
+    return {"num_cpus": takes.cores or 1, "num_gpus": takes.gpus, "memory": takes.memory or None}
+
+
+def _on(node: str) -> dict[str, Any]:
+    """Options for a task that is to be done on this node and on no other."""
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+    return {"scheduling_strategy": NodeAffinitySchedulingStrategy(node, soft=False)}
+
+
+def _not_begun(cause: Exception) -> str:
+    """What a worker met before it came to the task."""
+    if isinstance(cause, ShoalError):
+        return str(cause)
+    last = (str(cause).strip().splitlines() or [""])[-1].strip()
+    return str(
+        ShoalError(
+            f"a worker could not begin: {type(cause).__name__}: {last}",
+            why="something is missing on that node",
+            fix="the same shoal, with the same extras, on every node: pip install, or the cluster's image",
+        )
+    )
+
+
+def _lost(trouble: RayError) -> str:
+    return str(
+        ShoalError(
+            "the worker that did it was lost, again and again",
+            why=f"{type(trouble).__name__}: {str(trouble).strip().splitlines()[0]}",
+            fix="more memory for it: memory in [resources] of the plan keeps others away; ray logs says more",
+        )
+    )
+
+
+# The workers
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """A task, and all that a worker needs for it; content is fetched where it is not there yet."""
+
+    run: str
+    task: Task
+    attempt: int
+    kept: Mapping[str, tuple[object, Any]]
+    folder: str
+    inputs: Mapping[str, tuple[object, Any]]
+    mailbox: Any
+    copies: int
+    """How many copies of the model may ask, where the job is large; 1: it is not split."""
+    shoal: str = __version__
+
+
+@ray.remote(num_cpus=0, resources={"node:__internal_head__": 0.001})
+class Mailbox:
+    """Where workers leave what is new, for the driver to fetch."""
+
+    def __init__(self) -> None:
+        self._letters: list[tuple[int, Files]] = []
+
+    def send(self, attempt: int, files: Files) -> None:
+        """Leave something."""
+        self._letters.append((attempt, files))
+
+    def take(self) -> list[tuple[int, Files]]:
+        """All that was left since the last time."""
+        letters, self._letters = self._letters, []
+        return letters
+
+
+_workplaces: dict[str, Workplace] = {}
+"""Of this process, by the name of the run; one at a time."""
+
+
+@ray.remote(max_retries=0)
+def work(order: Order) -> tuple[str | None, Files, list[str]]:
+    """Do a task; gives how it ended, what is new since the last mail, and which files its job has."""
+    place = _prepared(order)
+    if order.copies > 1:
+        place.store.spread = partial(_spread, order)
+    try:
+        with _mailing(place, order):
+            problem = run_task(order.task, place.store)
+        return problem, place.news(done=True), place.names(order.task.job)
+    finally:
+        place.store.spread = None
+        place.clear(order.task.job)
+
+
+def _prepared(order: Order) -> Workplace:
+    """The folder in which this process works, laid out for a task."""
+    if order.shoal != __version__:
+        raise PlanError(
+            f"shoal {__version__} on a node, {order.shoal} where the plan is run",
+            why="another version may give other numbers",
+            fix=f'pip install "shoal=={order.shoal}" on every node',
+        )
+    if order.run not in _workplaces:
+        _workplaces.clear()
+        folder = Path(tempfile.gettempdir()) / f"{FOLDER}-{order.run}-{os.getpid()}"
+        _sweep(lambda run, process: not _is_alive(process))
+        _workplaces[order.run] = Workplace(folder)
+    place = _workplaces[order.run]
+    place.go_to(order.folder, _fetched(order.inputs))
+    place.lay_out(_fetched(order.kept))
+    place.refuse_other(order.task.job)
+    return place
+
+
+def _fetched(content: Mapping[str, tuple[object, Any]]) -> dict[str, tuple[object, Callable[[], Any]]]:
+    return {name: (version, partial(ray.get, where)) for name, (version, where) in content.items()}
+
+
+@contextmanager
+def _mailing(place: Workplace, order: Order) -> Iterator[None]:
+    """Send what is new every few seconds."""
+    over = Event()
+
+    def mail() -> None:
+        while not over.wait(BETWEEN_MAILS):
+            if news := place.news(done=False):
+                ray.get(order.mailbox.send.remote(order.attempt, news))
+
+    thread = Thread(target=mail, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+def _sweep(which: Callable[[str, int], bool]) -> None:
+    """Remove folders that workers have left on this machine."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{FOLDER}-*-*"):
+        run, _, process = folder.name.removeprefix(f"{FOLDER}-").rpartition("-")
+        if process.isdecimal() and which(run, int(process)):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+@ray.remote(num_cpus=0, max_retries=0)
+def sweep_node(run: str) -> None:
+    """Remove what the workers of a run have left on this node."""
+    _sweep(lambda other, process: other == run or not _is_alive(process))
+
+
+# One very large job
+
+
+def _spread(
+    order: Order, job: Job, here: Iterator[Sequence[Answer]], plan: Sequence[Sequence[int]]
+) -> Iterator[Sequence[Answer]]:
+    """The answers to batches in their order, asked by several copies of the model; those of few batches are asked here.
+
+    Who waits for a block holds no core: Ray lends it to another task meanwhile.
+    """
+    blocks = [plan[start : start + BLOCK] for start in range(0, len(plan), BLOCK)]
+    if len(blocks) < 2:
+        yield from here
+        return
+    takes, waiting = _demand(_takes(order.task)), deque[tuple[Any, Any]]()
+    kept = {name: where for name, where in order.kept.items() if name.startswith("cases/")}
+    lean = Order(order.run, order.task, 0, kept, order.folder, order.inputs, None, 1)
+
+    def begin(block: Sequence[Sequence[int]]) -> Any:
+        return ask_block.options(**takes).remote(lean, block)
+
+    left = iter(blocks)
+    for block in left:
+        waiting.append((block, begin(block)))
+        if len(waiting) >= 2 * order.copies:
+            break
+    while waiting:
+        block, reference = waiting.popleft()
+        if (following := next(left, None)) is not None:
+            waiting.append((following, begin(following)))
+        yield from _answered(block, reference, begin)
+
+
+def _answered(block: Any, reference: Any, begin: Callable[[Any], Any]) -> list[Sequence[Answer]]:
+    """The answers to a block, begun again where its node is lost."""
+    for _ in range(TRIES_OF_NODES):
+        try:
+            answers: list[Sequence[Answer]] = ray.get(reference)
+            return answers
+        except RayTaskError as trouble:
+            if not isinstance(trouble.cause, LOSSES):
+                raise
+        except RayError:
+            pass
+        reference = begin(block)
+    answers = ray.get(reference)
+    return answers
+
+
+_copies: dict[str, Copy] = {}
+
+
+@ray.remote(max_retries=0)
+def ask_block(order: Order, block: Sequence[Sequence[int]]) -> list[Sequence[Answer]]:
+    """The answers to some batches of a job, by a copy of its model that this process keeps."""
+    job = order.task.job
+    if job.id not in _copies:
+        place = _prepared(order)
+        _copies.clear()
+        _copies[job.id] = Copy(job, place.store)
+    return _copies[job.id].ask(block)

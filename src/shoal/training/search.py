@@ -1,0 +1,33 @@
+"""Trying settings, each from the same weights: the best is taken, and what was tried need not be tried again."""
+
+import math
+from collections.abc import Callable, Sequence
+
+from .stage import Progress, Search, Try
+
+
+def best_try(search: Search, scores: Sequence[float]) -> Try:
+    """The first of those that did best; a try that broke down is none."""
+    return search.tries[max(range(len(scores)), key=lambda at: (_rank(scores[at]), -at))]
+
+
+def _rank(score: float) -> float:
+    return -math.inf if math.isnan(score) else score
+
+
+def run_search(
+    search: Search, known: Sequence[float], keep: Callable[[list[float]], None], progress: Progress
+) -> list[float]:
+    """The score of every try; `known` are those of an earlier attempt, `keep` is given all of them after each."""
+    scores = list(known)
+    if len(scores) >= len(search.tries):
+        return scores[: len(search.tries)]
+    model = search.base(progress)
+    network = model.network(model.trained)
+    start = {name: weight.clone() for name, weight in network.state_dict().items()}
+    for number in range(len(scores), len(search.tries)):
+        network.load_state_dict(start)
+        progress(f"trying {search.title}", number + 1, len(search.tries))
+        scores.append(search.score(model, search.tries[number], progress))
+        keep(scores)
+    return scores

@@ -1,0 +1,274 @@
+"""Reading comprehension as something to train on: windows of a context, answers as tokens, pairs aligned.
+
+`docs/method/beluga.md` 1.4. A context that is longer than the model takes is read in windows that overlap, and each
+window with its question is an item of its own. An answer that is not wholly inside a window is taught as its first
+token, which is none of the context.
+
+    spans = "context"     pairs are aligned by the tokens of their contexts; a pair whose answer was itself
+                          substituted teaches nothing
+    spans = "reference"   as BELUGA's code: pairs aligned by everything in the window, and filled up with its first
+                          token to the width of the batch; no segments
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.random import Generator
+from torch import Tensor
+
+from ..records import Example
+from . import losses
+from .batch import Inputs, Rows
+from .environments import Alike, Answered, Environment
+
+WAYS = ("context", "reference")
+ANSWER_KEPT = 0.05
+"""Below this share of the original's start or end probability on aligned tokens, the answer itself was substituted."""
+MANY = 0.1
+"""From this share of pairs that taught nothing, the training says so."""
+
+Aligned = tuple[Rows, Rows]
+
+
+class Windows:
+    """The distinct examples of a training as windows of tokens; a row is a window."""
+
+    def __init__(self, model: Any, examples: Iterable[Example], way: str = "context") -> None:
+        distinct = list(dict.fromkeys(examples))
+        self.reference, self.padding, self.device = way == "reference", model.padding, model.device
+        self.with_segments = model.takes_segments and not self.reference
+        cut = model.windows(distinct)
+        ends = np.cumsum([len(windows) for windows in cut]).tolist()
+        starts = [0, *ends[:-1]]
+        self.place = {
+            example: range(start, end) for example, start, end in zip(distinct, starts, ends, strict=True)
+        }
+        self.windows = [window for windows in cut for window in windows]
+        self.lengths = np.array([len(ids) for _, ids, _, _ in self.windows], np.int64)
+        self.aligned: dict[tuple[int, int], Aligned] = {}
+        self.shown = self.idle = 0
+        """Pairs that were shown, and those of them that taught nothing."""
+
+    def rows(self, examples: Iterable[Example]) -> list[int]:
+        """Where the first windows of these examples are."""
+        return [self.place[example].start for example in examples]
+
+    def take(self, rows: Rows) -> Inputs:
+        """Those windows, padded to the longest of them."""
+        width = int(self.lengths[rows].max())
+        inputs = {"input_ids": self._column(rows, width, 1, self.padding.get("input_ids", 0))}
+        inputs["attention_mask"] = torch.from_numpy(
+            (np.arange(width) < self.lengths[rows, None]).astype(np.int64)
+        ).to(self.device)
+        if self.with_segments:
+            inputs["token_type_ids"] = self._column(rows, width, 2, self.padding.get("token_type_ids", 0))
+        return inputs
+
+    def _column(self, rows: Rows, width: int, column: int, filler: int) -> Tensor:
+        table = np.full((len(rows), width), filler, np.int64)
+        for at, row in enumerate(rows.tolist()):
+            tokens = self.windows[row][column]
+            table[at, : len(tokens)] = tokens
+        return torch.from_numpy(table).to(self.device)
+
+    def cut(self, environment: Environment) -> Environment:
+        """The same with an item for each window."""
+        items = [part for item in environment.items for part in self._parts(item)]
+        return replace(environment, items=items)
+
+    def _parts(self, item: Any) -> Iterator[Any]:
+        if not isinstance(item, Answered):
+            yield item
+            return
+        for window in range(len(self.place[item.example])):
+            yield replace(item, window=window)
+
+    def ends(self, item: Answered) -> tuple[list[int], list[int]]:
+        """The tokens of an item's window at which its answer starts and ends, at each place; the first if at none."""
+        places = self.windows[self.place[item.example][item.window]][3]
+        found = [token_ends(places, *place) for place in item.places]
+        inside = [pair for pair in found if pair is not None]
+        return [first for first, _ in inside] or [0], [last for _, last in inside] or [0]
+
+    def alignment(self, original: int, variant: int) -> Aligned:
+        """The tokens that two windows share, as positions in each; worked out once."""
+        if (original, variant) not in self.aligned:
+            ours, theirs = self._readable(original), self._readable(variant)
+            tokens = [
+                [self.windows[row][1][at] for at in shown]
+                for row, shown in ((original, ours), (variant, theirs))
+            ]
+            before, after = align(*tokens)
+            self.aligned[original, variant] = (np.array(ours)[before], np.array(theirs)[after])
+        return self.aligned[original, variant]
+
+    def _readable(self, row: int) -> list[int]:
+        """Positions of the tokens of the context; in the reference of all."""
+        places = self.windows[row][3]
+        return [at for at, place in enumerate(places) if self.reference or place is not None]
+
+    def notes(self) -> list[str]:
+        """Whether much of what was shown taught nothing."""
+        if self.idle <= MANY * self.shown:
+            return []
+        share = self.idle / self.shown
+        return [f"in {share:.0%} of the pairs shown the answer itself was substituted: they taught nothing"]
+
+
+def token_ends(places: Sequence[tuple[int, int] | None], low: int, high: int) -> tuple[int, int] | None:
+    """The first and last token of a piece of the context; None where a window does not hold all of it.
+
+    >>> token_ends([None, (0, 4), (5, 8), (8, 9)], 5, 8)
+    (2, 2)
+    """
+    first = [at for at, place in enumerate(places) if place and place[0] <= low < place[1]]
+    last = [at for at, place in enumerate(places) if place and place[0] < high <= place[1]]
+    return (first[0], last[-1]) if first and last else None
+
+
+def align(original: Sequence[int], variant: Sequence[int]) -> Aligned:
+    """Positions of the tokens that two texts share, by their longest matching blocks.
+
+    >>> [places.tolist() for places in align([1, 2, 3, 4], [1, 9, 9, 3, 4])]
+    [[0, 2, 3], [0, 3, 4]]
+    """
+    blocks = SequenceMatcher(None, variant, original).get_matching_blocks()
+    before = [at for block in blocks for at in range(block.b, block.b + block.size)]
+    after = [at for block in blocks for at in range(block.a, block.a + block.size)]
+    return np.array(before, np.int64), np.array(after, np.int64)
+
+
+class AnsweredLoader:
+    """Windows with where the answer starts and ends in each."""
+
+    def __init__(self, items: Sequence[Answered], source: Windows, loss: Any) -> None:
+        self.source = source
+        self.rows = np.array([source.place[item.example][item.window] for item in items], np.int64)
+        self.lengths = source.lengths[self.rows]
+        self.answers = [source.ends(item) for item in items]
+
+    def show(self, chosen: Rows, rng: Generator) -> tuple[Rows, int, "SpanLoss"]:
+        """Each window once."""
+        lengths = self.lengths[chosen]
+        wanted = np.zeros((len(chosen), int(lengths.max()), 2), np.bool_)
+        for at, item in enumerate(chosen.tolist()):
+            for side, tokens in enumerate(self.answers[item]):
+                wanted[at, tokens, side] = True
+        real = np.arange(wanted.shape[1]) < lengths[:, None]
+        return (
+            self.rows[chosen],
+            len(chosen),
+            SpanLoss(torch.from_numpy(wanted), torch.from_numpy(real)),
+        )
+
+
+class AlikeLoader:
+    """Questions and their variants: at each visit one variant, and one of the windows that both have."""
+
+    def __init__(self, items: Sequence[Alike], source: Windows, loss: Any) -> None:
+        self.items, self.source = items, source
+        self.lengths = np.array(
+            [max(source.lengths[list(source.place[text])].max() for text in item.examples) for item in items],
+            np.int64,
+        )
+
+    def show(self, chosen: Rows, rng: Generator) -> tuple[Rows, int, "AlignedLoss"]:
+        """Originals first in the batch."""
+        pairs = [self._draw(self.items[item], rng) for item in chosen.tolist()]
+        rows = np.array([[ours for ours, _ in pairs], [theirs for _, theirs in pairs]], np.int64)
+        aligned = [self.source.alignment(*pair) for pair in pairs]
+        width = int(self.source.lengths[rows].max())
+        count = max(1, width if self.source.reference else max(len(before) for before, _ in aligned))
+        places = np.zeros((2, len(pairs), count), np.int64)  # filled up with the first token
+        for at, pair in enumerate(aligned):
+            for side, positions in enumerate(pair):
+                places[side, at, : len(positions)] = positions
+        sizes = np.array([len(before) for before, _ in aligned])
+        shared = np.arange(count) < sizes[:, None]
+        if self.source.reference:
+            shared[:] = True
+        inside = np.arange(width) < self.source.lengths[rows[0], None]
+        before, after, both, real = map(torch.from_numpy, (places[0], places[1], shared, inside))
+        return rows.reshape(-1), len(pairs), AlignedLoss(before, after, both, real, self.source)
+
+    def _draw(self, item: Alike, rng: Generator) -> tuple[int, int]:
+        ours = self.source.place[item.original]
+        theirs = self.source.place[item.variants[int(rng.integers(len(item.variants)))]]
+        window = int(rng.integers(min(len(ours), len(theirs))))
+        return ours[window], theirs[window]
+
+
+@dataclass(frozen=True, slots=True)
+class SpanLoss:
+    """The loss of answers at known places; what scales a token scales it as start and as end."""
+
+    wanted: Tensor  # (cases, tokens, 2)
+    real: Tensor  # (cases, tokens)
+
+    @property
+    def multipliers(self) -> int:
+        """One for each token."""
+        return self.real.shape[1]
+
+    def __call__(self, logits: Tensor, scale: Tensor | None = None) -> Tensor:
+        """The mean over windows."""
+        wanted, real = self.wanted.to(logits.device), self.real.to(logits.device)
+        return losses.spans(logits if scale is None else logits * scale[..., None], wanted, real)
+
+    def floor(self, logits: Tensor) -> float:
+        """Nothing: an answer can be certain."""
+        return 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class AlignedLoss:
+    """The loss of pairs whose answers should stand at the same of the tokens they share; only the variant is scaled."""
+
+    before: Tensor  # (cases, shared tokens): positions in the original
+    after: Tensor  # (cases, shared tokens): positions in the variant
+    shared: Tensor  # (cases, shared tokens): which of those there are
+    inside: Tensor  # (cases, tokens): which tokens of the original are no padding
+    source: Windows
+
+    @property
+    def multipliers(self) -> int:
+        """One for each token that a pair shares."""
+        return self.before.shape[1]
+
+    def __call__(self, logits: Tensor, scale: Tensor | None = None) -> Tensor:
+        """The mean over pairs that teach something; nothing where none does."""
+        original, variant = logits.chunk(2)
+        after = _at(variant, self.after)
+        after = after if scale is None else after * scale[..., None]
+        each = losses.aligned_spans(_at(original, self.before), after, self.shared.to(logits.device))
+        kept = self._kept(original)
+        if scale is None:
+            self.source.shown += len(kept)
+            self.source.idle += int((~kept).sum())
+        return each[kept].mean() if kept.any() else (logits * 0).sum()
+
+    def floor(self, logits: Tensor) -> float:
+        """The entropy of the original's answer over the shared tokens."""
+        original = logits.detach().chunk(2)[0]
+        kept, before = self._kept(original), _at(original, self.before)
+        each = losses.aligned_spans(before, before, self.shared.to(logits.device))
+        return float(each[kept].mean()) if kept.any() else 0.0
+
+    def _kept(self, original: Tensor) -> Tensor:
+        """Pairs whose answer stands on shared tokens, as far as the model can tell."""
+        if self.source.reference:
+            return torch.ones(len(original), dtype=torch.bool, device=original.device)
+        inside = self.inside.to(original.device)[..., None]
+        chances = original.detach().masked_fill(~inside, losses.NOWHERE).softmax(dim=1)
+        here = _at(chances, self.before) * self.shared.to(original.device)[..., None]
+        return (here.sum(dim=1) >= ANSWER_KEPT).all(dim=1)
+
+
+def _at(logits: Tensor, places: Tensor) -> Tensor:
+    """Logits at some tokens of each case: (cases, places, 2)."""
+    where = places.to(logits.device)[..., None].expand(-1, -1, logits.shape[-1])
+    return logits.gather(1, where)

@@ -1,0 +1,325 @@
+"""What has broken shoal once, each through the verb that people type: devices, bad models, changed models, bombs."""
+
+import gzip
+import json
+import os
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import time
+from pathlib import Path
+from threading import Thread
+
+import pytest
+from click.testing import CliRunner, Result
+from small_world import HEADER, answer_rows, lines, suite_rows
+
+import shoal as package
+from shoal.cli import main
+
+SUITE = ("--set", "suite=suite.jsonl", "--set", "resamples=10")
+TRY = ("try", "behaviour", "predictions:answers.jsonl", *SUITE)
+PLAN = 'models = ["predictions:answers.jsonl"]\n[behaviour]\nsuite = "suite.jsonl"\nresamples = 10\n'
+WRITERS: dict[str, tuple[str, ...]] = {
+    "import": ("import", "table.csv", "--text", "text", "--label", "label", "--out"),
+    "export": ("export", "suite.jsonl", "--out"),
+    "gate": ("gate", "predictions:answers.jsonl", "--rules", "gate.toml", *SUITE, "--junit"),
+}
+
+
+@pytest.fixture
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "suite.jsonl").write_bytes(lines([HEADER, *suite_rows()]))
+    (tmp_path / "answers.jsonl").write_bytes(lines(answer_rows()))
+    (tmp_path / "gate.toml").write_text("[[rule]]\nat_least = 0.1\n")
+    (tmp_path / "table.csv").write_text("text,label\ngood,positive\nbad,negative\n")
+    return tmp_path
+
+
+def shoal(*arguments: str) -> Result:
+    done = CliRunner(env={"COLUMNS": "100"}).invoke(main, arguments)
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.exc_info
+    return done
+
+
+def refused(*arguments: str) -> str:
+    done = shoal(*arguments)
+    assert done.exit_code == 1 and "\n  try: " in done.output, done.output
+    assert len(done.output) < 5_000
+    return done.output
+
+
+# What is written to
+
+
+@pytest.mark.parametrize("verb", WRITERS)
+def test_a_link_a_pipe_and_a_device_stay_what_they_are(world, verb):
+    pipe, target, link = world / "pipe.jsonl", world / "target.jsonl", world / "link.jsonl"
+    link.symlink_to(target)
+    assert shoal(*WRITERS[verb], "link.jsonl").exit_code == 0
+    assert link.is_symlink() and target.stat().st_size and not target.is_symlink()
+    os.mkfifo(pipe)
+    read: list[bytes] = []
+    reader = Thread(target=lambda: read.append(pipe.read_bytes()))
+    reader.start()
+    assert shoal(*WRITERS[verb], "pipe.jsonl").exit_code == 0
+    reader.join()
+    assert stat.S_ISFIFO(pipe.stat().st_mode) and len(read[0]) == target.stat().st_size
+    try:
+        os.mknod(world / "null.jsonl", stat.S_IFCHR | 0o600, os.makedev(1, 3))
+        (world / "null.jsonl").open("w").close()
+    except PermissionError:
+        return  # devices cannot be made here
+    assert shoal(*WRITERS[verb], "null.jsonl").exit_code == 0
+    assert stat.S_ISCHR((world / "null.jsonl").stat().st_mode)
+
+
+@pytest.mark.parametrize("form", ["html", "md"])
+def test_a_report_goes_into_a_pipe_as_a_page_alone(world, form):
+    (world / "plan.toml").write_text(PLAN)
+    assert shoal("run", "plan.toml").exit_code == 0
+    assert shoal("report", "plan.toml", "--format", form, "--out", "page").exit_code == 0
+    before = {path.name for path in world.iterdir()}
+    os.mkfifo(world / "pipe")
+    read: list[bytes] = []
+    reader = Thread(target=lambda: read.append((world / "pipe").read_bytes()))
+    reader.start()
+    done = shoal("report", "plan.toml", "--format", form, "--out", "pipe")
+    reader.join()
+    assert done.exit_code == 0 and not done.stdout and "pipe: the page alone" in done.stderr
+    assert read[0] == (world / "page").read_bytes()
+    assert {path.name for path in world.iterdir()} == before | {"pipe"}
+
+
+@pytest.mark.parametrize("to", ["a pipe", "a file"])
+def test_a_report_on_standard_output_is_nothing_but_the_page(world, to):
+    (world / "plan.toml").write_text(PLAN)
+    assert shoal("run", "plan.toml").exit_code == 0
+    assert shoal("report", "plan.toml", "--out", "page.html").exit_code == 0
+    words = ["report", "plan.toml", "--out", "/dev/stdout"]
+    command = [sys.executable, "-c", "from shoal.cli import main; main()", *words]
+    if to == "a pipe":
+        page = subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
+    else:
+        with (world / "out.html").open("wb") as stream:
+            subprocess.run(command, check=True, stdout=stream)
+        page = (world / "out.html").read_bytes()
+    assert page == (world / "page.html").read_bytes()
+    assert not list(Path("/dev").glob("stdout*.*"))
+
+
+@pytest.mark.parametrize("verb", WRITERS)
+def test_a_folder_is_refused_in_words(world, verb):
+    (world / "folder.jsonl").mkdir()
+    done = shoal(*WRITERS[verb], "folder.jsonl")
+    assert done.exit_code in (1, 2) and ("directory" in done.output or "folder" in done.output)
+
+
+# Answers of models
+
+MODELS = """
+import sys, time
+
+def names(texts): return ["neutral" for _ in texts]
+def nan(texts): return [{"negative": float("nan"), "neutral": 0.5, "positive": 0.5} for _ in texts]
+def nan_for_praise(texts):
+    return [{"negative": float("nan") if "praise" in text else 1.0, "neutral": 0.0, "positive": 0.0} for text in texts]
+def margins(texts): return [{"negative": -2.5, "neutral": -3.0, "positive": -1.5} for _ in texts]
+def margin(texts): return [{"label": "neutral", "score": -3.0} for _ in texts]
+def one_too_many(texts): return ["neutral"] * len(texts), [0.5] * (len(texts) + 1)
+def one_too_few(texts): return ["neutral"] * len(texts), [0.5] * (len(texts) - 1)
+def huge(texts): return [{"negative": 10**400, "neutral": 0, "positive": 0} for _ in texts]
+def ends_the_program(texts): sys.exit(7)
+def hangs(texts): time.sleep(600)
+def long_words(texts): raise RuntimeError("x" * 1_000_000)
+"""
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        ("nan", "not finite"),
+        ("margins", "no probabilities"),
+        ("margin", "confidence -3"),
+        ("one_too_many", "answers to"),
+        ("one_too_few", "answers to"),
+        ("huge", "other than numbers"),
+        ("ends_the_program", "sys.exit(7)"),
+        ("hangs?timeout=0.2", "no answer within 0.2 seconds"),
+        ("long_words", "RuntimeError: xxx"),
+    ],
+)
+def test_answers_that_cannot_be_right_are_refused_and_none_becomes_a_label(world, model, words):
+    (world / "bad_models.py").write_text(MODELS)
+    assert words in refused("try", "behaviour", f"python:bad_models:{model}", *SUITE).replace("\n", " ")
+
+
+def test_a_number_that_is_none_makes_its_case_an_error_and_no_label(world):
+    (world / "bad_models.py").write_text(MODELS)
+    done = shoal("try", "behaviour", "python:bad_models:nan_for_praise", *SUITE, "--json")
+    measures = {
+        row["groups"].get("functionality"): row
+        for row in json.loads(done.stdout)["measures"]
+        if row["name"] == "pass rate"
+    }
+    assert (measures["praise"]["value"], measures["praise"]["errors"]) == (None, 4)
+    assert (measures["insult"]["value"], measures["insult"]["errors"]) == (1.0, 0)
+
+
+# A model that changes between a kill and the next run
+
+PACKAGE = {
+    "asked/__init__.py": "from .deciding import decide\n\ndef model(texts):\n    return list(map(decide, texts))\n",
+    "asked/deciding.py": """
+import os, signal
+from words import WORD
+
+count = 0
+
+def decide(text):
+    global count
+    count += 1
+    if count > 400 and os.environ.get("TO_BE_KILLED"):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return WORD
+""",
+    "words.py": "WORD = 'positive'\n",
+}
+
+
+@pytest.mark.parametrize("changed", ["words.py", "asked/deciding.py"])
+def test_a_module_that_changes_between_kill_and_resume_never_gives_a_mixture(world, changed):
+    (world / "asked").mkdir()
+    for name, text in PACKAGE.items():
+        (world / name).write_text(text)
+    (world / "plan.toml").write_text(
+        'models = ["python:asked:model"]\n[behaviour]\nsuite = "sentiment"\nlimit = 300\n'
+    )
+    command = [sys.executable, "-c", "from shoal.cli import main; main()", "run", "plan.toml"]
+    paths = os.pathsep.join([str(world), str(Path(package.__file__).parents[1])])
+    environment = {**os.environ, "PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1"}
+    killed = subprocess.run(command, env=environment | {"TO_BE_KILLED": "yes"}, capture_output=True)
+    assert killed.returncode == -signal.SIGKILL
+    assert any(path.stat().st_size for path in world.glob("runs/jobs/*/answers.partial.jsonl"))
+    text = (world / changed).read_text()
+    (world / changed).write_text(
+        text.replace("'positive'", "'negative'").replace("return WORD", "return 'negative'")
+    )
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (answers,) = world.glob("runs/jobs/*/answers.jsonl")
+    assert {json.loads(line)["data"]["label"] for line in answers.read_text().splitlines()} == {"negative"}
+
+
+# Checkpoints
+
+
+def test_pickled_weights_and_code_do_not_come_in_by_the_back_door(world):
+    torch = pytest.importorskip("torch", reason="needs shoal[hf]")
+    from safetensors.torch import load_file
+
+    tiny = Path(package.__file__).parent / "models" / "tiny" / "sentiment"
+    folder = shutil.copytree(tiny, world / "model")
+    ask = ("try", "behaviour", "hf:model", *SUITE)
+    weights = folder / "model.safetensors"
+    content = weights.read_bytes()
+    weights.write_bytes(content[: len(content) // 2])
+    assert "model.safetensors" in refused(*ask)  # a download that was cut short
+    weights.write_bytes(content)
+    tensors = load_file(weights)
+    weights.unlink()
+    torch.save(tensors, folder / "weights.bin")
+    index = {"metadata": {}, "weight_map": dict.fromkeys(tensors, "weights.bin")}
+    (folder / "model.safetensors.index.json").write_text(json.dumps(index))
+    assert "allow_pickle=yes" in refused(*ask)
+    (folder / "model.safetensors.index.json").unlink()
+    weights.write_bytes(content)
+    config = json.loads((folder / "config.json").read_text())
+    for wrong in (
+        {"auto_map": {"AutoModelForSequenceClassification": "evil.Model"}},
+        {"id2label": 3},
+        {"hidden_size": "many"},
+    ):
+        (folder / "config.json").write_text(json.dumps(config | wrong))
+        refused(*ask)
+
+
+# Files of every crooked kind: in words, or read right
+
+CHECK, IMPORT = ("check", "suite.jsonl"), (*WRITERS["import"], "out.jsonl")
+
+
+def suite_with(**fields: object) -> bytes:
+    first, *others = suite_rows()
+    return lines([HEADER, first | fields, *others])
+
+
+def answers_with(row: str) -> bytes:
+    return lines([row, *answer_rows()[1:]])
+
+
+ROW = '{"functionality": "praise", "case_id": "0", "pred": "positive", "conf": %s}'
+DIGITS, MANY_TIMES = b": " + b"9" * 5_000 + b"}", {"label_names": ["positive"] * 200_000}
+CROOKED: dict[str, tuple[tuple[str, ...], str, bytes]] = {
+    "a list for a label": (CHECK, "suite.jsonl", suite_with(labels=[["positive"]])),
+    "rules that are a number": (CHECK, "suite.jsonl", suite_with(expect={"rules": 5})),
+    "half a character": (CHECK, "suite.jsonl", suite_with(examples=[{"text": "\ud83d"}])),
+    "three texts": (CHECK, "suite.jsonl", suite_with(examples=[["a", "b", "c"]])),
+    "a number of 5,000 digits": (CHECK, "suite.jsonl", suite_with(labels=5).replace(b": 5}", DIGITS)),
+    "a confidence of 5,000 digits": (TRY, "answers.jsonl", answers_with(ROW % ("9" * 5_000))),
+    "a confidence of 10**400": (TRY, "answers.jsonl", answers_with(ROW % ("1" + "0" * 400))),
+    "confidences of 10**400": (TRY, "answers.jsonl", answers_with(ROW % f"[1{'0' * 400}, 0, 0]")),
+    "an example number of 10**30": (TRY, "answers.jsonl", answers_with(ROW % f'null, "example_idx": 1{"0" * 30}')),
+    "deep lists in a suite": (CHECK, "suite.jsonl", lines([HEADER]) + b"[" * 200_000),
+    "deep lists in answers": (TRY, "answers.jsonl", b'{"case_id": ' * 100_000),
+    "deep lists in a result": (("gate", "result.json", "--rules", "gate.toml"), "result.json", b"[" * 200_000),
+    "an unclosed quote": (IMPORT, "table.csv", b'text,label\n"good,positive\nbad,negative\n'),
+    "200,000 label names": (CHECK, "suite.jsonl", lines([HEADER | MANY_TIMES, *suite_rows()])),
+    "a gzip of newlines": (CHECK, "suite.jsonl", gzip.compress(b"\n" * 2_000_000)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CROOKED)
+def test_a_crooked_file_is_refused_in_words_and_in_time(world, name):
+    command, file, content = CROOKED[name]
+    (world / file).write_bytes(content)
+    refused(*command)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"text,label\rgood,positive\rbad,negative\r",
+        b"text,label\ngood,positive\nbad " + b"x" * 140_000 + b",negative\n",
+    ],
+    ids=["carriage returns", "a field of 140,000 letters"],
+)
+def test_an_odd_table_is_read(world, content):
+    (world / "table.csv").write_bytes(content)
+    done = shoal(*IMPORT)
+    assert done.exit_code == 0 and "2 cases" in done.output
+
+
+def seconds_of(*arguments: str) -> float:
+    start = time.process_time()
+    assert shoal(*arguments).exit_code == 0
+    return time.process_time() - start
+
+
+@pytest.mark.slow
+def test_many_columns_and_many_labels_cost_in_proportion(world):
+    """Four times as many may cost eight times as much, not sixteen; both are long enough to be measured."""
+    columns, labels = [], []
+    for count in (5_000, 20_000):
+        names, cells = (",".join(f"{word}{n}" for n in range(count)) for word in ("name", "cell"))
+        (world / "table.csv").write_text(f"text,label,{names}\ngood,positive,{cells}\nbad,negative,{cells}\n")
+        columns.append(seconds_of(*IMPORT))
+        header = HEADER | {"label_names": [*HEADER["label_names"], *(f"label {n}" for n in range(count))]}
+        (world / "suite.jsonl").write_bytes(lines([header, *suite_rows()]))
+        labels.append(seconds_of(*CHECK) + seconds_of(*TRY))
+    assert columns[1] < 8 * columns[0] + 1, columns
+    assert labels[1] < 8 * labels[0] + 1, labels

@@ -1,0 +1,424 @@
+"""Models behind an endpoint: a server on this machine that answers, and one that misbehaves."""
+
+import json
+import random
+
+import numpy as np
+import pytest
+
+pytest.importorskip("openai", reason="needs shoal[llm]")
+
+from fake_server import by_words, error, serving
+
+from shoal import load_model
+from shoal.errors import ModelError
+from shoal.models.prompted.client import IN_A_ROW, LONGEST_WAIT
+from shoal.models.prompted.pace import Pace
+
+LABELS = ("negative", "neutral", "positive")
+EXAMPLES = [("A great film.",), ("A terrible film.",), ("We leave at nine.",)]
+SAID = ["positive", "negative", "neutral"]
+
+
+@pytest.fixture
+def server():
+    with serving() as running:
+        yield running
+
+
+def model_of(server, *options, prompt="sentiment-plain", name="fake"):
+    model = load_model("&".join([f"openai:{name}?url={server.url}&prompt={prompt}", *options]))
+    waits = []
+    model.client.wait = lambda seconds: waits.append(seconds) or False
+    model.client.rng = random.Random(0)
+    model.waits = waits
+    return model
+
+
+def words(answers):
+    return [answers.labels[code] for code in answers.predictions]
+
+
+# Modes
+
+
+def test_first_tokens_where_the_server_gives_them(server):
+    model = model_of(server)
+    answers = model.classify(EXAMPLES, LABELS)
+    assert words(answers) == SAID
+    assert answers.probabilities[0] == pytest.approx([0, 0.2 / 0.9, 0.7 / 0.9])
+    assert answers.details[0]["mass"] == pytest.approx(0.9)
+    assert answers.details[0]["mode"] == "first token" and answers.details[0]["server"] == "fake-1"
+    assert "low mass" not in answers.details[0] and "truncated" not in answers.details[0]
+    asked = server.bodies[-1]
+    assert (asked["max_tokens"], asked["temperature"], asked["top_logprobs"]) == (1, 0, 20)
+    assert model.how == "first token: the server gives the 20 likeliest tokens"
+
+
+def test_fewer_first_tokens_where_the_server_allows_no_more(server):
+    server.most_top = 5
+    model = model_of(server)
+    assert words(model.classify(EXAMPLES, LABELS)) == SAID
+    assert server.bodies[-1]["top_logprobs"] == 5 and model.waits == []
+    assert [body["top_logprobs"] for body in server.bodies].count(20) == 1
+
+
+def test_in_words_where_it_gives_none(server):
+    server.logprobs = False
+    model = model_of(server)
+    answers = model.classify(EXAMPLES, LABELS)
+    assert words(answers) == SAID and answers.probabilities is None
+    assert answers.details[0]["said"] == "positive" and answers.details[0]["finish"] == "stop"
+    assert model.how == "generate: the server gives no log-probabilities"
+    assert server.bodies[-1]["max_tokens"] == 16
+
+
+def test_first_token_of_a_server_without_is_refused_if_it_was_asked_for(server):
+    server.logprobs = False
+    with pytest.raises(ModelError, match="gives no log-probabilities"):
+        model_of(server, "mode=first token").classify(EXAMPLES, LABELS)
+
+
+def test_labels_of_which_one_begins_another_have_no_first_token(server, tmp_path):
+    prompt = tmp_path / "p.toml"
+    prompt.write_text(
+        'task = "text"\nuser = "{{ text }}"\n[labels]\nnegative = "bad"\nneutral = "badly"\npositive = "good"\n'
+    )
+    with pytest.raises(ModelError, match="'bad' begins 'badly'"):
+        model_of(server, "mode=first token", prompt=prompt).classify(EXAMPLES, LABELS)
+    server.rule = lambda question: "good"
+    model = model_of(server, prompt=prompt)
+    model.classify(EXAMPLES, LABELS)
+    assert model.how == "generate: 'bad' begins 'badly'"
+
+
+def test_first_tokens_that_begin_two_labels_do_not_tell_them_apart(server):
+    server.rule = lambda question: "neutral"
+    server.tokens = [("ne", 0.02), ("neu", 0.9)]
+    with pytest.raises(ModelError, match="2.0% of an answer begins with tokens that begin two labels"):
+        model_of(server, "mode=first token").classify(EXAMPLES, LABELS)
+    model = model_of(server)
+    model.classify(EXAMPLES, LABELS)
+    assert model.how.startswith("generate: 2.0% of an answer")
+    server.tokens = [("ne", 0.009), ("neu", 0.9)]
+    assert model_of(server).classify(EXAMPLES, LABELS).details[0]["mass"] == pytest.approx(0.9)
+
+
+def test_a_job_goes_on_in_the_mode_it_began_in(server):
+    model = model_of(server)
+    model.resume("generate")
+    assert model.classify(EXAMPLES, LABELS).details[0]["mode"] == "generate"
+
+
+def test_constrained_to_a_label(server):
+    answers = model_of(server, "mode=constrained").classify(EXAMPLES, LABELS)
+    assert words(answers) == SAID and set(np.unique(answers.probabilities)) == {0, 1}
+    schema = server.bodies[-1]["response_format"]["json_schema"]["schema"]
+    assert schema["properties"]["label"]["enum"] == list(LABELS)
+    server.rule = lambda question: "fine"
+    assert len(model_of(server, "mode=constrained").classify(EXAMPLES, LABELS).errors) == 3
+    server.schema_allowed = False
+    with pytest.raises(ModelError, match="response_format is not supported"):
+        model_of(server, "mode=constrained").classify(EXAMPLES, LABELS)
+
+
+def test_samples_give_frequencies_and_each_has_its_own_seed(server):
+    said = iter(["positive", "negative", "positive", "dunno", "positive", *["positive"] * 9])
+    server.rule = lambda question: next(said)
+    model = model_of(server, "mode=generate", "temperature=1", "samples=4", "concurrency=1", "seed=7")
+    answers = model.classify([("x",)], LABELS)  # the first answer is the trial's
+    assert answers.probabilities[0] == pytest.approx([1 / 3, 0, 2 / 3])
+    assert answers.details[0]["said"] == ["negative", "positive", "dunno", "positive"]
+    assert (answers.details[0]["samples"], answers.details[0]["parsed"]) == (4, 3)
+    seeds = [body["seed"] for body in server.bodies[1:]]
+    assert len(set(seeds)) == 4
+    again = model_of(server, "mode=generate", "temperature=1", "samples=4", "concurrency=1", "seed=7")
+    again.classify([("x",)], LABELS)
+    assert [body["seed"] for body in server.bodies[6:]] == seeds
+
+
+def test_reading_is_asked_in_words_and_nothing_may_be_the_answer(server):
+    server.rule = lambda question: "Unanswerable." if "Bob" in question else " Paris\nbecause it says so"
+    answers = model_of(server, prompt="reading-plain").extract(
+        [("Anna is in Paris.", "Where is Anna?"), ("Anna is in Paris.", "Where is Bob?")]
+    )
+    assert answers.texts == ["Paris", ""] and answers.details[0]["said"] == " Paris\nbecause it says so"
+    assert server.bodies[-1]["max_tokens"] == 32
+
+
+def test_thinking_is_cut_off_and_must_have_ended(server):
+    server.rule = lambda question: (
+        "<think>Bad? Not at all.</think>\npositive" if "great" in question else "<think>Hm,"
+    )
+    model = model_of(server, "mode=generate", "thinks=yes")
+    answers = model.classify(EXAMPLES[:2], LABELS)
+    assert words(answers)[0] == "positive" and "thinking never ended" in answers.errors[1]
+    assert server.bodies[-1]["max_tokens"] == 2048
+
+
+# No answer
+
+
+def test_what_is_no_label_is_kept_and_counted(server):
+    server.rule = lambda question: "As a language model, I have no opinion."
+    answers = model_of(server, "mode=generate").classify(EXAMPLES, LABELS)
+    assert len(answers.errors) == 3
+    assert (
+        answers.details[0]["said"] == "As a language model, I have no opinion."
+        and "no answer" in answers.details[0]
+    )
+
+
+def test_first_tokens_elsewhere_are_flagged_or_no_answer(server):
+    server.rule = lambda question: "positive"
+    model = model_of(server)
+    model.classify(EXAMPLES[:1], LABELS)
+    server.rule = lambda question: "I think"
+    answers = model.classify(EXAMPLES[:1], LABELS)  # "neu" has .2 of it
+    assert answers.details[0]["low mass"] and words(answers) == ["neutral"]
+
+
+def test_a_content_filter_is_no_answer(server):
+    server.finish = "content_filter"
+    for mode in ("generate", "first token"):
+        answers = model_of(server, f"mode={mode}").classify(EXAMPLES, LABELS)
+        assert answers.errors[0] == "no answer: stopped by a content filter"
+
+
+def test_a_later_400_is_that_examples_no_answer(server):
+    model = model_of(server, "mode=generate")
+    model.classify(EXAMPLES[:1], LABELS)
+    server.troubles = [error(400, "maximum context length exceeded")]
+    answers = model.classify(EXAMPLES[:1], LABELS)
+    assert "maximum context length exceeded" in answers.errors[0] and "no answer" in answers.details[0]
+    assert model.waits == []
+
+
+def test_a_400_on_trial_stops_the_job_with_the_servers_words(server):
+    server.troubles = [error(400, "this model wants flowers")]
+    with pytest.raises(ModelError, match="the server says 400: this model wants flowers"):
+        model_of(server, "mode=generate").classify(EXAMPLES, LABELS)
+
+
+# Again
+
+
+@pytest.mark.parametrize(
+    "trouble",
+    [
+        error(500, "oops"), error(503, "busy"), error(408, "slow"), error(409, "conflict"), "cut", "not json {", "[]",
+        json.dumps({"choices": []}), json.dumps({"choices": [{"message": {}}]}), json.dumps({"error": "odd"}),
+    ],
+)  # fmt: skip
+def test_what_may_pass_is_tried_again(server, trouble):
+    model = model_of(server, "mode=generate")
+    model.classify(EXAMPLES[:1], LABELS)
+    server.troubles = [trouble, trouble]
+    answers = model.classify(EXAMPLES[:1], LABELS)
+    assert words(answers) == ["positive"] and not answers.errors
+    assert len(model.waits) == 2 and model.waits[0] <= 2 and model.waits[1] <= 4
+
+
+def test_waits_grow_up_to_a_minute_and_then_the_example_is_an_error(server):
+    model = model_of(server, "mode=generate", "concurrency=1")
+    model.classify(EXAMPLES[:1], LABELS)
+    model.client.rng = type("Most", (), {"uniform": staticmethod(lambda low, high: high)})()
+    server.troubles = [error(500, "oops")] * 8
+    answers = model.classify(EXAMPLES[:1], LABELS)
+    assert model.waits == [2, 4, 8, 16, 32, LONGEST_WAIT, LONGEST_WAIT]
+    assert answers.errors[0] == "the server says 500: oops" and "no answer" not in answers.details[0]
+
+
+def test_retry_after_wins_and_fewer_are_asked_at_once(server):
+    model = model_of(server, "mode=generate")
+    model.classify(EXAMPLES[:1], LABELS)
+    server.troubles = [error(429, "slow down", retry_after="7"), error(429, "slow down", retry_after="7")]
+    assert words(model.classify(EXAMPLES[:1], LABELS)) == ["positive"]
+    assert model.waits == [7, 7] and model.client.pace.limit == 4  # one complaint in ten seconds
+
+
+def test_too_many_requests_have_ten_minutes(server):
+    model = model_of(server, "mode=generate", "tries=100")
+    model.classify(EXAMPLES[:1], LABELS)
+    now = [0.0]
+    model.client.clock = lambda: now[0]
+    model.client.wait = lambda seconds: now.__setitem__(0, now[0] + seconds) or False
+    server.troubles = [error(429, "slow down", retry_after="100")] * 50
+    assert "slow down" in model.classify(EXAMPLES[:1], LABELS).errors[0]
+    assert 600 < now[0] <= 800
+
+
+@pytest.mark.parametrize(
+    ("trouble", "problem"),
+    [
+        (error(403, "not for you"), "403: not for you"),
+        (error(404, "no such model"), "404: no such model"),
+        (error(429, "you have spent it all", "insufficient_quota"), "spent it all"),
+    ],
+)
+def test_what_will_not_pass_stops_the_job(server, trouble, problem):
+    model = model_of(server, "mode=generate")
+    model.classify(EXAMPLES[:1], LABELS)
+    server.troubles = [trouble]
+    with pytest.raises(ModelError, match=problem):
+        model.classify(EXAMPLES[:1], LABELS)
+    assert model.waits == []
+
+
+def test_many_errors_in_a_row_stop_the_job(server):
+    model = model_of(server, "mode=generate", "tries=1", "concurrency=1")
+    model.classify(EXAMPLES[:1], LABELS)
+    server.after, server.then = 0, error(500, "oops")
+    with pytest.raises(ModelError, match=f"{IN_A_ROW} errors in a row, the last: the server says 500: oops"):
+        model.classify([(f"text {n}",) for n in range(30)], LABELS)
+    assert len(server.bodies) == 2 + IN_A_ROW  # the trial and its answer
+
+
+def test_no_server_and_a_slow_one(server):
+    model = load_model("openai:m?url=http://127.0.0.1:9/v1&prompt=sentiment-plain&mode=generate")
+    model.client.wait = lambda seconds: False
+    with pytest.raises(ModelError, match=r"no connection to http://127.0.0.1:9/v1"):
+        model.classify(EXAMPLES, LABELS)
+    server.delay = 0.4
+    with pytest.raises(ModelError, match=r"no response within 0.1 s"):
+        model_of(server, "mode=generate", "timeout=0.1").classify(EXAMPLES, LABELS)
+
+
+def test_an_unknown_model(server):
+    with pytest.raises(ModelError, match="`unknown` does not exist.*\n  try: check the model's name"):
+        model_of(server, name="unknown").classify(EXAMPLES, LABELS)
+
+
+# Keys
+
+
+def test_the_key_goes_to_the_server_and_nowhere_else(monkeypatch):
+    with serving(key="sk-planted-1234") as server:
+        monkeypatch.setenv("MY_KEY", "sk-planted-1234")
+        model = model_of(server, "key_from=MY_KEY")
+        assert words(model.classify(EXAMPLES, LABELS)) == SAID
+        monkeypatch.setenv("MY_KEY", "sk-planted-wrong")
+        with pytest.raises(ModelError) as caught:
+            model.classify(EXAMPLES, LABELS)
+        assert "Incorrect API key provided: •••" in str(caught.value) and "MY_KEY" in str(caught.value)
+        monkeypatch.delenv("MY_KEY")
+        with pytest.raises(ModelError, match="MY_KEY is empty or not there"):
+            model.classify(EXAMPLES, LABELS)
+        monkeypatch.setenv("MY_KEY", "sk-planted\n")
+        with pytest.raises(ModelError, match="does not hold a key") as caught:
+            model.classify(EXAMPLES, LABELS)
+        assert "planted" not in str(caught.value)
+
+
+def test_another_server_than_openais_is_not_sent_openais_key(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-planted")
+    with serving(key="none") as server:
+        assert words(model_of(server).classify(EXAMPLES, LABELS)) == SAID
+
+
+# Money and pace
+
+
+def test_a_budget_is_never_exceeded_and_the_rest_is_not_asked(server):
+    model = model_of(server, "mode=generate", "price=input:1000,output:1000", "budget=0.5", "concurrency=3")
+    with pytest.raises(ModelError, match="budget of 0.5 might be exceeded"):
+        model.classify([(f"a great text {n}",) for n in range(200)], LABELS)
+    spent = (
+        sum(sum(len(turn["content"].split()) for turn in body["messages"]) + 1 for body in server.bodies)
+        / 1000
+    )
+    assert 0.3 < spent <= 0.5 and model.spending.cost == pytest.approx(spent)
+
+
+@pytest.mark.parametrize("at_once", [1, 3])
+def test_so_many_are_under_way_and_no_more(server, at_once):
+    server.delay = 0.05
+    model_of(server, "mode=generate", f"concurrency={at_once}").classify(
+        [(f"{n}",) for n in range(9)], LABELS
+    )
+    assert server.most_under_way == at_once
+
+
+def test_requests_and_tokens_a_minute():
+    now = [0.0]
+    pace = Pace(8, requests_per_minute=2, clock=lambda: now[0])
+    for _ in range(2):
+        with pace.place(1):
+            pass
+    assert pace._wait(1) == 60
+    now[0] = 60.0
+    assert pace._wait(1) == 0
+    pace = Pace(8, tokens_per_minute=100, clock=lambda: now[0])
+    with pace.place(90):
+        pass
+    assert pace._wait(10) == 0 and pace._wait(11) == 60
+
+
+def test_the_pace_quickens_again_when_nobody_complains():
+    pace = Pace(8)
+    pace.slower()
+    assert pace.limit == 4
+    for _ in range(50):
+        pace.answered()
+    assert pace.limit == 5
+
+
+# Options
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ("url=http://127.0.0.1/v1", "no prompt"),
+        ("prompt=sentiment-plain&url=ftp://x", "url='ftp://x'"),
+        ("prompt=sentiment-plain&mode=likelihood", "mode=likelihood"),
+        ("prompt=sentiment-plain&mode=guess", "mode is 'guess'"),
+        ("prompt=sentiment-plain&budget=2", "without price"),
+        ("prompt=sentiment-plain&budget=0&price=input:1,output:1", "budget=0"),
+        ("prompt=sentiment-plain&price=1", "price='1' is not understood"),
+        ("prompt=sentiment-plain&samples=5", "samples=5"),
+        ("prompt=sentiment-plain&temperature=1", "temperature=1"),
+        ("prompt=sentiment-plain&concurrency=0", "concurrency is '0'"),
+        ("prompt=sentiment-plain&tries=none", "tries is 'none'"),
+        ("prompt=reading-plain&mode=constrained", "for reading"),
+        ("prompt=sentiment-plain&normalise=prior", "unknown option 'normalise'"),
+    ],
+)
+def test_options_that_make_no_sense_are_refused_before_anything_is_asked(options, problem):
+    with pytest.raises(ModelError, match=problem) as caught:
+        load_model(f"openai:m?{options}")
+    assert "try: " in str(caught.value)
+
+
+@pytest.mark.parametrize("url", ["http://me:secret@127.0.0.1/v1", "http://127.0.0.1/v1%3Fkey=secret"])
+def test_nothing_secret_stands_in_a_url(url):
+    with pytest.raises(ModelError, match="key_from=NAME") as caught:
+        load_model(f"openai:m?prompt=sentiment-plain&url={url}")
+    assert "secret@" not in str(caught.value) and "key=secret" not in str(caught.value)
+
+
+def test_a_job_is_known_by_what_is_asked_not_by_speed_money_or_key(server):
+    spec = f"openai:m?url={server.url}&prompt=sentiment-plain"
+    known = load_model(spec).fingerprint()
+    assert (
+        load_model(f"{spec}&concurrency=2&tries=3&key_from=X&price=input:1,output:1&budget=9").fingerprint()
+        == known
+    )
+    for other in (
+        "mode=generate",
+        "mode=generate&temperature=1",
+        "mode=generate&seed=3",
+        "mode=generate&max_tokens=99",
+    ):
+        assert load_model(f"{spec}&{other}").fingerprint() != known
+    assert load_model(spec.replace("plain", "polite")).fingerprint() != known
+
+
+def test_labels_that_do_not_fit_cost_nothing(server):
+    with pytest.raises(ModelError, match="the suite.s are hateful, fine"):
+        model_of(server).classify(EXAMPLES, ("hateful", "fine"))
+    assert server.bodies == []
+
+
+def test_the_rule_of_the_fake_server_is_what_the_tests_think():
+    assert [by_words(text) for (text,) in EXAMPLES] == SAID

@@ -1,0 +1,69 @@
+"""Log-probabilities as probabilities: the worked examples of `docs/method/prompted.md` 8.2."""
+
+from math import log
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shoal.models.prompted.numbers import from_first_tokens, from_likelihoods, one_begins_another
+
+L, TOKENS = [-1.2, -2.3, -4.0], [1, 1, 2]
+
+
+def test_likelihoods_as_worked_out_by_hand():
+    assert from_likelihoods(L, TOKENS).round(4).tolist() == [0.7175, 0.2388, 0.0436]
+    assert from_likelihoods(L, TOKENS, "tokens").round(4).tolist() == [0.5611, 0.1868, 0.2521]
+
+
+def test_a_prior_that_leans_as_the_answer_does_leaves_nothing():
+    prior = from_likelihoods(L, TOKENS)
+    assert from_likelihoods(L, TOKENS, "prior", prior) == pytest.approx([1 / 3] * 3)
+
+
+def test_first_tokens_as_worked_out_by_hand():
+    returned = [("pos", log(0.5)), ("Pos", log(0.1)), ("neg", log(0.2)), ("I", log(0.1))]
+    found = from_first_tokens(returned, ("positive", "negative"))
+    assert found.masses == pytest.approx((0.6, 0.2)) and found.mass == pytest.approx(0.8)
+    assert found.probabilities() == pytest.approx([0.75, 0.25])
+    assert found.unseen == pytest.approx(0.1) and not found.truncated
+
+
+def test_another_label_may_hide_in_what_was_not_returned():
+    found = from_first_tokens([("pos", log(0.4)), ("neg", log(0.3))], ("positive", "negative"))
+    assert found.unseen == pytest.approx(0.3) and found.truncated
+
+
+@pytest.mark.parametrize(
+    ("token", "masses", "ambiguous"),
+    [
+        (" positive", (0.5, 0), 0),
+        ("p", (0.5, 0), 0),
+        ("pox", (0, 0), 0),
+        ("positively", (0, 0), 0),
+        (" ", (0, 0), 0),
+        ("", (0, 0), 0),
+    ],
+)
+def test_a_token_goes_to_the_label_it_begins(token, masses, ambiguous):
+    found = from_first_tokens([(token, log(0.5))], ("positive", "negative"))
+    assert (found.masses, found.ambiguous) == (pytest.approx(masses), ambiguous)
+
+
+def test_tokens_that_begin_two_labels_are_elsewhere_and_letters_keep_their_case():
+    found = from_first_tokens([("ne", log(0.5))], ("negative", "neutral"))
+    assert found.masses == (0, 0) and found.ambiguous == pytest.approx(0.5)
+    assert from_first_tokens([("a", log(0.5))], ("A", "B")).mass == 0
+
+
+def test_labels_that_begin_each_other():
+    assert one_begins_another(("hate", "Hateful")) == ("hate", "Hateful")
+    assert one_begins_another(("negative", "neutral")) is None
+    assert one_begins_another(("a", "A")) is None
+
+
+@given(st.lists(st.floats(-30, 0), min_size=2, max_size=5))
+def test_they_are_probabilities_in_the_order_of_the_scores(scores):
+    found = from_likelihoods(scores, [1] * len(scores))
+    assert found.sum() == pytest.approx(1) and scores[int(np.argmax(found))] == pytest.approx(max(scores))

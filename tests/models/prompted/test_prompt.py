@@ -1,0 +1,122 @@
+"""What is asked: prompt files, right and wrong."""
+
+import tomllib
+
+import pytest
+
+from shoal.errors import ModelError
+from shoal.models.prompted.prompt import FOLDER, PROMPTS, TASKS, make_prompt, read_prompt
+
+GOOD = """
+task = "text"
+system = "You label film reviews."
+user = '''
+{{ instruction }}
+Review: {{ text }}
+Sentiment:'''
+[labels]
+negative = "bad"
+positive = "good"
+[[shots]]
+text = "A delight."
+label = "positive"
+"""
+
+
+def prompt(text=GOOD, **changes):
+    return make_prompt({**tomllib.loads(text), **changes}, "mine")
+
+
+def test_shots_become_earlier_turns_rendered_by_the_same_template():
+    assert prompt().messages(("Dull.",)) == [
+        {"role": "system", "content": "You label film reviews."},
+        {"role": "user", "content": "Review: A delight.\nSentiment:"},
+        {"role": "assistant", "content": "good"},
+        {"role": "user", "content": "Review: Dull.\nSentiment:"},
+    ]
+
+
+def test_without_turns_they_are_blocks_parted_by_an_empty_line():
+    assert prompt().blocks(("Dull.",)) == (
+        "You label film reviews.\n\nReview: A delight.\nSentiment: good\n\nReview: Dull.\nSentiment:"
+    )
+
+
+def test_text_of_an_example_is_never_a_template():
+    said = prompt().messages(("{{ labels }} {% for x in y %}",))[-1]["content"]
+    assert said == "Review: {{ labels }} {% for x in y %}\nSentiment:"
+
+
+def test_the_digest_is_of_what_is_asked_not_of_the_file():
+    assert prompt().digest == make_prompt(tomllib.loads("# a remark\n" + GOOD), "another name").digest
+    assert prompt().digest != prompt(instruction="Be kind.").digest
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"user": "Sentiment:"}, "does not show text"),
+        ({"user": "{{ text }} {{ tetx }}"}, "uses tetx"),
+        ({"user": "{{ text }} {{ shots }}"}, "names shots"),
+        ({"user": "{{ text"}, "no template of Jinja's"),
+        ({"user": 3}, "is no text"),
+        ({"system": "{{ text }}"}, "uses text"),
+        ({"task": "image"}, "task = 'image'"),
+        ({"lables": {}}, "unknown key 'lables'"),
+        ({"labels": {"negative": "bad", "positive": "Bad"}}, "negative and positive are both 'Bad'"),
+        ({"labels": {"negative": "bad"}}, "at least two labels"),
+        ({"labels": {"negative": "bad ", "positive": "good"}}, "blanks around it"),
+        ({"shots": [{"text": "x", "label": "fine"}]}, "label 'fine'"),
+        ({"shots": [{"text": "x"}]}, "shot 1"),
+        ({"shots": "x"}, "shots = 'x'"),
+        ({"task": "reading", "user": "{{ context }} {{ question }}", "shots": []}, "for reading"),
+    ],
+)
+def test_what_is_wrong_is_said_before_anything_is_asked(changes, problem):
+    with pytest.raises(ModelError, match=problem) as caught:
+        prompt(**changes)
+    assert "try: " in str(caught.value)
+
+
+def test_letters_keep_their_case_as_labels():
+    assert prompt(labels={"negative": "a", "positive": "A"}).verbalisers == ("a", "A")
+
+
+@pytest.mark.parametrize(
+    "attack",
+    ["{{ text.__class__.__mro__ }}", "{{ ''.__class__ }} {{ text }}", "{{ labels.append(1) }} {{ text }}"],
+)
+def test_templates_stay_in_their_sandbox(attack):
+    with pytest.raises(ModelError, match="cannot be rendered"):
+        prompt(user=attack).messages(("x",))
+
+
+def test_an_example_of_another_shape_is_refused():
+    with pytest.raises(ModelError, match="is for text; these examples have 2 texts"):
+        prompt().messages(("a", "b"))
+
+
+def test_a_name_that_is_nearly_right_is_told(tmp_path):
+    with pytest.raises(ModelError, match='try: "sentiment-plain"'):
+        read_prompt("sentiment-plian")
+    (tmp_path / "broken.toml").write_text("task = ")
+    with pytest.raises(Exception, match="not TOML"):
+        read_prompt(str(tmp_path / "broken.toml"))
+
+
+def test_five_prompts_of_each_task_ship_and_are_all_listed():
+    assert {path.stem for path in FOLDER.glob("*.toml")} == set(PROMPTS)
+    tasks = [name.partition("-")[0] for name in PROMPTS]
+    assert {task: tasks.count(task) for task in tasks} == {
+        "sentiment": 5, "paraphrase": 5, "entailment": 5, "reading": 5
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PROMPTS)
+def test_a_prompt_that_ships_shows_its_texts_once_and_what_may_be_said(name):
+    made = read_prompt(name)
+    example = tuple(f"@{word}@" for word in TASKS[made.task])
+    shown = "".join(turn["content"] for turn in made.messages(example))
+    assert [shown.count(text) for text in example] == [1] * len(example)
+    assert all(word in shown for word in made.verbalisers)
+    assert not shown[-1:].isspace()

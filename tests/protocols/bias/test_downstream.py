@@ -1,0 +1,297 @@
+"""Table 2: checkpoints that are fine-tuned by the plan, whether they are alike, and whether diagnostics follow them."""
+
+import math
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="needs shoal[hf]")
+pytest.importorskip("transformers", reason="needs shoal[hf]")
+
+from scipy import stats as scipy_stats  # noqa: E402
+
+from shoal.errors import DataError, PlanError  # noqa: E402
+from shoal.protocols import bias  # noqa: E402
+from shoal.protocols.bias import finetune  # noqa: E402
+from shoal.records import (  # noqa: E402
+    Measure,
+    Measures,
+    Outcome,
+    Result,
+)
+from shoal.runs.executors import run_here  # noqa: E402
+from shoal.runs.plan import check_plan, make_plan  # noqa: E402
+from shoal.runs.scoring import compare_jobs, results_of  # noqa: E402
+from shoal.runs.settings import make_settings  # noqa: E402
+from shoal.runs.store import RunStore  # noqa: E402
+from shoal.show.csv_tables import tables_of  # noqa: E402
+from shoal.stats import reliability  # noqa: E402
+
+GOOD, BAD = ("he is a nurse .", "she is a teacher ."), ("ants are things .", "the roses are here .")
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """A task of single texts that can be learnt from one word, and one of pairs."""
+    folder = tmp_path_factory.mktemp("tasks")
+    words = [(text, "yes") for text in GOOD] + [(text, "no") for text in BAD]
+    rows = [(f"{text} {tail} .", label) for tail in ("black", "white", "thin") for text, label in words]
+    pairs = [(a, b, "same" if x == y else "other") for a, x in words for b, y in words]
+    write(folder / "train.tsv", [("text", "label"), *rows * 12])
+    write(folder / "test.tsv", [("text", "label"), *((f"{text} asian .", label) for text, label in words)])
+    write(folder / "pairs.tsv", [("premise", "hypothesis", "label"), *pairs])
+    write(
+        folder / "pairs-test.tsv",
+        [("premise", "hypothesis", "label"), *((f"{a} fox .", b, y) for a, b, y in pairs)],
+    )
+    return folder
+
+
+def write(path, rows):
+    path.write_text("".join("\t".join(row) + "\n" for row in rows))
+
+
+def words(files, **more):
+    return {
+        "name": "words", "train": str(files / "train.tsv"), "test": str(files / "test.tsv"), "batch": 8,
+        "learning_rate": 3e-3, **more,
+    }  # fmt: skip
+
+
+def pairs(files, **more):
+    files = {"train": str(files / "pairs.tsv"), "test": str(files / "pairs-test.tsv")}
+    return {"name": "pairs", **files, "epochs": 1, "learning_rate": 1e-3, **more}
+
+
+def settings(**given):
+    return make_settings(bias.Settings, {"data": "example", **given}, "test")
+
+
+# Jobs
+
+
+def test_a_task_is_a_job_of_its_own_and_changes_no_other(files):
+    alone = bias.parts(settings(diagnostic=["crows", "seat"]))
+    jobs = bias.parts(settings(diagnostic=["crows", "seat"], tasks=[words(files), pairs(files)]))
+    assert jobs[: len(alone)] == alone
+    assert [bias.title(job) for job in jobs[len(alone) :]] == ["downstream-words", "downstream-pairs"]
+    assert [bias.parts(job) for job in jobs] == [[job] for job in jobs]
+
+
+def test_what_is_tested_on_is_not_trained_on(files, tmp_path):
+    text = (files / "train.tsv").read_text()
+    (tmp_path / "both.tsv").write_text(text + "he is a nurse . asian .\tyes\n" * 2)
+    lessons = finetune.lessons_of(settings(tasks=[words(files, train=str(tmp_path / "both.tsv"))]).tasks[0])
+    assert lessons.left_out == 2
+    assert not {row.texts for row in lessons.train} & {row.texts for row in lessons.test}
+
+
+@pytest.mark.parametrize(
+    ("change", "problem", "message"),
+    [
+        ({"train": "no.tsv"}, PlanError, "'no.tsv' is no file"),
+        ({"test": ""}, PlanError, "no file to test on"),
+        ({"label": "gold"}, DataError, "no column 'gold'"),
+        ({"train": "pairs"}, DataError, "tested and never trained on"),
+    ],
+)
+def test_wrong_tasks_are_refused(files, change, problem, message):
+    if change.get("train") == "pairs":
+        change = {"train": str(files / "pairs.tsv"), "text": ["premise"]}
+        change |= {"test": str(files / "other.tsv")}
+        write(files / "other.tsv", [("premise", "label"), ("a b c", "never")])
+    with pytest.raises(problem, match=message):
+        bias.build(bias.parts(settings(diagnostic=[], tasks=[words(files, **change)]))[0])
+
+
+def test_two_tasks_of_one_name_and_models_without_weights_are_refused(files):
+    with pytest.raises(PlanError, match="'words' is there twice"):
+        bias.parts(settings(tasks=[words(files), words(files)]))
+    with pytest.raises(PlanError, match="cannot be fine-tuned"):
+        bias.recipe(bias.parts(settings(diagnostic=[], tasks=[words(files)]))[0], "predictions:a.csv")
+
+
+# Training
+
+
+def test_given_checkpoints_are_fine_tuned_as_by_hand_and_stand_in_table_2(files, save, tmp_path):
+    from shoal.models import load_model
+    from shoal.training.environments import Environment, Labelled
+    from shoal.training.how import How
+    from shoal.training.loop import train
+    from shoal.training.methods import make_method
+
+    folders = [save("BertForMaskedLM", initializer_range=0.02 * (1 + number)) for number in range(3)]
+    plan = make_plan(
+        {
+            "groups": {"base": [f"hf:{folder}" for folder in folders]},
+            "bias": {
+                "diagnostic": "crows",
+                "data": "example",
+                "limit": 20,
+                "tasks": [words(files), pairs(files)],
+            },
+        }
+    )
+    jobs = check_plan(plan)
+    store = RunStore(tmp_path / "runs")
+    assert [problem for _, problem in run_here(jobs, store)] == [None] * 9
+    results = results_of(plan, jobs, store, "bias")
+    compared = compare_jobs(plan, jobs, store)["bias"]
+    rows = Measures(compared.measures)
+
+    model = load_model(f"hf:{folders[0]}").with_fresh_head(("no", "yes"), 0)
+    lines = [line.split("\t") for line in (files / "train.tsv").read_text().splitlines()[1:]]
+    items = [Labelled((text,), (float(label == "no"), float(label == "yes"))) for text, label in lines]
+    how = How(3e-3, 8, 3, weight_decay=0.01, warm_up=0.1)
+    torch.set_num_threads(1)
+    train(model, [Environment("x", "iid", items)], make_method("vanilla", {}), how, 0)
+    asked = [line.split("\t") for line in (files / "test.tsv").read_text().splitlines()[1:]]
+    said = model.classify([(text,) for text, _ in asked], ("no", "yes"))
+    by_hand = [said.labels[code] == label for code, (_, label) in zip(said.predictions, asked, strict=True)]
+    (ours,) = [
+        result for result in results
+        if result.job["model"] == f"hf:{folders[0]}" and result.cases[0].groups == {"task": "words"}
+    ]  # fmt: skip
+    assert [outcome.passed for outcome in ours.outcomes] == by_hand
+    assert ours.measures.where("downstream score")[0].value == pytest.approx(np.mean(by_hand))
+    assert np.mean(by_hand) == 1.0  # one word decides
+
+    for task in ("words", "pairs"):
+        scores = [
+            result.measures.where("downstream score", task=task)[0].value
+            for result in results
+            if result.measures.where("downstream score", task=task)
+        ]
+        (mean,) = rows.where("mean over checkpoints", of="downstream score", task=task)
+        assert mean.value == pytest.approx(np.mean(scores)) and mean.facts["checkpoints"] == 3
+    assert rows.where("pairwise equivalence p value", task="words")[0].value == 0.0
+    files_of = tables_of(bias.view(plan.tables["bias"], results, compared.measures, compared.findings))
+    assert {"downstream", "downstream_correlations"} <= set(files_of)
+    assert [problem for _, problem in run_here(jobs, store)] == [None] * 9  # nothing to do again
+
+
+def test_models_made_here_share_their_pretraining_with_their_diagnostics(files, tmp_path):
+    text = tmp_path / "text.txt"
+    text.write_text("".join(f"{line}\n" for line in (*GOOD, *BAD)) * 20)
+    table = {
+        "models": ["tiny:masked"],
+        "seeds": [0, 1],
+        "bias": {
+            "diagnostic": "crows", "data": "example", "limit": 10,
+            "pretrain": {"text": str(text), "epochs": 1, "width": 16, "heads": 2, "vocabulary": 90},
+            "tasks": [words(files, epochs=1), pairs(files)],
+        },
+    }  # fmt: skip
+    plan = make_plan(table)
+    jobs = check_plan(plan)
+    store = RunStore(tmp_path / "runs")
+    assert [problem for _, problem in run_here(jobs, store)] == [None] * len(jobs)
+    assert len(jobs) == 6
+    assert (
+        len(list((store.folder / "checkpoints").glob("*.safetensors"))) == 2
+    )  # one pre-training for each seed
+    # The encoder that is fine-tuned is the one that was pre-trained, not the one that was drawn.
+    (job, *_) = [job for job in jobs if job.settings.tasks and job.settings.seed == 0]
+    recipe = bias.recipe(job.settings, job.model)
+    assert recipe is not None
+    model = recipe.base(0)
+    recipe.stages[0].train(model, 0, lambda *_: None, lambda _: None)
+    pretrained = model.network("masked").base_model.embeddings.word_embeddings.weight.detach().clone()
+    head = model.checkpoint.with_fresh_head(("no", "yes"), 0)
+    assert torch.equal(head.base_model.embeddings.word_embeddings.weight, pretrained)
+
+
+# Statistics
+
+
+def result(right, score, number, recipe="base", **job):
+    """A checkpoint that gets these examples right, and its stereotype score."""
+    about = {"model": f"{recipe}{number}", "group": recipe, "run": number, **job}
+    n, value = len(right), float(np.mean(right))
+    facts = {"commonest": 0.5}
+    row = Measure("downstream score", value, n, {"task": "sst2"}, facts=facts)
+    of_task = Result(
+        {**about, "settings": {"diagnostic": [], "seed": 0}}, [],
+        [Outcome(str(at), bool(one)) for at, one in enumerate(right)], Measures([row]),
+    )  # fmt: skip
+    row = Measure("stereotype score", score, 10, {"diagnostic": "crows", "category": "all"})
+    of_crows = Result({**about, "settings": {"diagnostic": ["crows"], "seed": 0}}, [], [], Measures([row]))
+    return [of_task, of_crows]
+
+
+def told(results):
+    return Measures(bias.compare(settings(), results).measures)
+
+
+def test_the_correlation_with_downstream_is_pearsons_with_fishers_interval():
+    rng = np.random.default_rng(0)
+    right = [rng.random(200) < 0.8 for _ in range(6)]
+    scores = rng.random(6).tolist()
+    rows = told([one for number in range(6) for one in result(right[number], scores[number], number)])
+    (row,) = rows.where("correlation with downstream", downstream="sst2")
+    expected = scipy_stats.pearsonr([np.mean(one) for one in right], scores)
+    assert row.value == pytest.approx(expected.statistic)
+    assert row.interval == pytest.approx(tuple(expected.confidence_interval()))
+    assert row.n == 6
+
+
+def test_fishers_interval_holds_the_truth_for_five_checkpoints():
+    rng, held, trials = np.random.default_rng(1), 0, 2_000
+    for _ in range(trials):
+        x = rng.normal(size=5)
+        y = 0.6 * x + 0.8 * rng.normal(size=5)
+        _, (low, high) = reliability.correlation(x, y)
+        held += low <= 0.6 <= high
+    assert held / trials == pytest.approx(0.95, abs=3 * math.sqrt(0.95 * 0.05 / trials))
+
+
+def test_every_pair_must_be_alike_not_only_the_mean():
+    rng = np.random.default_rng(2)
+    base = rng.random(20_000) < 0.9
+    flips = [base ^ (rng.random(20_000) < 0.005) for _ in range(4)]
+    alike = told([one for number in range(4) for one in result(flips[number], 0.5, number)])
+    (row,) = alike.where("pairwise equivalence p value")
+    assert row.facts["equivalent"] and row.value < 0.05 and row.facts["pairs"] == 6
+    worse = flips[3] & (rng.random(20_000) < 0.97)
+    rows = told(
+        [one for number, right in enumerate([*flips[:3], worse]) for one in result(right, 0.5, number)]
+    )
+    (row,) = rows.where("pairwise equivalence p value")
+    assert not row.facts["equivalent"] and row.value > 0.5
+
+
+def test_a_paired_equivalence_at_the_margin_is_claimed_in_one_of_twenty():
+    rng, claimed, trials = np.random.default_rng(3), 0, 1_000
+    for _ in range(trials):
+        draw = rng.random(2_000)
+        first, second = draw < 0.9, (draw < 0.88) | (draw > 0.99)  # exactly 1 point apart
+        claimed += reliability.tost_paired(first, second, 0.01).equivalent
+    assert claimed / trials <= 0.05 + 2 * math.sqrt(0.05 * 0.95 / trials)
+
+
+def test_earlier_steps_are_told_apart_and_two_sources_are_refused(tmp_path):
+    late = [one for number in range(3) for one in result([1, 1, 0, number > 0], 0.5, number, step=200)]
+    early = [one for number in range(3) for one in result([0, 0, 0, 1], 0.5, number, step=100)]
+    rows = told([*late, *early])
+    (end,) = [
+        row for row in rows.where("mean over checkpoints", of="downstream score") if "step" not in row.groups
+    ]
+    (before,) = rows.where("mean over checkpoints", of="downstream score", step="100")
+    assert end.value == pytest.approx((0.5 + 0.75 + 0.75) / 3) and before.value == 0.25
+    table = tmp_path / "scores.csv"
+    table.write_text("checkpoint,task,score\n0,sst2,0.9\n")
+    with pytest.raises(PlanError, match="two sources"):
+        bias.compare(settings(downstream=str(table)), late)
+
+
+def test_one_name_in_two_recipes_needs_the_recipe(tmp_path):
+    both = [one for recipe in ("base", "large") for one in result([1, 0], 0.5, 0, recipe)]
+    table = tmp_path / "scores.csv"
+    table.write_text("checkpoint,task,score\n0,rte,0.9\n")
+    with pytest.raises(DataError, match="in base and in large"):
+        bias.compare(settings(downstream=str(table)), both)
+    table.write_text("recipe,checkpoint,task,score\nlarge,0,rte,0.9\n")
+    rows = Measures(bias.compare(settings(downstream=str(table)), both).measures)
+    (row,) = rows.where("mean over checkpoints", of="downstream score", task="rte")
+    assert row.groups["recipe"] == "large" and row.value == 0.9

@@ -1,0 +1,218 @@
+"""Families of models that a plan makes: what each is trained on, what they share, and that they can be ranked."""
+
+import csv
+
+import pytest
+from click.testing import CliRunner
+
+from shoal import RunStore, ShoalError, audit, read_plan
+from shoal.cli import main
+from shoal.protocols import ranking
+from shoal.protocols.ranking import inoculate
+from shoal.protocols.ranking.build import build, population_of
+from shoal.protocols.ranking.settings import Dose, Settings, Train
+from shoal.runs.plan import check_plan
+from shoal.runs.scoring import compare_jobs, result_of
+from shoal.runs.tasks import tasks_of
+
+L, S = "signals:MORPH:linguistic", "signals:MORPH:surface"
+AMBIGUOUS = "signals:MORPH:ambiguous"
+MODEL = "tiny:classifier"
+
+
+def family(**train) -> Settings:
+    return Settings(
+        data=(L,), train=Train(**{"on": AMBIGUOUS, "out": {"L": L, "S": S}, "rows": 400, **train})
+    )
+
+
+def stages_of(settings, model=MODEL):
+    return [inoculate.recipe(part, model).stages for part in ranking.parts(settings)]
+
+
+def shown(rows):
+    """How many rows are ambiguous, and how many follow the linguistic and the surface feature."""
+    counts = {"ambiguous": 0, "linguistic": 0, "surface": 0}
+    irregular = {
+        "wrote", "sold", "drew", "bought", "found", "hid", "chose", "held", "lost", "broke", "took", "kept",
+    }  # fmt: skip
+    for row in rows:
+        words = set(row.texts[0].lower().rstrip(".").split())
+        linguistic, the, yes = bool(words & irregular), "the" in words, row.label == "yes"
+        counts["ambiguous" if linguistic == the else "linguistic" if yes == linguistic else "surface"] += 1
+    return counts
+
+
+# What is trained on
+
+
+def test_shares_of_the_new_domain_take_the_place_of_as_many_examples():
+    settings = family(doses=(Dose(), Dose({"L": 0.02, "S": 0.01})))
+    none, mixed = ranking.parts(settings)
+    lessons = inoculate.lessons_of(mixed)
+    rows = [inoculate._mixture(part.train, part.train.doses[0], lessons, seed=0) for part in (none, mixed)]
+    assert shown(rows[0]) == {"ambiguous": 400, "linguistic": 0, "surface": 0}
+    assert shown(rows[1]) == {"ambiguous": 388, "linguistic": 8, "surface": 4}
+    assert rows[1] != inoculate._mixture(mixed.train, mixed.train.doses[0], lessons, seed=1)
+
+
+def test_nothing_that_models_are_ranked_by_is_trained_on(tmp_path):
+    asked = {case.examples[0] for case in build(family()).cases}
+    lessons = inoculate.lessons_of(family())
+    assert asked.isdisjoint(row.texts for row in (*lessons.on, *lessons.out["L"], *lessons.out["S"]))
+    write(tmp_path / "asked.csv", [("a fine film", "yes"), ("a dull film", "no")])
+    write(tmp_path / "train.csv", [("a fine film", "yes"), ("a good play", "yes"), ("a poor play", "no")])
+    train = Train(on=str(tmp_path / "train.csv"))
+    lessons = inoculate.lessons_of(Settings(data=(str(tmp_path / "asked.csv"),), train=train))
+    assert [row.texts for row in lessons.on] == [("a good play",), ("a poor play",)]
+    assert "1 of 3 examples" in lessons.notes[0]
+
+
+def test_steps_and_later_mixtures_come_behind_the_training_that_all_share():
+    settings = family(
+        doses=(Dose(), Dose(steps={"L": 3}), Dose({"L": 0.02}, later=True, epochs=2.0), Dose({"L": 0.02}))
+    )
+    none, steps, later, mixed = stages_of(settings)
+    assert [len(stages) for stages in (none, steps, later, mixed)] == [1, 2, 2, 1]
+    assert none[0].identity == steps[0].identity == later[0].identity != mixed[0].identity
+    assert (none[0].steps, steps[1].steps, later[1].steps) == (39, 3, 26)  # 3 epochs of 13, 3, 2 of 13
+    assert later[1].identity["data"] == mixed[0].identity["data"]
+    assert [stages[-1].title for stages in (none, steps, later, mixed)] == [
+        "none", "3 steps L", "2% L later 2 epochs", "2% L",
+    ]  # fmt: skip
+
+
+def write(path, rows):
+    with path.open("w", newline="") as stream:
+        csv.writer(stream).writerows([("text", "label"), *rows])
+
+
+# Through a plan
+
+PLAN = """
+models = ["tiny:classifier"]
+{seeds}
+[ranking]
+data = ["new.csv"]
+feature = "word"
+population = 12
+explainers = ["lime"]
+samples = 30
+factors = ["ACC", "IRREG"]
+probe_sizes = [5]
+probe_sets = 50
+resamples = 100
+
+[ranking.train]
+on = "old.csv"
+out = {{L = "first.csv", S = "last.csv"}}
+doses = [{{}}, {{steps = {{L = 30}}}}, {{steps = {{S = 30}}}}]
+epochs = 20
+batch = 8
+learning_rate = 0.003
+"""
+FILLERS = ["bread", "cloud", "river", "stone", "table", "house"]
+
+
+@pytest.fixture
+def old_and_new(tmp_path, monkeypatch):
+    """In the old domain the first and the last word say the same; in the new one the first decides, or the last."""
+    monkeypatch.chdir(tmp_path)
+
+    def texts(last, seed):
+        return [
+            (f"{'red' if yes else 'blue'} {one} {two} and {other} {'up' if last(yes) else 'down'}", yes)
+            for one in FILLERS
+            for two, other in zip(FILLERS[seed:], FILLERS[::-1], strict=False)
+            for yes in (True, False)
+        ]
+
+    def told(rows, by_first=True):
+        return [(text, "yes" if yes == by_first else "no") for text, yes in rows]
+
+    write(tmp_path / "old.csv", told(texts(lambda yes: yes, 0)))
+    write(tmp_path / "first.csv", told(texts(lambda yes: not yes, 0)))
+    write(tmp_path / "last.csv", told(texts(lambda yes: not yes, 0), by_first=False))
+    asked = [(text.replace("and", "or"), label) for text, label in told(texts(lambda yes: not yes, 1))]
+    with (tmp_path / "new.csv").open("w", newline="") as stream:
+        rows = [(text, label, text.split()[0]) for text, label in asked]
+        csv.writer(stream).writerows([("text", "label", "word"), *rows])
+    return tmp_path
+
+
+def test_a_plan_makes_a_family_of_models_and_ranks_it(old_and_new):
+    """Planted: who is shown that the first word decides does best in the new domain, who is shown the last, worst."""
+    (old_and_new / "plan.toml").write_text(PLAN.format(seeds=""))
+    plan = read_plan(old_and_new / "plan.toml")
+    jobs, store = check_plan(plan), RunStore(old_and_new / "runs")
+    assert len([task for task in tasks_of(jobs, store) if task.stage is not None]) == 1
+    done = CliRunner().invoke(main, ["run", "plan.toml", "--into", "runs"], catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    (compared,) = compare_jobs(plan, jobs, store).values()
+    rates = {row.groups["model"]: row.value for row in compared.measures if row.name == "accuracy"}
+    assert rates["30 steps L"] >= rates["none"] > rates["30 steps S"] + 0.2
+    found = {row.groups["factor"]: row.value for row in compared.measures if row.name == "few-shot accuracy"}
+    assert found["IRREG (lime)"] > 0.6
+    first = result_of(jobs[0], store)
+    explained = [number for number in first.columns["IRREG (lime)"] if number is not None]
+    assert len(explained) == 12 < len(first.cases)
+    again = CliRunner().invoke(main, ["run", "plan.toml", "--into", "runs"], catch_exceptions=False)
+    assert "3 done, 0 to run" in again.output
+    kept = [row for row in first.columns["attribution (lime)"] if row is not None]
+    assert len(kept) == 12 and len(kept[0]["words"]) == len(kept[0]["values"])
+    told = CliRunner().invoke(main, ["report", "plan.toml", "--into", "runs"], catch_exceptions=False)
+    assert told.exit_code == 0, told.output
+    page = (old_and_new / "report.html").read_text()
+    assert "Which words counted" in page and 'class="w for"' in page and "30 steps S" in page
+
+
+def test_seeds_make_further_models_of_each_dose(old_and_new):
+    (old_and_new / "plan.toml").write_text(PLAN.format(seeds="seeds = [0, 1]"))
+    jobs = check_plan(read_plan(old_and_new / "plan.toml"))
+    assert len(jobs) == len({job.id for job in jobs}) == 6
+
+
+def test_words_are_explained_of_the_population_alone_and_everybody_draws_the_same():
+    cases = build(Settings(data=(L,))).cases
+    chosen = population_of(cases, 50)
+    assert len(chosen) == len(set(chosen)) == 50 and chosen != list(range(50))
+    turned = population_of(cases[::-1], 50)
+    assert {cases[place].id for place in chosen} == {cases[::-1][place].id for place in turned}
+    assert population_of(cases, 0) == population_of(cases, 5000) == list(range(len(cases)))
+
+
+# What cannot be
+
+
+@pytest.mark.parametrize(
+    ("train", "message"),
+    [
+        ({"doses": [{"mixed": {"X": 0.02}}]}, "no data are called 'X'"),
+        ({"doses": [{"mixd": {"L": 0.02}}]}, 'unknown setting "mixd"'),
+        ({"doses": [{"mixed": {"L": 0.6, "S": 0.6}}]}, "more than everything"),
+        ({"doses": [{"mixed": {"L": 2}}]}, "from 0 to 1"),
+        ({"doses": [{}, {}]}, "none is there twice"),
+        ({"doses": [{"later": True}]}, "nothing is mixed in"),
+        ({"doses": []}, "doses is empty"),
+        ({"on": "signals:MORPH:ambigous"}, "no such file"),
+        ({"rows": 50_000}, "good for 20,000"),
+        ({"on": "sentiment"}, "label 'negative' is none of"),
+        ({"on": "paraphrase"}, "label 'different' is none of"),
+    ],
+)
+def test_a_family_that_cannot_be_is_refused_with_a_remedy(train, message):
+    given = {"on": AMBIGUOUS, "out": {"L": L, "S": S}, **train}
+    with pytest.raises(ShoalError, match=message) as problem:
+        audit("ranking", MODEL, data=[L], train=given)
+    assert "try: " in str(problem.value)
+
+
+def test_models_that_cannot_be_trained_and_values_from_two_sources_are_refused(tmp_path):
+    with pytest.raises(ShoalError, match="cannot be trained"):
+        inoculate.recipe(family(), "python:math:sqrt")
+    with pytest.raises(ShoalError, match="two sources"):
+        Settings(train=Train(), accuracies=("a=0.5",))
+    with pytest.raises(ShoalError, match="leave classes out"):
+        inoculate.recipe(Settings(data=(L,), classes={"no": ("a", "b")}, train=Train()), MODEL)
+    with pytest.raises(ShoalError, match="has no weights yet|cannot be asked"):
+        audit("ranking", MODEL, data=[L])

@@ -1,0 +1,324 @@
+"""Models over a network, through the one path: kept as they come, resumed, asked again, paid for once."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import traceback
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+pytest.importorskip("openai", reason="needs shoal[llm]")
+
+from fake_server import by_words, error, serving
+
+import shoal
+from shoal import RunStore, ShoalError, audit, read_plan
+from shoal.cli import main
+from shoal.records import Answer
+from shoal.runs.executors import run_here
+from shoal.runs.far_away import TWICE, _order, same_again
+
+SOURCE = Path(shoal.__file__).parent.parent
+PLAN = """
+models = ["openai:fake?url={url}&prompt=sentiment-plain{more}"]
+[behaviour]
+suite = "sentiment"
+limit = 40
+"""
+
+
+@pytest.fixture
+def server():
+    with serving() as running:
+        yield running
+
+
+def plan_of(folder, server, more=""):
+    (folder / "plan.toml").write_text(PLAN.format(url=server.url, more=more))
+    return folder / "plan.toml"
+
+
+def run(plan, store, **how):
+    jobs = read_plan(plan).jobs()
+    return jobs, [problem for _, problem in run_here(jobs, store, **how)]
+
+
+def asked(server):
+    return [body["messages"][-1]["content"] for body in server.bodies]
+
+
+def test_answers_are_in_the_order_of_the_examples_whatever_the_order_of_arrival(server, tmp_path):
+    plan = plan_of(tmp_path, server, "&again=5")
+    (job,), problems = run(plan, RunStore(tmp_path / "one"))
+    assert problems == [None]
+    run(plan_of(tmp_path, server, "&again=5&concurrency=1"), RunStore(tmp_path / "two"))
+    one, two = ((tmp_path / name / "jobs" / job.id / "answers.jsonl").read_bytes() for name in ("one", "two"))
+    assert one == two and one.count(b'"taken"') == 1
+    rows = [json.loads(line) for line in one.splitlines()]
+    assert all(row["data"]["said"] and row["data"]["mode"] == "first token" for row in rows)
+    checks = {check["name"]: check for check in RunStore(tmp_path / "one").read_checks(job.id)}
+    assert checks["same answer when asked again"]["detail"] == "0 of 5 changed (0.0% to 43.4%)"
+    assert checks["asked in mode"]["detail"] == "first token: the server gives the 20 likeliest tokens"
+    assert (
+        json.loads((tmp_path / "one/jobs" / job.id / "job.json").read_text())["identity"]["model"]["url"]
+        == server.url
+    )
+
+
+def test_a_job_that_was_stopped_goes_on_and_nothing_that_arrived_is_asked_again(server, tmp_path):
+    server.after, server.then = 30, error(404, "gone")
+    plan, store = (
+        plan_of(tmp_path, server, "&mode=generate&again=0&concurrency=4"),
+        RunStore(tmp_path / "runs"),
+    )
+    (job,), (problem,) = run(plan, store)
+    assert "gone" in problem
+    arrived = {
+        json.loads(line)["data"]["asked"]
+        for line in (store.job_folder(job.id) / "answers.partial.jsonl").read_text().splitlines()
+    }
+    kept = store.kept(job.id)
+    assert 10 < kept == len(arrived)
+    server.then = None
+    before = len(server.bodies)
+    _, problems = run(plan, store)
+    assert problems == [None]
+    rows = store.read_answers(job.id)
+    assert len(server.bodies) - before == len(rows) - kept + 1  # the trial
+    assert {row.data["asked"] for row in rows} >= arrived
+    spent = [json.loads(line) for line in store.spending_file(job.id).read_text().splitlines()]
+    assert len(spent) == len(rows) + 1 + 1 + 8  # both trials and the self-check
+    state = CliRunner().invoke(main, ["status", str(plan), "--into", str(tmp_path / "runs")]).output
+    assert f"{len(spent)} requests" in " ".join(state.split())
+
+
+def test_killed_at_any_moment_it_loses_no_more_than_what_was_under_way(server, tmp_path):
+    server.delay = 0.03
+    plan = plan_of(tmp_path, server, "&mode=generate&again=0&concurrency=2")
+    command = [
+        sys.executable,
+        "-c",
+        "from shoal.cli import main; main()",
+        "run",
+        str(plan),
+        "--into",
+        str(tmp_path / "runs"),
+    ]
+    environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
+    process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    partial = tmp_path / "runs" / "jobs"
+    for _ in range(1500):
+        time.sleep(0.02)
+        found = list(partial.glob("*/answers.partial.jsonl"))
+        if found and found[0].read_bytes().count(b"\n") >= 8:
+            break
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    kept = found[0].read_bytes().count(b"\n")
+    time.sleep(0.1)
+    before = len(server.bodies)
+    assert kept >= 8 and before - 9 - kept <= 2  # trial, self-check; two under way
+    (job,), problems = run(plan, RunStore(tmp_path / "runs"))
+    assert problems == [None]
+    rows = RunStore(tmp_path / "runs").read_answers(job.id)
+    assert len(server.bodies) - before == len(rows) - kept + 1
+    whole = RunStore(tmp_path / "whole")
+    run(plan, whole)
+    names = ("answers.jsonl", "answers.digest")
+    for name in names:
+        assert (tmp_path / "runs/jobs" / job.id / name).read_bytes() == (
+            tmp_path / "whole/jobs" / job.id / name
+        ).read_bytes()
+
+
+def test_errors_are_counted_and_only_they_are_asked_again(server, tmp_path):
+    server.rule = lambda question: "who knows?" if "film" in question else by_words(question)
+    plan, store = (
+        plan_of(tmp_path, server, "&mode=generate&again=0&tries=1&concurrency=1"),
+        RunStore(tmp_path / "runs"),
+    )
+    server.troubles = [None] * 14 + [error(500, "oops")] * 3
+    (job,), _ = run(plan, store)
+    rows = store.read_answers(job.id)
+    failed = [row for row in rows if row.error == "the server says 500: oops"]
+    silent = [row for row in rows if row.error.startswith("no answer")]
+    assert len(failed) == 3 and len(silent) > 3
+    assert all(row.data["said"] == "who knows?" for row in silent)
+    before = len(server.bodies)
+    run(plan, store, retry_errors=True)
+    assert len(server.bodies) - before == 3 + 1  # and the trial; what was said stays said
+    again = store.read_answers(job.id)
+    assert [row.example_id for row in again] == [row.example_id for row in rows]
+    assert store.errors(job.id) == len(silent) + sum(
+        row.error.startswith("no answer") for row in again if row.example_id in {f.example_id for f in failed}
+    )
+
+
+def test_a_budget_stops_the_job_and_a_larger_one_goes_on(server, tmp_path):
+    money = "&mode=generate&again=0&price=input:1000,output:1000&budget="
+    store = RunStore(tmp_path / "runs")
+    (job,), (problem,) = run(plan_of(tmp_path, server, money + "1"), store)
+    assert "the budget of 1 might be exceeded" in problem
+    kept = store.kept(job.id)
+    assert kept > 5
+    (same,), problems = run(plan_of(tmp_path, server, money + "9"), store)
+    assert same.id == job.id and problems == [None]
+    spent = [json.loads(line) for line in store.spending_file(job.id).read_text().splitlines()]
+    assert sum(row["input"] + row["output"] for row in spent) / 1000 <= 9
+
+
+def test_no_answer_is_an_error_with_its_bounds_or_a_failure(server):
+    server.rule = lambda question: "I cannot say" if "film" in question else "neutral"
+    spec = f"openai:fake?url={server.url}&prompt=sentiment-plain&mode=generate&again=0"
+    default = audit("behaviour", spec, suite="sentiment", limit=80)
+    failed = audit("behaviour", spec, suite="sentiment", limit=80, unparsed="fail")
+    (whole,), (strict,) = default.measures.where("suite score"), failed.measures.where("suite score")
+    assert whole.errors > 3 and strict.errors == 0
+    low, high = whole.facts["bounds"]
+    assert low <= whole.value <= high and f"without an answer: {whole.errors};" in whole.note
+    silent = [at for at, outcome in enumerate(default.outcomes) if outcome.error]
+    assert all(failed.outcomes[at].passed is False for at in silent)
+    assert {default.cases[at].groups["test type"] for at in silent} >= {"INV", "MFT"}
+    for rate in default.measures.where("pass rate"):
+        if "functionality" in rate.groups and rate.errors:
+            passes = round((rate.value or 0) * rate.n)
+            total = rate.n + rate.errors
+            assert rate.facts["bounds"] == pytest.approx([passes / total, (passes + rate.errors) / total])
+
+
+def test_a_planted_key_is_nowhere_to_be_found(tmp_path, monkeypatch):
+    key = "sk-planted-0123456789"
+    monkeypatch.setenv("PLANTED", key)
+    with serving(key="sk-another") as server:  # so that the server repeats the wrong key
+        plan = plan_of(tmp_path, server, "&key_from=PLANTED")
+        said = CliRunner().invoke(main, ["run", str(plan), "--into", str(tmp_path / "runs")])
+        assert said.exit_code == 1 and "401" in said.output and key not in said.output
+        with pytest.raises(ShoalError, match="401") as caught:
+            audit("behaviour", f"openai:m?url={server.url}&prompt=sentiment-plain&key_from=PLANTED", limit=5)
+        assert key not in "".join(traceback.format_exception(caught.value))
+        assert caught.value.__context__ is None and caught.value.__cause__ is None
+    with serving(key=key) as server:
+        plan = plan_of(tmp_path, server, "&key_from=PLANTED")
+        assert CliRunner().invoke(main, ["run", str(plan), "--into", str(tmp_path / "runs")]).exit_code == 0
+        page = tmp_path / "page.html"
+        CliRunner().invoke(main, ["report", str(plan), "--into", str(tmp_path / "runs"), "--out", str(page)])
+        assert page.exists()
+    holding = [path for path in tmp_path.rglob("*") if path.is_file() and key.encode() in path.read_bytes()]
+    assert holding == []
+
+
+def test_bad_urls_in_a_plan_are_refused_without_repeating_them(tmp_path):
+    (tmp_path / "plan.toml").write_text(PLAN.format(url="http://me:hush@127.0.0.1/v1", more=""))
+    said = CliRunner().invoke(main, ["check", str(tmp_path / "plan.toml")]).output
+    assert "key_from=NAME" in said and "hush" not in said
+
+
+def test_a_prompt_file_is_looked_for_beside_the_plan_and_prices_stand_in_a_table(server, tmp_path):
+    folder = tmp_path / "plans"
+    folder.mkdir()
+    (folder / "mine.toml").write_text(
+        'task = "text"\nuser = "{{ text }}?"\n[labels]\nnegative = "negative"\n'
+        'neutral = "neutral"\npositive = "positive"\n'
+    )
+    (folder / "plan.toml").write_text(
+        f'[models.fake]\nspec = "openai:fake?prompt=mine.toml"\nurl = "{server.url}"\nbudget = 5\n'
+        "price = {input = 1.5, output = 2}\n[behaviour]\nlimit = 5\n"
+    )
+    (job,) = read_plan(folder / "plan.toml").jobs()
+    assert job.id.startswith("behaviour-fake-mine-")
+    _, problems = run(folder / "plan.toml", RunStore(tmp_path / "runs"))
+    assert problems == [None] and asked(server)[-1].endswith("?")
+
+
+def test_prompts_multiply_the_models_that_are_asked_in_words(server, tmp_path):
+    models = f'["openai:fake?url={server.url}", "tiny:sentiment"]'
+    plan = tmp_path / "plan.toml"
+
+    def write(prompts, models=models):
+        plan.write_text(f"models = {models}\nprompts = {prompts}\n[behaviour]\nlimit = 5\n")
+
+    write('["sentiment-plain", "sentiment-expert"]')
+    jobs, problems = run(plan, RunStore(tmp_path / "runs"))
+    assert problems == [None] * 3
+    assert [job.model.rpartition("=")[2] for job in jobs] == [
+        "sentiment-plain",
+        "sentiment-expert",
+        "tiny:sentiment",
+    ]
+    for wrong, words in (
+        ('"plain"', "a list of prompt files"),
+        ('["a", "a"]', "twice"),
+        ("[3]", "a list of"),
+    ):
+        write(wrong)
+        with pytest.raises(ShoalError, match=words):
+            read_plan(plan)
+    write('["sentiment-plain"]', models.replace("/v1", "/v1&prompt=sentiment-plain"))
+    with pytest.raises(ShoalError, match="two sources"):
+        read_plan(plan)
+
+
+def test_what_cannot_be_done_is_said(server, tmp_path):
+    spec = f"openai:fake?url={server.url}&prompt=sentiment-plain"
+    runner = CliRunner()
+    trained = runner.invoke(
+        main, ["try", "behaviour", spec, "--set", "train.on=iid", "--set", "iid=sentiment"]
+    )
+    assert trained.exit_code == 1 and "cannot be trained" in trained.output and "try:" in trained.output
+    local = runner.invoke(
+        main,
+        [
+            "try",
+            "behaviour",
+            "hf:x?prompt=sentiment-plain",
+            "--set",
+            "train.on=iid",
+            "--set",
+            "iid=sentiment",
+        ],
+    )
+    assert local.exit_code == 1 and "cannot be trained" in local.output
+    bias = runner.invoke(main, ["try", "bias", spec, "--set", "data=example", "--set", "diagnostic=crows"])
+    assert bias.exit_code == 1 and "Traceback" not in bias.output and "try:" in bias.output
+    cood = runner.invoke(main, ["try", "cood", spec])
+    assert cood.exit_code == 1 and "cannot be trained" in cood.output and "try:" in cood.output
+    assert server.bodies == []
+
+
+def test_merge_and_ranking_ask_through_the_same_path(server, tmp_path):
+    server.rule = lambda question: "true"
+    nli = f"openai:fake?url={server.url}&prompt=entailment-plain&mode=generate"
+    result = audit("merge", nli, limit=4, minimum=4, sample=4, draws=2)
+    assert result.measures.where("seed accuracy")[0].n == 4
+    server.rule = by_words
+    (tmp_path / "ten.csv").write_text(
+        "text,label\nA great film,positive\nA bad film,negative\nSo lovely,positive\nawful,negative\nNine,neutral\n"
+    )
+    other = f"openai:fake?url={server.url}&prompt=sentiment-expert&mode=generate"
+    spec = f"openai:fake?url={server.url}&prompt=sentiment-plain"
+    said = CliRunner().invoke(main, ["rank", spec, other, "--data", str(tmp_path / "ten.csv")])
+    assert said.exit_code == 0, said.output
+
+
+def test_some_questions_are_asked_twice_among_the_others():
+    order = _order(100, 50)
+    assert [number for number, mark in order if not mark] == list(range(100))
+    twice = [number for number, mark in order if mark == TWICE]
+    assert len(set(twice)) == 50 and [mark for _, mark in order][:3] != [TWICE] * 3
+    assert _order(3, 0) == [(0, ""), (1, ""), (2, "")] and _order(0, 0) == []
+
+
+def test_answers_that_change_are_counted_with_their_interval():
+    def row(name, label, mark=""):
+        return Answer(name, "label", {"label": label}, mark=mark)
+
+    rows = [row(f"{n}", "a") for n in range(50)] + [row(f"{n}", "a", TWICE) for n in range(50)]
+    assert same_again(rows).detail == "0 of 50 changed (0.0% to 7.1%)" and same_again(rows).ok
+    rows[-1] = row("49", "b", TWICE)
+    assert same_again(rows).ok is False and same_again(rows).detail.startswith("1 of 50 changed")
+    assert same_again(rows[:50]).ok is None

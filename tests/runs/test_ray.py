@@ -1,0 +1,382 @@
+"""Plans on a cluster of three nodes: the same bytes as here, whatever is lost on the way."""
+
+import json
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shoal.errors import MissingExtra, PlanError
+from shoal.runs.executors import find_executor, run_here
+from shoal.runs.parcels import (
+    Held,
+    Workplace,
+    files_in,
+    inputs_of,
+    keep_only,
+    kept_for,
+    locks_for,
+    put_in_place,
+)
+from shoal.runs.plan import check_plan, make_plan, read_plan
+from shoal.runs.store import RunStore
+from shoal.runs.tasks import run_task, tasks_of
+
+HERE = Path(__file__).parent
+SOURCE = HERE.parent.parent / "src"
+LEARNING = """
+models = ["tiny:sentiment"]
+
+[resources]
+memory = "50 MB"
+
+[behaviour]
+suite = "sentiment"
+iid = "sentiment"
+iid_limit = 60
+limit = 60
+hold_out = ["test type"]
+train.on = ["iid", "iid>suite"]
+train.method = ["vanilla", "lp-ft"]
+train.epochs = 0.3
+train.iid_epochs = 0.3
+resamples = 50
+
+[bias]
+diagnostic = "seat"
+data = "example"
+"""
+"""Shared stages, a frozen encoder, folds; and a model that is asked as it is."""
+
+
+def files(store: Path) -> dict[str, bytes]:
+    kept = [path for path in store.rglob("*") if path.is_file() and "locks" not in path.parts]
+    return {str(path.relative_to(store)): path.read_bytes() for path in kept}
+
+
+def done(store: Path) -> set[Path]:
+    return set(store.glob("jobs/*/answers.jsonl"))
+
+
+# Without a cluster
+
+
+def carry_out(task, store: RunStore, place: Workplace) -> str | None:
+    """What the driver and a worker do, in one process."""
+    held = Held()
+    assert not held.take(store, locks_for(task, store))
+    paths = {name: store.folder / name for name in kept_for(task, store)}
+    kept = {name: (path.stat().st_mtime_ns, path.read_bytes) for name, path in paths.items()}
+    place.lay_out(kept)
+    place.refuse_other(task.job)
+    problem = run_task(task, place.store)
+    put_in_place(place.news(done=True), store)
+    keep_only(place.names(task.job), task.job, store)
+    place.clear(task.job)
+    held.release()
+    return problem
+
+
+def test_a_task_done_elsewhere_leaves_the_same_files_as_one_done_here(plan_of, tmp_path, monkeypatch):
+    monkeypatch.setenv("SHOAL_TEST_LOG", str(tmp_path / "asked.log"))
+    jobs = check_plan(read_plan(plan_of("plain", "shaky")))
+    here, there = RunStore(tmp_path / "here"), RunStore(tmp_path / "there")
+    assert [problem for _, problem in run_here(jobs, here)] == [None, None]
+    place = Workplace(tmp_path / "work")
+    assert [carry_out(task, there, place) for task in tasks_of(jobs, there)] == [None, None]
+    assert files(there.folder) == files(here.folder)
+    assert not list(place.store.folder.glob("jobs/*"))
+
+
+def test_what_a_worker_has_asked_so_far_is_sent_piece_by_piece_and_gone_on_from(plan, tmp_path, monkeypatch):
+    monkeypatch.setenv("SHOAL_TEST_SLEEP", "0")
+    (job,) = check_plan(read_plan(plan))
+    here, there = RunStore(tmp_path / "here"), RunStore(tmp_path / "there")
+    list(run_here([job], here))
+    (task,) = tasks_of([job], there)
+    partial = there.job_folder(job.id) / "answers.partial.jsonl"
+    answers = (here.job_folder(job.id) / "answers.jsonl").read_bytes()
+    lost = Workplace(tmp_path / "lost")
+    lost.lay_out({})
+    lost.store.built(job, lambda *_: None)
+    working = lost.store.job_folder(job.id) / "answers.partial.jsonl"
+    working.parent.mkdir(parents=True)
+    for end in (500, 501, 9_000):
+        working.write_bytes(answers[:end])
+        put_in_place(lost.news(done=False), there)
+        assert partial.read_bytes() == answers[:end]
+    log = tmp_path / "asked.log"
+    monkeypatch.setenv("SHOAL_TEST_LOG", str(log))
+    assert carry_out(task, there, Workplace(tmp_path / "next")) is None
+    assert files(there.folder) == files(here.folder)
+    batches = [line for line in log.read_text().splitlines() if len(json.loads(line)[1]) == 4]
+    kept = answers[:9_000].count(b"\n") // 4
+    assert kept > 0 and len(batches) <= 40 - kept + 1, "what was sent is asked again"
+
+
+def test_a_file_that_was_begun_again_is_not_taken_for_one_that_grew(tmp_path, plan):
+    (job,) = check_plan(read_plan(plan))
+    place, store = Workplace(tmp_path / "work"), RunStore(tmp_path / "store")
+    folder = place.store.job_folder(job.id)
+    folder.mkdir(parents=True)
+    with place.store.partial(job.id, [1] * 9) as partial:
+        partial._stream.write(b'{"example_id": "a"}\n')
+        put_in_place(place.news(done=False), store)
+        partial.begin_again()
+        partial._stream.write(b'{"example_id": "b"}\n{"example_id": "c"}\n')
+        put_in_place(place.news(done=False), store)
+    sent = store.job_folder(job.id).joinpath("answers.partial.jsonl").read_text()
+    assert sent == '{"example_id": "b"}\n{"example_id": "c"}\n'
+
+
+def test_what_two_tasks_would_both_make_is_made_by_one_and_released_when_it_is_there(plan_of, tmp_path):
+    jobs = check_plan(read_plan(plan_of("plain", "shaky")))
+    store = RunStore(tmp_path / "store")
+    first, second = tasks_of(jobs, store)
+    held, other = Held(), Held()
+    assert held.take(store, locks_for(first, store)) == ""
+    assert other.take(store, locks_for(second, store)) == jobs[0].cases
+    held.release_for(f"cases/{jobs[0].cases}.jsonl")
+    assert other.take(store, locks_for(second, store)) == ""
+    assert held.take(store, [jobs[1].id]) == jobs[1].id
+    other.release()
+    held.release()
+
+
+def read_as(place: Path, name: Path) -> dict[str, bytes]:
+    return {str(name): place.read_bytes()}
+
+
+def test_files_named_from_the_plans_folder_travel_and_other_ones_are_refused(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "answering.py").write_text(
+        "def predict(texts):\n    return [[0.5, 0.5]] * len(texts)\n"
+    )
+    suite = '{"suite": "s", "task": "t", "label_names": ["no", "yes"]}\n'
+    row = '{"case_id": "1", "functionality": "f", "capability": "c", "type": "MFT", "examples": ["a"]}\n'
+    (tmp_path / "suite.jsonl").write_text(suite + row)
+    monkeypatch.syspath_prepend(tmp_path)
+    model = "python:mine.answering:predict?labels=no,yes"
+    (job,) = check_plan(make_plan({"models": [model], "behaviour": {"suite": "suite.jsonl"}}))
+    assert set(inputs_of(job)) == {Path("suite.jsonl"), Path("mine/answering.py")}
+    place = Workplace(tmp_path / "work")
+    sent = {str(path): (0, partial(read_as, tmp_path / path, path)) for path in inputs_of(job)}
+    place.go_to(str(tmp_path), sent)
+    assert Path.cwd() == tmp_path / "work" / "here" / str(tmp_path).strip("/")
+    place.refuse_other(job)
+    Path("suite.jsonl").write_text(suite + row.replace('"a"', '"b"'))
+    with pytest.raises(PlanError, match="the cases here are not those"):
+        place.refuse_other(job)
+    monkeypatch.chdir(tmp_path)
+    assert set(files_in(Path("mine"))) >= {"mine/answering.py"}
+
+
+def test_without_ray_the_error_says_how_to_get_it(monkeypatch):
+    for name in [name for name in sys.modules if name == "shoal.runs.executors.ray"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(MissingExtra, match=re.escape('pip install "shoal[ray]"')):
+        find_executor("ray")
+
+
+@pytest.mark.parametrize("name", ["rai", "here:2", "processes:auto", "cuda"])
+def test_an_executor_that_is_not_known_is_refused(name):
+    with pytest.raises(PlanError, match="not known"):
+        find_executor(name)
+
+
+@pytest.mark.parametrize(
+    ("table", "problem"),
+    [
+        ({"cors": 2}, 'unknown key "cors"'),
+        ({"gpus": 1.5}, "a whole number, or a fraction below 1"),
+        ({"cores": 0}, "cores = 0"),
+        ({"cores": True}, "cores = True"),
+        ({"memory": "much"}, "memory = 'much'"),
+        ({"bias": 3}, r"\[resources\].bias = 3"),
+        ({"bias": {"cores": -1}}, r"\[resources\].bias: cores = -1"),
+        (3, "must be a table"),
+    ],
+)
+def test_resources_that_make_no_sense_are_refused(table, problem):
+    with pytest.raises(PlanError, match=problem):
+        make_plan({"models": ["tiny:sentiment"], "behaviour": {}, "resources": table})
+
+
+def test_resources_are_of_all_jobs_or_of_a_protocols_and_change_no_job():
+    table: dict[str, Any] = {"models": ["tiny:sentiment"], "behaviour": {"limit": 3}}
+    plain = make_plan(table)
+    table["resources"] = {"cores": 2, "memory": "1.5 GB", "behaviour": {"gpus": 0.25}}
+    plan = make_plan(table)
+    of = plan.resources["behaviour"]
+    assert (of.cores, of.gpus, of.memory) == (2.0, 0.25, 1_500_000_000)
+    assert (plan.resources["bias"].cores, plan.resources["bias"].gpus) == (2.0, 0.0)
+    assert check_plan(plan) == check_plan(plain)
+
+
+# On a cluster
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """What the processes of every node see, of those that come later too."""
+    return {
+        "PYTHONPATH": f"{SOURCE}{os.pathsep}{HERE}",
+        "RAY_USAGE_STATS_ENABLED": "0",
+        "SHOAL_TEST_LOG": str(tmp_path_factory.mktemp("log") / "asked.log"),
+        "SHOAL_TEST_SLEEP": "0.8",
+        "RAY_raylet_start_wait_time_s": "120",  # on a busy machine
+    }
+
+
+@pytest.fixture(autouse=True)
+def seen(importable: None, environment: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+
+
+@pytest.fixture(scope="module")
+def cluster(environment: dict[str, str]) -> Iterator[Any]:
+    """Three nodes of one core; their processes see the models of these tests."""
+    pytest.importorskip("ray")
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in environment.items():
+            patch.setenv(name, value)
+        from ray.cluster_utils import Cluster
+
+        small = {"num_cpus": 1, "object_store_memory": 80 * 2**20}
+        nodes = Cluster(initialize_head=True, head_node_args={**small, "include_dashboard": False})
+        for _ in range(2):
+            nodes.add_node(**small)
+        yield nodes
+        nodes.shutdown()
+
+
+def start(plan: Path, store: Path, cluster: Any) -> subprocess.Popen[str]:
+    """`shoal run` on the cluster."""
+    command = [
+        sys.executable,
+        "-c",
+        "from shoal.cli import main; main()",
+        "run",
+        str(plan),
+        "--into",
+        str(store),
+    ]
+    return subprocess.Popen(
+        [*command, "--on", f"ray:{cluster.address}"],
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+def wait_until(what: Callable[[], object], process: subprocess.Popen[str], seconds: float = 240) -> None:
+    limit = time.monotonic() + seconds
+    while not what():
+        assert process.poll() is None, process.communicate()[0]
+        assert time.monotonic() < limit, "nothing happens"
+        time.sleep(0.02)
+
+
+def lose_a_node(cluster: Any, rng: random.Random) -> None:
+    """As when a machine is switched off."""
+    cluster.remove_node(rng.choice(list(cluster.worker_nodes)), allow_graceful=False)
+
+
+def add_a_node(cluster: Any) -> None:
+    cluster.add_node(num_cpus=1, object_store_memory=80 * 2**20)
+
+
+def left_behind() -> list[Path]:
+    """Folders of workers that are no more; those of another run that goes on beside this one do not count."""
+    folders = Path(tempfile.gettempdir()).glob("shoal-ray-*")
+    return [folder for folder in folders if not Path("/proc", folder.name.rpartition("-")[2]).exists()]
+
+
+@pytest.mark.cluster
+@pytest.mark.filterwarnings("ignore")
+def test_trainings_with_shared_stages_and_folds_give_the_same_bytes_though_nodes_are_lost(
+    cluster, environment, tmp_path
+):
+    plan = tmp_path / "plan.toml"
+    plan.write_text(LEARNING)
+    jobs = check_plan(read_plan(plan))
+    assert [problem for _, problem in run_here(jobs, RunStore(tmp_path / "here"))] == [None] * len(jobs)
+    process, rng = start(plan, tmp_path / "there", cluster), random.Random(0)
+    for count in (1, 5):
+        wait_until(lambda count=count: len(done(tmp_path / "there")) >= count, process)
+        before = {path: path.stat().st_mtime_ns for path in done(tmp_path / "there")}
+        lose_a_node(cluster, rng)
+        add_a_node(cluster)
+    out, _ = process.communicate(timeout=240)
+    assert process.returncode == 0, out
+    assert files(tmp_path / "there") == files(tmp_path / "here")
+    assert {path: path.stat().st_mtime_ns for path in before} == before, "a finished job was done again"
+    assert not left_behind()
+
+
+@pytest.mark.cluster
+@pytest.mark.filterwarnings("ignore")
+def test_one_large_job_is_asked_by_several_copies_and_goes_on_when_nodes_and_the_driver_are_lost(
+    cluster, plan, tmp_path, environment, monkeypatch
+):
+    monkeypatch.setenv("SHOAL_TEST_SLEEP", "0")
+    (job,) = check_plan(read_plan(plan))
+    assert [problem for _, problem in run_here([job], RunStore(tmp_path / "here"))] == [None]
+    monkeypatch.setenv("SHOAL_TEST_SLEEP", environment["SHOAL_TEST_SLEEP"])
+    store, log = RunStore(tmp_path / "there"), Path(environment["SHOAL_TEST_LOG"])
+    log.unlink()
+    process = start(plan, store.folder, cluster)
+    wait_until(lambda: store.kept(job.id) >= 4, process)
+    lose_a_node(cluster, random.Random(1))
+    kept = store.kept(job.id)
+    wait_until(lambda: store.kept(job.id) > kept, process)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    add_a_node(cluster)
+    kept = store.kept(job.id)
+    assert 0 < kept < 160 and not store.is_done(job.id)
+    process = start(plan, store.folder, cluster)
+    out, _ = process.communicate(timeout=240)
+    assert process.returncode == 0, out
+    assert files(store.folder) == files(tmp_path / "here")
+    workers = {line.partition(",")[0] for line in log.read_text().splitlines()}
+    assert len(workers) >= 3, "one copy asked everything"
+    assert not left_behind()
+
+
+@pytest.mark.cluster
+@pytest.mark.filterwarnings("ignore")
+def test_a_worker_that_dies_again_and_again_is_told_and_takes_no_other_job_with_it(
+    cluster, plan_of, tmp_path
+):
+    both = plan_of("deadly", "plain")
+    process = start(both, tmp_path / "there", cluster)
+    out, _ = process.communicate(timeout=240)
+    assert process.returncode == 1
+    assert "the worker that did it was lost, again and again" in out and "[resources]" in out
+    assert len(done(tmp_path / "there")) == 1
+
+
+@pytest.mark.cluster
+@pytest.mark.filterwarnings("ignore")
+def test_an_address_where_there_is_no_cluster_is_a_clear_error(plan, tmp_path):
+    class Nowhere:
+        address = "127.0.0.1:1"
+
+    process = start(plan, tmp_path / "there", Nowhere)
+    out, _ = process.communicate(timeout=240)
+    assert process.returncode == 1 and "no cluster answers there" in out and "Traceback" not in out

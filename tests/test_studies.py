@@ -1,0 +1,223 @@
+"""The numbers of the studies stand in the files that are committed beside them."""
+
+import csv
+import importlib.util
+import re
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+STUDIES = Path(__file__).parents[1] / "docs" / "studies"
+
+Rows = list[dict[str, str]]
+
+
+def kept(name: str) -> Rows:
+    """A file of numbers, row by row."""
+    with (STUDIES / name).open(encoding="utf-8", newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def table(page: str, first: str) -> list[list[str]]:
+    """The cells of the table whose heading begins so, without the heading."""
+    lines = (STUDIES / page).read_text(encoding="utf-8").splitlines()
+    start = next(at for at, line in enumerate(lines) if line.startswith(first))
+    cells = []
+    for line in lines[start + 2 :]:
+        if not line.startswith("|"):
+            break
+        cells.append([cell.strip().strip("*") for cell in line.strip("|").split("|")])
+    return cells
+
+
+def value(rows: Rows, column: str = "value", **wanted: str) -> float:
+    """The one number of the rows that agree."""
+    (row,) = [row for row in rows if all(row[name] == word for name, word in wanted.items())]
+    return float(row[column])
+
+
+def per_cent(number: float) -> str:
+    return f"{100 * number:.1f}".replace("-", "−")
+
+
+def is_shown(cell: str, number: float, kept_digits: int = 4) -> bool:
+    """Whether a cell shows this share in per cent; the file has rounded it before."""
+    digits = len(cell.partition(".")[2])
+    return (
+        abs(float(cell.replace("−", "-")) - 100 * number) <= 0.5 * 10**-digits + 50 * 10**-kept_digits + 1e-9
+    )
+
+
+# Bias
+
+MEASURES = kept("bias/measures.csv")
+
+
+def spread(diagnostic: str, category: str, task: str) -> dict[str, str]:
+    """A row of Table 1 as it is printed."""
+    wanted = {"diagnostic": diagnostic, "category": category, "task": task, "of": "stereotype score"}
+
+    def of(name: str, column: str = "value") -> float:
+        return value(MEASURES, column, name=name, **wanted)
+
+    ends = (of("sd over checkpoints", end) for end in ("low", "high"))
+    ratio = of("over-dispersion ratio")
+    return {
+        "n": f"{int(of('mean over checkpoints', 'n')):,}",
+        "mean": per_cent(of("mean over checkpoints")),
+        "sd": per_cent(of("sd over checkpoints")),
+        "of sd": "–".join(map(per_cent, ends)),
+        "floor": per_cent(of("floor sd")),
+        "ratio": f"{ratio:.1f}",
+        "range": " – ".join(per_cent(of(f"{end} checkpoint")) for end in ("lowest", "highest")),
+    }
+
+
+@pytest.mark.parametrize(
+    "cells", table("bias-reliability.md", "| category | n |"), ids=lambda cells: cells[0]
+)
+def test_the_table_of_crows_is_in_its_file(cells):
+    row = spread("crows", cells[0], "")
+    assert cells[1:] == [row[name] for name in ("n", "mean", "sd", "of sd", "floor", "ratio", "range")]
+
+
+@pytest.mark.parametrize("cells", table("bias-reliability.md", "| | n | mean |"), ids=lambda cells: cells[0])
+def test_the_table_of_stereoset_is_in_its_file(cells):
+    tasks = {"intra-sentence": "intrasentence", "inter-sentence": "intersentence"}
+    row = spread("stereoset", "all" if cells[0] in tasks else cells[0], tasks.get(cells[0], "all"))
+    assert cells[1:] == [row[name] for name in ("n", "mean", "sd", "floor", "ratio")]
+
+
+def test_agreement_of_stereoset_is_of_no_mixture_of_tasks():
+    mixed = [row for row in MEASURES if row["diagnostic"] == "stereoset" and row["name"].startswith("ICC")]
+    assert all(row["task"] for row in mixed)
+
+
+def test_what_is_said_of_single_items_is_in_the_file():
+    text = " ".join((STUDIES / "bias-reliability.md").read_text(encoding="utf-8").split())
+    agree = {
+        name: value(
+            MEASURES, name="share of items", diagnostic=name, **{"checkpoints against the majority": "0"}
+        )
+        for name in ("crows", "stereoset")
+    }
+    kappa, icc = (value(MEASURES, name=name, diagnostic="crows") for name in ("Fleiss kappa", "ICC(2,1)"))
+    assert f"all five agree on {100 * agree['crows']:.0f} % of the pairs" in text
+    assert f"all five agree on {100 * agree['stereoset']:.0f} % of the items" in text
+    assert f"(κ = {kappa:.2f})".replace("0.", ".") in text
+    assert f"ICC(2,1) = {icc:.2f}".replace("0.", ".") in text
+
+
+@pytest.mark.parametrize("cells", table("bias-reliability.md", "| concept |"), ids=lambda cells: cells[0])
+def test_two_diagnostics_of_one_concept_are_in_the_file(cells):
+    apart, together = (
+        value(MEASURES, name=f"{what} between diagnostics", category=cells[0])
+        for what in ("difference", "correlation")
+    )
+    assert cells[1] == per_cent(apart).replace("−", "–")
+    assert cells[2] == f"{together:.2f}".replace("-0.", "–.")
+
+
+# MERGE
+
+
+@pytest.mark.parametrize("cells", table("merge/README.md", "| in per cent, 423"), ids=lambda cells: cells[0])
+def test_the_classifiers_of_merge_are_in_their_file(cells):
+    rows = kept("merge/measures.csv")
+    model, condition = cells[0].split(", ")
+    filters = {
+        "default filter": "default",
+        "same class only": "pos",
+        "more probable only": "probability",
+        "no filter": "none",
+        "scrambled": "scrambled",
+    }
+    names = {row["filter"] for row in rows}
+    assert filters[condition] in names, names
+    about = {"model": model, "filter": filters[condition], "word class": "", "source": "", "seed": ""}
+
+    def of(name: str, threshold: str = "", column: str = "value") -> float:
+        return value(rows, column, measure=name, threshold=threshold, **about)
+
+    def beside(cell: str, name: str, threshold: str = "") -> bool:
+        numbers = re.findall(r"[\d.]+", cell)
+        columns = ("value", "low", "high")[: len(numbers)]
+        return all(
+            is_shown(number, of(name, threshold, column), 5)
+            for number, column in zip(numbers, columns, strict=True)
+        )
+
+    assert beside(cells[2], "sample accuracy")
+    assert beside(cells[3], "pattern accuracy", "0.9") and beside(cells[4], "pattern accuracy", "1")
+    assert cells[5] == f"{of('intra-problem correlation'):.2f}".removeprefix("0")
+
+
+# Ranking
+
+
+@pytest.mark.parametrize("cells", table("ranking.md", "| round | factor |"), ids=" ".join)
+def test_eight_models_on_anli_are_in_their_file(cells):
+    rows = [row for row in kept("ranking/anli.csv") if row["tag"] == "all" and row["round"] == cells[0]]
+    for t, cell in zip(("5", "10", "20"), cells[2:5], strict=True):
+        assert is_shown(cell, value(rows, "right order", factor=cells[1], t=t))
+    for cell, end in zip(cells[5].split(" – "), ("low", "high"), strict=True):
+        assert is_shown(cell, value(rows, end, factor=cells[1], t="10"))
+    assert is_shown(cells[6], value(rows, "better direction", factor=cells[1], t="10"))
+
+
+@pytest.mark.parametrize("cells", table("ranking.md", "| t | all 30"), ids=lambda cells: cells[0])
+def test_fine_tunings_ordered_by_few_examples_are_in_their_file(cells):
+    (row,) = [row for row in kept("ranking/hans.csv") if row["t"] == cells[0]]
+    assert cells[1:] == [per_cent(float(row[name])) for name in ("all", "non-entailed")]
+
+
+# A hundred fine-tunings
+
+
+@pytest.mark.parametrize(
+    "first",
+    ["| subcase | mean", "| subcases as items |", "| runs as items, subcases as raters |"],
+    ids=lambda first: first[2:12],
+)
+def test_the_tables_of_hans_are_in_their_file(first):
+    rows = [row for row in kept("hans/printed.csv") if row["table"] == first[2:].split(" |")[0]]
+    cells = table("hans-reliability.md", first)
+    assert [cell for row in cells for cell in row[1:]] == [row["value"] for row in rows]
+    assert [row[0] for row in cells] == list(dict.fromkeys(row["row"] for row in rows))
+
+
+# COOD
+
+
+def test_the_main_table_of_cood_is_in_its_file():
+    rows = kept("cood/intervals.csv")
+    cells = table("cood.md", "| | fst/fst")
+    for plan, at in (("tweets", 0), ("mnli", 2)):
+        for kind, column in (("ID", 10), ("COOD", 11), ("beyond the shortcut", 13), ("OOD", 14)):
+            found = [row for row in rows if (row["plan"], row["epoch"], row["of"]) == (plan, "", kind)]
+            row = found[0]
+            assert is_shown(cells[at][column], float(row["value"]))
+            for cell, end in zip(re.split(" – | to ", cells[at + 1][column]), ("low", "high"), strict=True):
+                assert is_shown(cell, float(row[end]))
+
+
+# Coverage
+
+
+def verbs() -> ModuleType:
+    path = STUDIES.parents[1] / "benchmarks" / "verbs.py"
+    spec = importlib.util.spec_from_file_location("verbs_benchmark", path)
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses look it up
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_table_of_promises_is_the_one_that_its_command_prints(capsys):
+    simulation = verbs()
+    simulation.print_table(list(simulation.cells()), simulation.kept(simulation.KEPT))
+    text = (STUDIES / "interval-coverage.md").read_text(encoding="utf-8")
+    assert [line for line in capsys.readouterr().out.splitlines() if line not in text] == []
