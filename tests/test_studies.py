@@ -45,9 +45,8 @@ def per_cent(number: float) -> str:
 def is_shown(cell: str, number: float, kept_digits: int = 4) -> bool:
     """Whether a cell shows this share in per cent; the file has rounded it before."""
     digits = len(cell.partition(".")[2])
-    return (
-        abs(float(cell.replace("−", "-")) - 100 * number) <= 0.5 * 10**-digits + 50 * 10**-kept_digits + 1e-9
-    )
+    rounding = 0.5 * 0.1**digits + 50 * 0.1**kept_digits + 1e-9
+    return abs(float(cell.replace("−", "-")) - 100 * number) <= rounding
 
 
 # Bias

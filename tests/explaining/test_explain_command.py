@@ -118,5 +118,6 @@ def test_signs_survive_without_colour_in_every_form():
     assert r"\underline{good}$^{+0.500}$" in tex and r"\emph{" in tex
     (line, *_) = terminal.BLOCKS[WeighedWords](block, 80)
     assert [str(span.style) for span in line.spans] == ["bold underline green", "bold red"]
-    (table,) = [csv_tables.BLOCKS[WeighedWords](block)]
+    table = csv_tables.BLOCKS[WeighedWords](block)
+    assert table is not None
     assert csv_tables.table_csv(table).splitlines()[1].startswith("1,1,good,0.5")

@@ -68,6 +68,10 @@ def done(store: Path) -> set[Path]:
     return set(store.glob("jobs/*/answers.jsonl"))
 
 
+def has_done(store: Path, count: int) -> bool:
+    return len(done(store)) >= count
+
+
 # Without a cluster
 
 
@@ -255,7 +259,7 @@ def cluster(environment: dict[str, str]) -> Iterator[Any]:
             patch.setenv(name, value)
         from ray.cluster_utils import Cluster
 
-        small = {"num_cpus": 1, "object_store_memory": 80 * 2**20}
+        small: dict[str, Any] = {"num_cpus": 1, "object_store_memory": 80 * 2**20}
         nodes = Cluster(initialize_head=True, head_node_args={**small, "include_dashboard": False})
         for _ in range(2):
             nodes.add_node(**small)
@@ -317,7 +321,7 @@ def test_trainings_with_shared_stages_and_folds_give_the_same_bytes_though_nodes
     assert [problem for _, problem in run_here(jobs, RunStore(tmp_path / "here"))] == [None] * len(jobs)
     process, rng = start(plan, tmp_path / "there", cluster), random.Random(0)
     for count in (1, 5):
-        wait_until(lambda count=count: len(done(tmp_path / "there")) >= count, process)
+        wait_until(partial(has_done, tmp_path / "there", count), process)
         before = {path: path.stat().st_mtime_ns for path in done(tmp_path / "there")}
         lose_a_node(cluster, rng)
         add_a_node(cluster)

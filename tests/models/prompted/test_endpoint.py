@@ -29,7 +29,12 @@ def server():
 def model_of(server, *options, prompt="sentiment-plain", name="fake"):
     model = load_model("&".join([f"openai:{name}?url={server.url}&prompt={prompt}", *options]))
     waits = []
-    model.client.wait = lambda seconds: waits.append(seconds) or False
+
+    def wait(seconds):
+        waits.append(seconds)
+        return False
+
+    model.client.wait = wait
     model.client.rng = random.Random(0)
     model.waits = waits
     return model

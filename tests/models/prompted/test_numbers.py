@@ -48,7 +48,7 @@ def test_another_label_may_hide_in_what_was_not_returned():
 )
 def test_a_token_goes_to_the_label_it_begins(token, masses, ambiguous):
     found = from_first_tokens([(token, log(0.5))], ("positive", "negative"))
-    assert (found.masses, found.ambiguous) == (pytest.approx(masses), ambiguous)
+    assert found.masses == pytest.approx(masses) and found.ambiguous == ambiguous
 
 
 def test_tokens_that_begin_two_labels_are_elsewhere_and_letters_keep_their_case():

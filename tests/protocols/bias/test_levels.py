@@ -256,4 +256,4 @@ def test_checkpoints_that_tie_are_not_known_exactly():
     rows = Measures(bias.compare(settings(), crows_results(answers)).measures)
     for name in ("mean over checkpoints", "sd over checkpoints"):
         (row,) = [row for row in rows.where(name, category="age") if row.groups["of"] == "stereotype score"]
-        assert row.interval[1] - row.interval[0] > 0.2
+        assert row.interval is not None and row.interval[1] - row.interval[0] > 0.2

@@ -311,10 +311,11 @@ def test_one_model_and_its_copy_are_one_pair_for_new_items_only():
 
 
 def test_a_group_made_of_another_names_it_and_has_as_many():
-    table = {"bias": {"data": "example"}, "groups": {"base": ["hf:a", "hf:b"]}}
-    after = {"models": ["hf:c", "hf:d"], "before": "base"}
-    plan = make_plan({**table, "groups": {**table["groups"], "debiased": after}})
+    table = {"bias": {"data": "example"}}
+    base = {"base": ["hf:a", "hf:b"]}
+    after: dict[str, object] = {"models": ["hf:c", "hf:d"], "before": "base"}
+    plan = make_plan({**table, "groups": {**base, "debiased": after}})
     assert plan.group_of("hf:d") == {"group": "debiased", "before": "base", "before model": "hf:b"}
     for wrong in ({"before": "basis"}, {"before": "debiased"}, {"models": ["hf:c"]}, {"before": 3}):
         with pytest.raises(PlanError, match="before = "):
-            make_plan({**table, "groups": {**table["groups"], "debiased": {**after, **wrong}}})
+            make_plan({**table, "groups": {**base, "debiased": {**after, **wrong}}})

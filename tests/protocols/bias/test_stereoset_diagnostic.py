@@ -5,6 +5,7 @@
 
 import json
 import math
+from typing import Any
 
 import pytest
 
@@ -237,7 +238,12 @@ def bytes_model():
         tokenizer_object=pieces, bos_token="<s>", eos_token="</s>", model_max_length=60, **named
     )
     torch.manual_seed(3)
-    sizes = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
+    sizes: dict[str, Any] = {
+        "hidden_size": 32,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 2,
+        "intermediate_size": 64,
+    }
     config = transformers.RobertaConfig(
         vocab_size=len(tokenizer), max_position_embeddings=64, pad_token_id=1, initializer_range=0.2, **sizes
     )

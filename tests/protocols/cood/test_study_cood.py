@@ -4,6 +4,7 @@ import csv
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -70,7 +71,12 @@ def _save_small_models(folders):
     tokenizer = make_tokenizer(
         ["good bad food place service went came we ate it again never always"] * 3, 100, 128
     )
-    sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
+    sizes: dict[str, Any] = {
+        "hidden_size": 16,
+        "num_hidden_layers": 1,
+        "num_attention_heads": 2,
+        "intermediate_size": 16,
+    }
     for folder in folders:
         config = transformers.BertConfig(vocab_size=len(tokenizer), max_position_embeddings=128, **sizes)
         transformers.BertModel(config).save_pretrained(folder)

@@ -95,11 +95,12 @@ def test_squad_is_read_with_every_answer(tmp_path):
     data = iid_of(Settings(suite="reading", iid_test=str(good)))
     assert data.answers == (("Paris", "Paris, France"),) and data.test[0].start == 16 and not data.train
     assert iid_cases(data)[0].meta["answers"] == ["Paris", "Paris, France"]
-    for answers, match in (
+    wrong: list[tuple[list[dict[str, object]], str]] = [
         ([], "has no answer"),
         ([{"text": "Paris", "answer_start": 3}], "does not stand where"),
         ([{"text": "Paris"}], "not SQuAD's JSON"),
-    ):
+    ]
+    for answers, match in wrong:
         with pytest.raises(DataError, match=match):
             iid_of(Settings(suite="reading", iid_test=str(squad(tmp_path / "bad.json", answers))))
 

@@ -75,7 +75,7 @@ def planted(scores: list[float], asked: list[int]) -> Search:
 
     def score(model: Any, tried: Any, progress: Any) -> float:
         asked.append(tried["at"])
-        return scores[tried["at"]]
+        return float(scores[tried["at"]])
 
     return Search(
         "planted", {"a": 1}, [{"at": at} for at in range(len(scores))], lambda progress: Model(), score
