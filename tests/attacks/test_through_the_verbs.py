@@ -26,6 +26,7 @@ WRITERS: dict[str, tuple[str, ...]] = {
     "import": ("import", "table.csv", "--text", "text", "--label", "label", "--out"),
     "export": ("export", "suite.jsonl", "--out"),
     "gate": ("gate", "predictions:answers.jsonl", "--rules", "gate.toml", *SUITE, "--junit"),
+    "compare": ("compare", *["predictions:answers.jsonl"] * 2, *SUITE, "--out"),
 }
 
 

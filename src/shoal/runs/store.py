@@ -66,6 +66,7 @@ PLAIN = {"label", "probabilities"}
 JOB = {"id", "protocol", "model", "settings", "identity", "cases"}
 CHECK = {"name", "ok", "detail"}
 """What `job.json`, and each of the checks, says."""
+DAMAGED = "what it said is damaged (checks.json); it is made again when the model is asked again"
 PATIENCE = 2.0
 """Seconds of waiting for another process before it is said."""
 
@@ -242,7 +243,7 @@ class RunStore:
         path = self.job_folder(job_id) / "checks.json"
         checks = self._checks_in(path)
         if checks is None and path.exists():
-            return [{"name": "self-check", "ok": False, "detail": f"what it said is damaged: {path}"}]
+            return [{"name": "self-check", "ok": False, "detail": DAMAGED}]
         return checks or []
 
     def _checks_in(self, path: Path) -> list[dict[str, Any]] | None:
