@@ -44,12 +44,12 @@ steps = {steps}
 on = "snli.csv"
 out = {{hans = "inoculation.csv"}}
 doses = [{doses}]
-epochs = 2
+rows = {rows}
+epochs = 1
 batch = 32
-threads = 2
 learning_rate = 1e-4
 """
-STEPS = (0, 5, 10, 20, 40, 80)
+STEPS = (0, 4, 8, 16, 32, 64)
 
 
 def snli(folder: Path) -> list[Pair]:
@@ -89,9 +89,10 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("encoder", type=Path)
     parser.add_argument("--into", type=Path, default=Path("hans"))
-    parser.add_argument("--population", type=int, default=60)
-    parser.add_argument("--samples", type=int, default=200)
-    parser.add_argument("--steps", type=int, default=30)
+    parser.add_argument("--rows", type=int, default=4800)
+    parser.add_argument("--population", type=int, default=30)
+    parser.add_argument("--samples", type=int, default=80)
+    parser.add_argument("--steps", type=int, default=10)
     options = parser.parse_args()
     options.into.mkdir(parents=True, exist_ok=True)
     ranked, inoculating = constituent(options.data)
@@ -102,6 +103,7 @@ def main() -> None:
     (options.into / "ranking.toml").write_text(
         PLAN.format(
             encoder=options.encoder.absolute(),
+            rows=options.rows,
             population=options.population,
             samples=options.samples,
             steps=options.steps,
