@@ -1,7 +1,9 @@
 """The numbers of a ranking study that its page shows, as a small file.
 
-    shoal run docs/studies/inoculation/verb.toml --into runs --json > verb.json
-    python docs/studies/inoculation/collect.py verb.json docs/studies/inoculation/verb.csv
+    shoal run verb.toml --into runs --json > verb.json
+    python collect.py verb.json verb.csv
+
+Values are shares, not per cent; intervals as the measures have them.
 """
 
 import csv
