@@ -345,7 +345,7 @@ def _few_shot(rows: Measures) -> Section:
         blocks.append(_curves(accuracies))
     first = accuracies[0]
     facts = next((row.facts for row in accuracies if "population" in row.facts), {})
-    text = f"{first.n:,} pairs of models"
+    text = f"{first.n:,} pairs of models" if first.n > 1 else "one pair of models"
     if facts:
         text += f", {facts['probe sets']:,} probe sets from {facts['population']:,} examples"
     notes = [AFTER, *([DAGGER] if _has_rivals(rows) else [])]
