@@ -8,9 +8,9 @@ times faster shoal is, is the median over sentences, with the least and the most
 the machine was busy and the table says little.
 
 Both clocks are shown. Seconds of the processor, of all threads together, change little with what else runs, as long as
-everybody has one thread (`OMP_NUM_THREADS=1`). Seconds of the wall are for a machine that does nothing else: more threads
-than free cores wait for each other, which peers, who split every product, suffer from more than shoal does, which
-gives each thread its own copies.
+everybody has one thread (`OMP_NUM_THREADS=1`). Seconds of the wall are for a machine that does nothing else: where
+there are more threads than free cores they wait for each other, and peers, who split every product, suffer more from
+it than shoal does, which gives each thread copies of its own.
 
 Peers are set as their documentation says: lime with all words as features, shap with batches of 32, captum with
 batches of 32 steps. `sorted` feeds a peer by a function that asks each distinct text once and sorts by length: what a
