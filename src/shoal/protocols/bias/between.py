@@ -226,7 +226,7 @@ def blocks(measures: Measures) -> list[Block]:
 def _table(diagnostic: str, rows: Sequence[Measure], measures: Measures) -> Table:
     first, second = rows[0].facts["means"]
     paired = rows[0].facts["paired"]
-    titles = (first, second, "difference", "95 % interval", "adj. p")
+    titles = (first, second, _direction(rows[0]), "95 % interval", "adj. p")
     heading = f"{diagnostic} {'before and after' if paired else 'between recipes'}"
     columns = [Column(heading, "left"), *map(Column, titles)]
     lines = []
@@ -254,6 +254,12 @@ def _table(diagnostic: str, rows: Sequence[Measure], measures: Measures) -> Tabl
     return Table(columns, lines, legend=legend)
 
 
+def _direction(row: Measure) -> str:
+    """What is taken from what."""
+    first, second = row.facts["means"]
+    return f"{second} − {first}" if row.facts["paired"] else f"{first} − {second}"
+
+
 def _title(row: Measure) -> str:
     groups = row.groups
     words = [groups.get(key, "") for key in ("task", "test", "category")]
@@ -267,7 +273,7 @@ def file(measures: Measures) -> list[Line]:
         {
             "test": row.groups.get("test", row.groups["diagnostic"]), "task": row.groups.get("task", ""),
             "category": row.groups.get("category", ""), "representation": row.groups.get("representation", ""),
-            "recipes": row.groups["recipe"], "score": row.groups["of"], "difference": Number(row),
+            "recipes": row.groups["recipe"], "score": row.groups["of"], "less": _direction(row), "difference": Number(row),
             "adjusted_p": Number(next(iter(measures.where("adjusted p value", **row.groups)), None)),
         }
         for row in measures
