@@ -146,7 +146,7 @@ def test_vectors_have_nothing_along_the_direction_and_fine_tuning_keeps_it_out(s
     trained = model.with_fresh_head(("no", "yes"), 0)
     encoded = trained.encode([("he is here .",)])
     states = trained.network("classify").base_model(**encoded).last_hidden_state
-    assert np.abs((states.detach().double().numpy() @ axis)).max() < 1e-5
+    assert np.abs(states.detach().double().numpy() @ axis).max() < 1e-5
 
 
 def test_it_is_another_model_by_the_content_of_its_pairs(saved, tmp_path):

@@ -4,8 +4,8 @@
 
     every token's last state h, whichever head reads it, becomes h - (h v) v
 
-As Bolukbasi et al. 2016 do with words and Liang et al. 2020 with sentences, with one component. Nothing is trained: what
-the earlier layers made of the texts is in the states still, wherever else it may be.
+As Bolukbasi et al. 2016 do with words and Liang et al. 2020 with sentences, with one component. Nothing is trained, and
+what lies along other directions, or in earlier layers, stays as it is.
 """
 
 from pathlib import Path

@@ -273,7 +273,8 @@ def file(measures: Measures) -> list[Line]:
         {
             "test": row.groups.get("test", row.groups["diagnostic"]), "task": row.groups.get("task", ""),
             "category": row.groups.get("category", ""), "representation": row.groups.get("representation", ""),
-            "recipes": row.groups["recipe"], "score": row.groups["of"], "less": _direction(row), "difference": Number(row),
+            "recipes": row.groups["recipe"], "score": row.groups["of"], "less": _direction(row),
+            "difference": Number(row),
             "adjusted_p": Number(next(iter(measures.where("adjusted p value", **row.groups)), None)),
         }
         for row in measures
