@@ -97,7 +97,7 @@ def test_masked_likelihoods_are_those_of_projected_states(saved, tokenizer):
                 network.vocab_layer_norm(network.activation(network.vocab_transform(states)))
             ),
         }[kind]
-        for place, number in zip(scores.places, scores.scores, strict=True):
+        for place, number in zip(scores.positions, scores.scores, strict=True):
             masked = {**encoded, "input_ids": encoded["input_ids"].clone()}
             masked["input_ids"][0, place] = tokenizer.mask_token_id
             if kind.startswith(("DistilBert", "Roberta")):

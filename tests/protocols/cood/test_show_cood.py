@@ -60,7 +60,7 @@ def test_which_head_was_trained_is_said(settings, scored, audited):
     ):
         runs = [scored(settings(head=head, seed=seed), right) for seed in (0, 1)]
         assert words in " ".join(printed(runs[0]).split()) and f"trained: {words}" in printed(*runs)
-    assert "head" not in printed(audited(settings(), "python:planted_readers:x_only"))
+    assert " head" not in printed(audited(settings(), "python:planted_readers:x_only"))
 
 
 @pytest.mark.parametrize("width", [70, 80, 110])
