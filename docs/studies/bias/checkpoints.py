@@ -2,8 +2,8 @@
 
     python docs/studies/bias/checkpoints.py ../shared/data runs
 
-makes runs/checkpoints/seed_S-step_N, and two plans beside them that ask all of them: runs/over-training.toml, a group with
-seeds and steps (Figure 2), and runs/downstream.toml, the last step of each, fine-tuned on two tasks (Table 2).
+makes runs/checkpoints/seed_S-step_N, and two plans: runs/over-training.toml, a group of them all with seeds and steps
+(Figure 2), and runs/downstream.toml, the last step of each seed, fine-tuned on two tasks (Table 2).
 """
 
 import gzip
@@ -67,7 +67,7 @@ def main(data: Path, into: Path) -> None:
         lines = [line for line in stream if len(line.split()) > 8]
     short.write_text("".join(lines[:LINES]), encoding="utf-8")
     torch.set_num_threads(1)
-    steps = [train(short, into, seed) for seed in SEEDS][0]
+    steps, *_ = (train(short, into, seed) for seed in SEEDS)
     every = [(seed, step) for seed in SEEDS for step in steps]
     about = {
         "models": [f"hf:checkpoints/seed_{seed}-step_{step}" for seed, step in every],

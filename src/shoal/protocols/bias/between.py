@@ -244,8 +244,9 @@ def _table(diagnostic: str, rows: Sequence[Measure], measures: Measures) -> Tabl
         if paired
         else f"{counts[0]} and {counts[1]} checkpoints"
     )
+    beside = " beside items" if any(row.groups["of"] in COLUMNS for row in rows) else ""
     legend = [
-        f"{over}; p by Student's t over {'pairs' if paired else 'checkpoints'} beside items, Holm over the table"
+        f"{over}; p by Student's t over {'pairs' if paired else 'checkpoints'}{beside}, Holm over the table"
     ]
     if paired and counts[0] == 1:
         legend = [

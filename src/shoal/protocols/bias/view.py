@@ -121,7 +121,7 @@ def _between(measures: Sequence[Measure]) -> list[Section]:
 def _row_between(row: Measure) -> Row:
     means = ", ".join(f"{name} {shown(mean, SHARE)}" for name, mean in row.facts.get("means", {}).items())
     counted = several(row.n) if "category" in row.groups else f"{row.n:,} tests and checkpoints"
-    words = "; ".join(filter(None, [means, counted]))
+    words = "; ".join(filter(None, [row.groups["recipe"], means, counted]))
     about = row.groups["category"] if "category" in row.groups else row.groups["representation"]
     return Row([row.name, about, Number(row, part="value and interval"), Words(words, "quiet")])
 
