@@ -398,6 +398,12 @@ def test_the_report_of_a_plan_knows_its_groups_and_marks(save, tmp_path):
     found = report(plan, tmp_path / "runs")
     assert {row["size"] for name in ("likelihood", "seat", "clusters") for row in found[name]} == {"base"}
     assert len({row["run"] for row in found["likelihood"]}) == 2
+    # Two checkpoints of one recipe are not "one checkpoint of each model"; every finding says whose it is.
+    assert "one checkpoint of each model" not in plan.with_suffix(".html").read_text()
+    markdown = tmp_path / "page.md"
+    asked = ["report", str(plan), "--into", str(tmp_path / "runs"), "--format", "md", "--out", str(markdown)]
+    assert CliRunner().invoke(command_line, asked).exit_code == 0
+    assert "base · diagnostic crows: **Over 2 checkpoints" in markdown.read_text()
     before = [row["ss"] for row in found["likelihood"]]
     plan.write_text(plan.read_text() + 'crows_scoring = "modified_tokens"\n')  # asks again: other tokens
     again = report(plan, tmp_path / "runs")
