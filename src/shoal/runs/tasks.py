@@ -103,6 +103,8 @@ def _stage_tasks(
 
 def run_task(task: Task, store: RunStore, progress: Progress = silent) -> str | None:
     """Do one task; gives None, BUSY with the name of a lock, or what it failed with."""
+    if task.resources.checkpoints is not None:
+        store.between_checkpoints = 60 * task.resources.checkpoints
     try:
         if task.stage is None:
             return _job(task, store, progress)

@@ -38,6 +38,7 @@ from ..parcels import (
     Held,
     Workplace,
     files_in,
+    forget_middles,
     inputs_of,
     keep_only,
     kept_for,
@@ -282,6 +283,8 @@ class _Driver:
         put_in_place(files, self.store)
         if task.stage is None:
             keep_only(names, task.job, self.store)
+        if problem is None:
+            forget_middles(task, self.store)
         yield self.queue.end(task, problem)
 
     def _is_hopeless(self, task: Task, trouble: RayError) -> bool:
