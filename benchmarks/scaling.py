@@ -1,6 +1,7 @@
 """What it costs to give jobs away, what it brings, and what survives.
 
-    python benchmarks/scaling.py overhead [--jobs 40]     seconds a job beside the job itself: here, processes, Ray
+    python benchmarks/scaling.py overhead [--jobs 40]     what a job costs beside itself: here, processes, Ray;
+                                  [--seconds 1]           jobs that take a second each
     python benchmarks/scaling.py speed-up [--trainings 8] trainings by one worker and by two
     python benchmarks/scaling.py growth                   check and status of 100, 1,000 and 10,000 jobs
     python benchmarks/scaling.py kills [--kills 20]       nodes and drivers killed at random moments, files compared
@@ -26,7 +27,15 @@ from pathlib import Path
 from typing import Any
 
 SHOAL = [sys.executable, "-c", "from shoal.cli import main; main()"]
-QUICK = "def answer(texts):\n    return [[0.25, 0.75]] * len(texts)\n\n\nanswer.classes_ = ('no', 'yes')\n"
+QUICK = """
+import time
+
+def answer(texts):
+    time.sleep({seconds} if len(texts) == 20 else 0)  # not when a few are asked to see whether it can be trusted
+    return [[0.25, 0.75]] * len(texts)
+
+answer.classes_ = ("no", "yes")
+"""
 SUITE = '{"suite": "s", "task": "t", "label_names": ["no", "yes"]}\n'
 CASE = (
     '{"case_id": "%d", "functionality": "f", "capability": "c", "type": "MFT", '
@@ -86,8 +95,8 @@ checkpoints = 0.001
 [bias]
 diagnostic = ["crows", "seat"]
 data = "example"
-pretrain.text = "example"
-pretrain.epochs = 2
+pretrain.text = "text.txt"
+pretrain.epochs = 3
 pretrain.ask_after = [1]
 pretrain.width = 32
 pretrain.vocabulary = 1000
@@ -110,6 +119,11 @@ neutral = "so"
 positive = "good"
 """
 NODE = {"num_cpus": 1, "object_store_memory": 80 * 2**20}
+BUSY = {
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_raylet_start_wait_time_s": "120",
+    "RAY_worker_niceness": "0",  # on a busy machine Ray's own 15 means never
+}
 
 
 def shoal(*words: object, folder: Path) -> float:
@@ -128,13 +142,13 @@ def shoal(*words: object, folder: Path) -> float:
     return time.perf_counter() - start
 
 
-def overhead(jobs: int) -> None:
-    """Seconds a job that does next to nothing, by executor."""
+def overhead(jobs: int, each_takes: float) -> None:
+    """Seconds a job that does nothing but wait, by executor; one at a time everywhere."""
     few = max(2, jobs // 5)
     print(f"{'':<12} {few:>4} jobs {jobs:>4} jobs   a job   beside here")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        (folder / "quick.py").write_text(QUICK)
+        (folder / "quick.py").write_text(QUICK.format(seconds=each_takes))
         (folder / "suite.jsonl").write_text(SUITE + "".join(CASE % (n, n) for n in range(20)))
         plain = 0.0
         for executor in ("here", "processes", "ray:local"):
@@ -142,14 +156,20 @@ def overhead(jobs: int) -> None:
             for count in (few, jobs):
                 models = [f"python:quick:answer?version={number}" for number in range(count)]
                 plan = folder / "plan.toml"
-                plan.write_text(f'models = {models}\n[behaviour]\nsuite = "suite.jsonl"\nresamples = 50\n')
+                plan.write_text(
+                    f'models = {models}\n[behaviour]\nsuite = "suite.jsonl"\nresamples = 50\n'
+                    f"[resources]\ncores = {os.cpu_count()}\n"
+                )
                 seconds.append(
                     shoal("run", plan, "--into", f"{executor}-{count}", "--on", executor, folder=folder)
                 )
             each = (seconds[1] - seconds[0]) / (jobs - few)
             plain = each if executor == "here" else plain
-            beside = f"{1000 * (each - plain):+6.0f} ms"
-            print(f"{executor:<12} {seconds[0]:>8.1f}s {seconds[1]:>8.1f}s {1000 * each:>5.0f} ms   {beside}")
+            beside = f"{1000 * (each - plain):+6.0f} ms, {100 * (each / plain - 1):+.1f} %"
+            print(
+                f"{executor:<12} {seconds[0]:>8.1f}s {seconds[1]:>8.1f}s {1000 * each:>5.0f} ms   {beside}",
+                flush=True,
+            )
 
 
 def speed_up(trainings: int) -> None:
@@ -204,8 +224,15 @@ def lay_out(plan: str, folder: Path) -> None:
     """A plan of that name in a folder, with all that it names."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "plan.toml").write_text(PLANS[plan])
-    if plan != "prompted":
-        return
+    if plan == "bias":
+        things = [f"the {who} {does} {n} letters" for who in ("nurse", "pilot") for does in ("writes", "reads")
+                  for n in range(150)]  # fmt: skip
+        (folder / "text.txt").write_text("\n".join(things))
+    if plan == "prompted":
+        _lay_out_prompted(folder)
+
+
+def _lay_out_prompted(folder: Path) -> None:
     import torch
     from transformers import GPT2Config, GPT2LMHeadModel
 
@@ -216,6 +243,7 @@ def lay_out(plan: str, folder: Path) -> None:
     tokenizer.save_pretrained(place)
     torch.manual_seed(0)
     sizes: dict[str, Any] = {"n_embd": 64, "n_layer": 2, "n_head": 2, "n_positions": 256}
+    sizes |= {"bos_token_id": tokenizer.cls_token_id, "eos_token_id": tokenizer.sep_token_id}
     GPT2LMHeadModel(GPT2Config(vocab_size=len(tokenizer), **sizes)).save_pretrained(place)
     (folder / "my prompt.toml").write_text(PROMPT)
 
@@ -224,7 +252,7 @@ class Cluster:
     """Three nodes of one core on this machine."""
 
     def __init__(self) -> None:
-        os.environ |= {"RAY_USAGE_STATS_ENABLED": "0", "RAY_raylet_start_wait_time_s": "120"}
+        os.environ |= BUSY
         from ray.cluster_utils import Cluster as Nodes
 
         self.nodes: Any = Nodes(initialize_head=True, head_node_args={**NODE, "include_dashboard": False})
@@ -242,9 +270,15 @@ class Cluster:
 
     def objects(self) -> str:
         """What its object stores hold, in Ray's words."""
-        from ray._private.internal_api import memory_summary
+        from ray._private.internal_api import (
+            get_memory_info_reply,
+            get_state_from_address,
+            store_stats_summary,
+        )
 
-        summary: str = memory_summary(self.address, stats_only=True)
+        first, state = self.nodes.head_node, get_state_from_address(self.address)
+        reply = get_memory_info_reply(state, first.node_ip_address, first.node_manager_port)
+        summary: str = store_stats_summary(reply)
         return next(line for line in summary.splitlines() if "objects" in line)
 
     def shutdown(self) -> None:
@@ -427,6 +461,7 @@ def main() -> None:
     )
     parser.add_argument("what", choices=["overhead", "speed-up", "growth", "kills", "memory", "middle"])
     parser.add_argument("--jobs", type=int, default=40)
+    parser.add_argument("--seconds", type=float, default=0.0)
     parser.add_argument("--trainings", type=int, default=8)
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--seed", type=int, default=0)
@@ -434,7 +469,7 @@ def main() -> None:
     options = parser.parse_args()
     match options.what:
         case "overhead":
-            overhead(options.jobs)
+            overhead(options.jobs, options.seconds)
         case "speed-up":
             speed_up(options.trainings)
         case "growth":

@@ -11,6 +11,7 @@ import torch
 
 from shoal import load_model
 from shoal.records import Example
+from shoal.training import midway
 from shoal.training.environments import Alike, Answered, Environment
 from shoal.training.how import How
 from shoal.training.loop import Log, train
@@ -18,7 +19,13 @@ from shoal.training.masked import Shape, fresh_masked_model, pretrain
 from shoal.training.methods import METHODS, Method, make_method
 from shoal.training.midway import Keeper, kept_midway
 
-HOW = How(learning_rate=1e-3, batch=8, epochs=1.5)
+HOW = How(learning_rate=1e-3, batch=8, epochs=0.6)
+
+
+@pytest.fixture(autouse=True)
+def at_every_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However long keeping takes."""
+    monkeypatch.setattr(midway, "SHARE", 1e9)
 
 
 class BrokenOffError(Exception):
@@ -73,7 +80,7 @@ def test_every_method_ends_with_the_same_weights_losses_and_notes(
 
     weights, log = again(silent)
     path = tmp_path / "midway.safetensors"
-    others, other = gone_on(lambda: Keeper(path, every=1e-9), again, 3, 9)
+    others, other = gone_on(lambda: Keeper(path, every=1e-9), again, 2, 6)
     assert equal(weights, others)
     assert (log.steps, log.losses, log.shown, log.notes) == (
         other.steps,
@@ -227,6 +234,7 @@ def test_short_trainings_are_not_kept_and_keeping_takes_a_twentieth_of_the_time_
     with kept_midway(Keeper(path, 300)):
         train(fresh(), toy, make_method("vanilla"), HOW, 0)
     assert not path.exists()
+    monkeypatch.setattr(midway, "SHARE", 0.05)
     keeper = Keeper(path, 1e-9)
     with kept_midway(keeper):
         train(fresh(), toy, make_method("vanilla"), How(1e-3, 8, 0.1), 0)
