@@ -8,9 +8,8 @@
     python benchmarks/scaling.py memory                   a training step in pieces: memory and time
     python benchmarks/scaling.py middle                   what it costs to keep a training in its middle
 
-Overhead is the slope between few and many jobs, once everything is warm. `growth` prints processor time, the others
-time by the clock: on a busy machine only the ratios within one run say something. Growth with the number of cases is
-in `benchmarks/many_cases.py`.
+`growth` prints processor time, the others time by the clock: on a busy machine only the ratios within one run say
+something. Growth with the number of cases is in `benchmarks/many_cases.py`.
 """
 
 import argparse
@@ -143,37 +142,32 @@ def shoal(*words: object, folder: Path) -> float:
 
 
 def overhead(jobs: int, each_takes: float) -> None:
-    """Seconds a job that does nothing but wait, by executor; one at a time everywhere."""
+    """Seconds a job that does nothing but wait, by executor, one at a time; what starts up is over by then.
+
+    It is the time between the end of one of the first jobs and of the last, by how old their files are.
+    """
     few = max(2, jobs // 5)
-    print(f"{'':<12} {few:>4} jobs {jobs:>4} jobs   a job   beside here")
+    print(f"{'':<12} the whole run   a job, from job {few} to job {jobs}   beside here")
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
+        folder, plain = Path(name), 0.0
         (folder / "quick.py").write_text(QUICK.format(seconds=each_takes))
         (folder / "suite.jsonl").write_text(SUITE + "".join(CASE % (n, n) for n in range(20)))
-        plain = 0.0
+        models = [f"python:quick:answer?version={number}" for number in range(jobs)]
+        (folder / "plan.toml").write_text(
+            f'models = {models}\n[behaviour]\nsuite = "suite.jsonl"\nresamples = 50\n'
+            f"[resources]\ncores = {os.cpu_count()}\n"
+        )
         for executor in ("here", "processes", "ray:local"):
-            seconds = []
-            for count in (few, jobs):
-                models = [f"python:quick:answer?version={number}" for number in range(count)]
-                plan = folder / "plan.toml"
-                plan.write_text(
-                    f'models = {models}\n[behaviour]\nsuite = "suite.jsonl"\nresamples = 50\n'
-                    f"[resources]\ncores = {os.cpu_count()}\n"
-                )
-                seconds.append(
-                    shoal("run", plan, "--into", f"{executor}-{count}", "--on", executor, folder=folder)
-                )
-            each = (seconds[1] - seconds[0]) / (jobs - few)
+            whole = shoal("run", "plan.toml", "--into", executor, "--on", executor, folder=folder)
+            done = sorted(path.stat().st_mtime for path in (folder / executor).glob("jobs/*/measures.json"))
+            each = (done[-1] - done[few - 1]) / (jobs - few)
             plain = each if executor == "here" else plain
             beside = f"{1000 * (each - plain):+6.0f} ms, {100 * (each / plain - 1):+.1f} %"
-            print(
-                f"{executor:<12} {seconds[0]:>8.1f}s {seconds[1]:>8.1f}s {1000 * each:>5.0f} ms   {beside}",
-                flush=True,
-            )
+            print(f"{executor:<12} {whole:>11.1f} s {1000 * each:>26.0f} ms   {beside}", flush=True)
 
 
 def speed_up(trainings: int) -> None:
-    """Trainings by one worker and by two; each has one thread. Starting up is left out: it is measured with one job."""
+    """Trainings by one worker and by two; each has one thread. Starting up is left out: two seeds more than none."""
     with tempfile.TemporaryDirectory() as name:
         folder, alone = Path(name), 0.0
         for label, words in {
@@ -182,7 +176,7 @@ def speed_up(trainings: int) -> None:
             "Ray, 2 tasks": ("--on", "ray:local", "--workers", 2),
         }.items():
             seconds = []
-            for count in (1, trainings // 2 + 1):  # two trainings a seed
+            for count in (2, trainings // 2 + 2):  # two trainings a seed
                 plan = folder / "plan.toml"
                 plan.write_text(TRAINING.format(seeds=list(range(count))))
                 seconds.append(shoal("run", plan, "--into", f"{label}-{count}", *words, folder=folder))

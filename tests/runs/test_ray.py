@@ -267,7 +267,7 @@ def start(plan: Path, store: Path, cluster: Any) -> subprocess.Popen[str]:
     )
 
 
-def wait_until(what: Callable[[], object], process: subprocess.Popen[str], seconds: float = 240) -> None:
+def wait_until(what: Callable[[], object], process: subprocess.Popen[str], seconds: float = 600) -> None:
     limit = time.monotonic() + seconds
     while not what():
         assert process.poll() is None, process.communicate()[0]
@@ -296,7 +296,7 @@ def test_three_plans_on_three_nodes_give_the_bytes_of_one_process_though_a_node_
             process.send_signal(signal.SIGKILL)
             process.communicate()
             process = scaling.start(folder, "there", *on)
-        out, _ = process.communicate(timeout=240)
+        out, _ = process.communicate(timeout=600)
         assert process.returncode == 0, out
         assert files(folder / "there") == files(folder / "here")
         scaling.refuse_again(folder / "there", before)
@@ -335,7 +335,7 @@ def test_one_large_job_is_asked_by_several_copies_and_goes_on_when_nodes_and_the
     kept = store.kept(job.id)
     assert 0 < kept < 160 and not store.is_done(job.id)
     process = start(plan, store.folder, cluster)
-    out, _ = process.communicate(timeout=240)
+    out, _ = process.communicate(timeout=600)
     assert process.returncode == 0, out
     assert files(store.folder) == files(tmp_path / "here")
     workers = {line.partition(",")[0] for line in log.read_text().splitlines()}
@@ -350,7 +350,7 @@ def test_a_worker_that_dies_again_and_again_is_told_and_takes_no_other_job_with_
 ):
     both = plan_of("deadly", "plain")
     process = start(both, tmp_path / "there", cluster)
-    out, _ = process.communicate(timeout=240)
+    out, _ = process.communicate(timeout=600)
     assert process.returncode == 1
     assert "the worker that did it was lost, again and again" in out and "[resources]" in out
     assert len(done(tmp_path / "there")) == 1
@@ -382,5 +382,5 @@ def test_an_address_where_there_is_no_cluster_is_a_clear_error(plan, tmp_path):
         address = "127.0.0.1:1"
 
     process = start(plan, tmp_path / "there", Nowhere)
-    out, _ = process.communicate(timeout=240)
+    out, _ = process.communicate(timeout=600)
     assert process.returncode == 1 and "no cluster answers there" in out and "Traceback" not in out

