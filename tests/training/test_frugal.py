@@ -1,6 +1,7 @@
 """Training with less memory: bfloat16 while computing, a batch in pieces; on the processor, by the code a GPU runs."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,7 @@ def model_of(options: str = "", seed: int = 0) -> Any:
 # A batch in pieces
 
 
-def first_gradients(model: Any, name: str, environments: Any, options: dict[str, Any]) -> list[Any]:
+def first_gradients(model: Any, name: str, environments: Any, options: dict[str, Any]) -> Any:
     """Of the first update that a method makes, dropout left out."""
     method, rng = make_method(name, options), np.random.default_rng(0)
     network = model.network("classify")
@@ -45,7 +46,7 @@ def first_gradients(model: Any, name: str, environments: Any, options: dict[str,
         feed = ByEnvironment(environments, source, 8, rng, choose=method.environments, steps=1)
     with phase.around(network), dropout_at(network, 0.0):
         found: list[Any] = []
-        stepper = Stepper([weight for weight in network.parameters() if weight.requires_grad], HOW, 10)
+        stepper: Any = Stepper([weight for weight in network.parameters() if weight.requires_grad], HOW, 10)
         stepper.optimiser.register_step_pre_hook(
             lambda *_: found.append([weight.grad.clone() for weight in stepper.weights])
         )
@@ -66,6 +67,19 @@ def test_the_gradient_of_a_batch_in_pieces_is_that_of_the_batch(method, kind, to
         assert furthest < 1e-4 * largest
 
 
+@contextmanager
+def holding() -> Iterator[list[int]]:
+    """How many numbers are held for gradients, of each tensor."""
+    held: list[int] = []
+
+    def hold(kept: torch.Tensor) -> torch.Tensor:
+        held.append(kept.numel())
+        return kept
+
+    with torch.autograd.graph.saved_tensors_hooks(hold, lambda kept: kept):
+        yield held
+
+
 def test_the_network_sees_a_piece_at_a_time_and_holds_no_more_of_it(toy):
     model, seen = model_of("?accumulate=4"), []
     network = model.network("classify").train()
@@ -73,19 +87,13 @@ def test_the_network_sees_a_piece_at_a_time_and_holds_no_more_of_it(toy):
         lambda part, args, named: seen.append(len(named["input_ids"])), with_kwargs=True
     )
     inputs = Tokens(model, [item.example for item in toy[0].items]).take(np.arange(10))
-    held: list[int] = []
-    with torch.autograd.graph.saved_tensors_hooks(
-        lambda kept: held.append(kept.numel()) or kept, lambda kept: kept
-    ):
+    with holding() as held:
         logits = model.forward(inputs)
     assert seen == [3, 3, 2, 2] and logits.shape == (10, 2)
     in_forward = sum(held)
     logits.sum().backward()
     assert sorted(seen) == sorted(2 * [3, 3, 2, 2]), "each piece a second time, for its gradient"
-    plain: list[int] = []
-    with torch.autograd.graph.saved_tensors_hooks(
-        lambda kept: plain.append(kept.numel()) or kept, lambda kept: kept
-    ):
+    with holding() as plain:
         model_of().forward(inputs)
     assert in_forward < sum(plain) / 100, "what is computed of the whole batch is held"
 
@@ -177,7 +185,7 @@ def test_a_training_in_bfloat16_and_in_pieces_goes_on_to_the_same_weights(toy, w
         if done == 3:
             raise BrokenOffError
 
-    def again(progress: Callable[..., None]) -> dict[str, Any]:
+    def again(progress: Callable[..., None]) -> Any:
         model = model_of("?dtype=bfloat16&accumulate=2")
         train(model, toy, make_method("vanilla"), HOW, 0, progress)
         return weights_of(model)
