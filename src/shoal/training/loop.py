@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.random import Generator
+from torch import Tensor
 
 from ..errors import ModelError, PlanError
 from . import midway
@@ -173,6 +174,7 @@ class _Walk:
         self.total, self.stops = sum(leg.steps for leg in legs), _stops(legs, marks)
         self.keeper, self.log = midway.the_keeper(), Log()
         self.drawn: Counter[str] = Counter()  # cases of this phase, by environment
+        self.before: dict[str, Tensor] = {}  # the weights, while it is not sure whether it can go on
 
     def go(self) -> Log:
         """To the end, from the beginning or from where it was left."""
@@ -265,11 +267,11 @@ class _Walk:
     def _goes_on(self, kept: midway.Moment) -> bool:
         """Go on from there to the end; False, and all as it was before, where the same batches do not come again."""
         network, remembered = self.learner.network, copy.deepcopy(vars(self.method))
-        before = {name: weight.detach().clone() for name, weight in midway.weights_of(network).items()}
+        self.before = {name: weight.detach().clone() for name, weight in midway.weights_of(network).items()}
         try:
             self._legs(kept.leg, kept)
         except midway.OtherWayError:
-            midway.put_back(network, before)
+            midway.put_back(network, self.before)
             vars(self.method).clear()
             vars(self.method).update(remembered)
             self.log = Log()
@@ -280,9 +282,11 @@ class _Walk:
         self, kept: midway.Moment, stepper: Stepper, feed: Feed, steps: Iterator[tuple[int, Sequence[Batch]]]
     ) -> None:
         """Draw again what had been drawn, and be as it was then."""
+        chance = feed.rng.bit_generator.state
         for _, batches in islice(steps, kept.step):
             self._note_drawn(batches)
         if midway.digest_of(feed, self.drawn) != kept.drawn:
+            feed.rng.bit_generator.state = chance
             raise midway.OtherWayError
         losses = midway.part(kept.tensors, "losses")[""].tolist()
         self.log = Log(len(losses), losses, Counter(kept.shown))
@@ -292,6 +296,8 @@ class _Walk:
         if self.windows is not None:
             self.windows.tally = kept.tally
         midway.put_generators_back(midway.part(kept.tensors, "generator"))
+        kept.tensors.clear()  # four times the weights that nobody needs any more
+        self.before.clear()
 
 
 def _batches(feed: Feed) -> Iterator[Sequence[Batch]]:

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
@@ -54,7 +55,7 @@ class Moment:
     """What the method remembers."""
     tally: Sequence[int]
     """What the source of the batches has counted."""
-    tensors: Mapping[str, Tensor]
+    tensors: dict[str, Tensor]
     """Weights by `network/NAME`, moments by `optimiser/NUMBER/KEY`, generators by `generator/DEVICE`, `losses/`."""
 
 
@@ -217,7 +218,7 @@ def _read(path: Path) -> Moment | None:
 
 
 ABOUT = ("leg", "step", "total", "updates", "drawn", "tally")
-VERSIONS = {"shoal": __version__, "torch": torch.__version__}
+VERSIONS = {"shoal": __version__, "torch": torch.__version__, "numpy": np.__version__}
 
 
 def _digest(words: str, tensors: Mapping[str, Tensor]) -> str:
