@@ -275,32 +275,36 @@ def wait_until(what: Callable[[], object], process: subprocess.Popen[str], secon
         time.sleep(0.02)
 
 
-@pytest.mark.slow
+@pytest.mark.parametrize(
+    "plan",
+    [
+        pytest.param("learning", marks=pytest.mark.slow),  # about a minute; the others by `make cluster`
+        pytest.param("bias", marks=pytest.mark.cluster),
+        pytest.param("prompted", marks=pytest.mark.cluster),
+    ],
+)
 @pytest.mark.filterwarnings("ignore")
-def test_three_plans_on_three_nodes_give_the_bytes_of_one_process_though_a_node_and_the_driver_are_killed(
-    cluster, tmp_path
+def test_on_three_nodes_a_plan_gives_the_bytes_of_one_process_though_a_node_and_the_driver_are_killed(
+    plan, cluster, tmp_path
 ):
     """Learning with shared stages and folds, checkpoints made and asked on the way, a model asked in words."""
-    rng = random.Random(0)
-    for plan in scaling.PLANS:
-        folder = tmp_path / plan
-        scaling.lay_out(plan, folder)
-        scaling.shoal("run", "plan.toml", "--into", "here", folder=folder)
-        on = ("--on", f"ray:{cluster.address}")
-        process = scaling.start(folder, "there", *on)
-        wait_until(partial(has_begun, folder / "there"), process)
-        before = scaling.refuse_again(folder / "there", {})
-        cluster.lose(rng)
-        cluster.add()
-        if plan == "prompted":
-            process.send_signal(signal.SIGKILL)
-            process.communicate()
-            process = scaling.start(folder, "there", *on)
-        out, _ = process.communicate(timeout=600)
-        assert process.returncode == 0, out
-        assert files(folder / "there") == files(folder / "here")
-        scaling.refuse_again(folder / "there", before)
-        assert " 0 objects" in cluster.objects()
+    scaling.lay_out(plan, tmp_path)
+    scaling.shoal("run", "plan.toml", "--into", "here", folder=tmp_path)
+    on = ("--on", f"ray:{cluster.address}")
+    process = scaling.start(tmp_path, "there", *on)
+    wait_until(partial(has_begun, tmp_path / "there"), process)
+    before = scaling.refuse_again(tmp_path / "there", {})
+    cluster.lose(random.Random(0))
+    cluster.add()
+    if plan == "prompted":
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        process = scaling.start(tmp_path, "there", *on)
+    out, _ = process.communicate(timeout=600)
+    assert process.returncode == 0, out
+    assert files(tmp_path / "there") == files(tmp_path / "here")
+    scaling.refuse_again(tmp_path / "there", before)
+    assert " 0 objects" in cluster.objects()
     assert not scaling.left_behind()
 
 

@@ -225,7 +225,7 @@ def _digest(words: str, tensors: Mapping[str, Tensor]) -> str:
     whole = hashlib.sha256(words.encode())
     for name in sorted(tensors):
         whole.update(name.encode())
-        whole.update(memoryview(tensors[name].reshape(-1).view(torch.uint8).numpy()))
+        whole.update(tensors[name].reshape(-1).view(torch.uint8).numpy().data)
     return whole.hexdigest()
 
 
