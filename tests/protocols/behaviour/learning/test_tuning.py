@@ -10,7 +10,7 @@ from shoal.errors import PlanError
 from shoal.protocols.behaviour import parts
 from shoal.protocols.behaviour.learning.hyper import grid
 from shoal.protocols.behaviour.learning.stages import make_recipe
-from shoal.protocols.behaviour.learning.tuning import is_right, wrong_way
+from shoal.protocols.behaviour.learning.tuning import is_right
 from shoal.protocols.behaviour.settings import Settings, Train
 from shoal.runs.store import ThrownAway
 from shoal.runs.training import _settled
@@ -113,18 +113,6 @@ def test_right_answers_of_two_labels_for_three_are_those_of_the_band(positive, t
     vector = np.array([1 - positive, positive])
     assert is_right(vector, target, banded=True) is right
     assert is_right(np.array([0.4, 0.6]), (0, 1), banded=False)
-
-
-def test_how_far_an_answer_went_the_wrong_way():
-    """The worked examples of DIR (`docs/method/beluga.md` 1.13)."""
-    for before, after, direction, error in (
-        ((0.3, 0.7), (0.1, 0.9), "not_more_conf", 0.2),
-        ((0.3, 0.7), (0.8, 0.2), "not_more_conf", 0.0),
-        ((0.3, 0.7), (0.8, 0.2), "not_less_conf", 0.5),
-        ((0.3, 0.7), (0.45, 0.55), "not_less_2", 0.15),
-        ((0.3, 0.7), (0.2, 0.8), "not_less_0", 0.1),
-    ):
-        assert wrong_way(np.array(before), np.array(after), direction) == pytest.approx(error)
 
 
 def stage_of(**train: Any) -> Any:
