@@ -58,6 +58,7 @@ MEASURES: dict[str, Quantity] = {
     "prediction shift": SPREAD,
     "headroom": SHARE,
     "mean confidence": SHARE,
+    "directional balance": POINTS,
     "directional loss": Quantity("number", "lower", 0.0, 4),
     "unconditional pass rate": RATE,
     "null score": SHARE,

@@ -345,11 +345,32 @@ def test_a_rate_for_all_methods_is_not_that_of_a_head_alone():
             "train.options.fish.iid_always has no effect",
         ),
         ({"method": "lp", "learning_rate": 1e-4}, "train.learning_rate has no effect on lp"),
+        ({"on": "iid+suite", "iid_epochs": 1}, "train.iid_epochs has no effect"),
+        ({"on": "iid", "batch": 4}, "train.batch has no effect"),
+        ({"on": "iid", "direction": "margin"}, "train.direction has no effect"),
     ],
 )
 def test_what_no_training_would_heed_is_refused(train, message):
     with pytest.raises(PlanError, match=message):
         parts(learning(train={"on": "iid>suite", **train}))
+
+
+@pytest.mark.parametrize(
+    ("task", "train", "message"),
+    [
+        ("reading", {"loss": "sigmoid"}, "train.loss has no effect"),
+        ("reading", {"invariance": "js"}, "train.invariance has no effect"),
+        ("paraphrase", {"direction": "margin"}, "train.direction has no effect"),
+    ],
+)
+def test_a_loss_of_cases_that_the_suite_has_not_is_refused(task, train, message):
+    with pytest.raises(PlanError, match=message):
+        parts(learning(suite=task, iid=task, train={"on": "iid>suite", **train}))
+
+
+def test_a_sample_of_what_is_not_held_out_is_refused():
+    with pytest.raises(PlanError, match="hold_out_sample has no effect"):
+        parts(learning(hold_out=("capability",), hold_out_sample=3, train={"on": "iid>suite"}))
 
 
 def test_fish_begins_plainly_where_it_starts_from_base_weights():

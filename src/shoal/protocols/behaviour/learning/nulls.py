@@ -43,10 +43,10 @@ class Null:
 
 
 def nulls_of(trainings: Trainings) -> list[Null]:
-    """Every such model on the cases of a table; none where there are no i.i.d. rows."""
+    """Every such model on the cases of a table; none where there are no i.i.d. rows, or nothing says what is right."""
     suite = [trainings.cases[position] for position in trainings.suite.tolist()]
     iid = [trainings.cases[position] for position in trainings.iid.tolist()]
-    if not suite or not iid:
+    if not suite or not iid or not all("expect" in case.meta for case in suite):
         return []
     if suite[0].meta.get("reading"):
         return [_null(trainings.settings, name, suite, iid, words) for name, words in _words(suite).items()]

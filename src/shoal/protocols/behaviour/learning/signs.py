@@ -21,6 +21,7 @@ from ....errors import some
 from ....measures import quantity, shown
 from ....records import Answers, Case, Finding, Measure, Outcome
 from ....stats.intervals import wilson
+from ....stats.paired import sign_test
 from ..rules import Floats, Integers, directional_error
 from ..score import DEGENERATE, WEIGHTS, case_outcomes, expect_of, judge_examples
 from ..settings import Settings
@@ -215,8 +216,10 @@ def _add_directions(
             Measure("headroom", float(room.mean()), len(room), groups, facts={"can fail": free})
         )
         answers = [given.probabilities[starts[at] : starts[at] + sizes[at]] for at in members]
-        passes = [_holds_on_log_odds(case.meta["direction"], vectors) for vectors in answers]
+        changes = [log_odds_changes(case.meta["direction"], vectors) for vectors in answers]
+        passes = [bool((moved <= LOG_ODDS_TOLERANCE).all()) for moved in changes]
         signs.measures.append(_rate("pass rate on log-odds", passes, groups, {}))
+        signs.measures.append(_balance([float(moved.mean()) for moved in changes if len(moved)], groups))
         lost = [loss for vectors in answers for loss in losses_of_pairs(case.meta["direction"], vectors)]
         losses += lost
         still = {"without a gradient": float(np.mean(np.array(lost) == 0))} if lost else {}
@@ -247,13 +250,33 @@ def headroom(direction: str, before: Floats) -> Floats:
     return room[direction]
 
 
-def _holds_on_log_odds(direction: str, probabilities: Floats) -> bool:
-    """Whether no variant's log-odds moved the wrong way by more than the tolerance."""
+def log_odds_changes(direction: str, probabilities: Floats) -> Floats:
+    """How far the log-odds of each variant moved the wrong way; below 0, the right way.
+
+    >>> log_odds_changes("not_more_conf", np.array([[0.5, 0.5], [0.5, 0.5], [0.1, 0.9]])).round(2).tolist()
+    [0.0, -2.2]
+    """
     odds = np.clip(probabilities, SMALLEST, 1 - SMALLEST)
     odds = np.log(odds) - np.log1p(-odds)
     watched = {"not_less_2": 0, "not_less_0": -1}.get(direction, int(probabilities[0].argmax()))
     sign = -1.0 if direction == "not_less_conf" else 1.0
-    return bool((sign * (odds[1:, watched] - odds[0, watched]) <= LOG_ODDS_TOLERANCE).all())
+    changes: Floats = sign * (odds[1:, watched] - odds[0, watched])
+    return changes
+
+
+def _balance(changes: Sequence[float], groups: Mapping[str, str]) -> Measure:
+    """Cases that moved the right way less those that moved the wrong way, of all, and whether that is chance."""
+    wrong, right = (sum(side * change > LOG_ODDS_TOLERANCE for change in changes) for side in (1, -1))
+    n = len(changes)
+    if not n:
+        return Measure("directional balance", None, 0, groups)
+    facts = {
+        "right": right,
+        "wrong": wrong,
+        "p": sign_test(right, wrong),
+        "mean change": -float(np.mean(changes)),
+    }
+    return Measure("directional balance", (right - wrong) / n, n, groups, facts=facts)
 
 
 def _calibrated_rates(
