@@ -18,16 +18,10 @@ from shoal.runs.settings import make_settings
 THREE = ("negative", "neutral", "positive")
 
 
-def case(name, kind, texts, labels, **meta):
+def case(name, kind, texts, right, **meta):
     groups = {"functionality": name, "capability": name.split()[0], "test type": kind}
-    expect = meta.pop("expect", DEFAULTS.get(kind))
-    return Case(
-        f"{name}/{texts[0]}",
-        tuple((text,) for text in texts),
-        labels,
-        groups,
-        meta={"expect": expect, **meta},
-    )
+    meta = {"expect": DEFAULTS.get(kind), **meta}
+    return Case(f"{name}/{texts[0]}", tuple((text,) for text in texts), right, groups, meta=meta)
 
 
 def suite():

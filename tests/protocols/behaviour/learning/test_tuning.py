@@ -5,9 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
-from shoal.cli import main
 from shoal.data.grammar import make_rows
 from shoal.errors import ModelError, PlanError
 from shoal.protocols.behaviour import parts
@@ -16,8 +14,11 @@ from shoal.protocols.behaviour.learning.hyper import grid
 from shoal.protocols.behaviour.learning.stages import make_recipe
 from shoal.protocols.behaviour.learning.tuning import Objective, is_right
 from shoal.protocols.behaviour.settings import Settings, Train
+from shoal.runs.estimate import estimate
+from shoal.runs.plan import check_plan, read_plan
 from shoal.runs.store import ThrownAway
 from shoal.runs.training import _settled
+from shoal.show.jobs import print_estimate
 from shoal.training.search import best_try, run_search
 from shoal.training.stage import BrokenTrainingError, Search, silent
 
@@ -194,18 +195,19 @@ def test_what_is_chosen_by_is_neither_trained_nor_tested_on():
     assert asked <= {text for case in suite_cases(settings(), "validation") for text in case.examples}
 
 
-def test_check_counts_the_tries_of_a_plan(tmp_path):
+def test_check_counts_the_tries_of_a_plan(tmp_path, capsys):
     plan = tmp_path / "plan.toml"
     plan.write_text(
         'models = ["tiny:sentiment"]\nseeds = [0, 1]\n[behaviour]\niid = "sentiment"\niid_limit = 32\n'
-        'train.on = ["iid", "iid>suite"]\ntrain.method = ["vanilla", "lp-ft"]\ntrain.tune = true\ntrain.epochs = 0.1\n'
+        'train.on = ["iid", "iid>suite"]\ntrain.method = ["lp-ft", "vanilla"]\ntrain.tune = true\ntrain.epochs = 0.1\n'
     )
-    found = CliRunner().invoke(main, ["check", str(plan), "--json"])
-    told = json.loads(found.stdout)["estimate"]
+    found = estimate(check_plan(read_plan(plan)))
+    assert found is not None
     assert (
-        told["tries"] == 6 + 6 and told["trainings"] == 2 * 3
+        found.tries == 6 + 6 and found.trainings == 2 * 3
     )  # vanilla's search is lp-ft's too; lp has its own
-    assert "and 12 tries to find their settings" in CliRunner().invoke(main, ["check", str(plan)]).output
+    print_estimate(found)
+    assert "6 trainings and 12 tries to find their settings" in capsys.readouterr().out
 
 
 def test_lp_ft_is_not_searched_it_takes_what_lp_and_vanilla_found():

@@ -344,7 +344,8 @@ def losses_of_pairs(direction: str, probabilities: Floats) -> Floats:
     """
     before = np.repeat(probabilities[:1], len(probabilities) - 1, axis=0)
     error = directional_error(direction, before, probabilities[1:])
-    losses: Floats = -np.maximum(np.log1p(-np.minimum(error, 1 - 1e-16)), -100.0) + 0.0
+    with np.errstate(divide="ignore"):
+        losses: Floats = np.minimum(-np.log1p(-error), 100.0) + 0.0  # no -0.0
     return losses
 
 
