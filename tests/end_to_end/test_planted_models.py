@@ -93,6 +93,7 @@ def alarms(task: str) -> Iterator[str]:
         yield from (finding.kind for finding in result.findings if finding.kind in FAULTS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", ["sentiment", "reading"])
 def test_honest_models_are_left_in_peace_over_twenty_seeds(task):
     assert list(alarms(task)) == []
