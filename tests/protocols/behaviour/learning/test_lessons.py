@@ -368,6 +368,20 @@ def test_a_loss_of_cases_that_the_suite_has_not_is_refused(task, train, message)
         parts(learning(suite=task, iid=task, train={"on": "iid>suite", **train}))
 
 
+def test_a_plan_of_all_functionalities_goes_on_from_one_of_a_sample():
+    some, every = (
+        parts(
+            learning(
+                hold_out=["functionality", "capability"],
+                hold_out_sample=k,
+                train={"on": ["iid", "iid>suite"]},
+            )
+        )
+        for k in (3, 0)
+    )
+    assert set(map(repr, some)) < set(map(repr, every)) and len(every) - len(some) == 41 - 3
+
+
 def test_a_sample_of_what_is_not_held_out_is_refused():
     with pytest.raises(PlanError, match="hold_out_sample has no effect"):
         parts(learning(hold_out=("capability",), hold_out_sample=3, train={"on": "iid>suite"}))

@@ -36,17 +36,18 @@ def parts(settings: Settings) -> list[Settings]:
     _refuse_tested_twice(settings, train)
     cases = suite_cases(settings, training_split(settings))
     _refuse_idle_losses(train, cases)
+    single_job = replace(settings, hold_out_sample=0)  # which folds there are decides nothing of one of them
     jobs: dict[str, Settings] = {}
     for config in train.on:
         if config == "iid":
             part = replace(
-                settings, train=replace(train, on=("iid",), method=("vanilla",)), hold_out=("none",)
+                single_job, train=replace(train, on=("iid",), method=("vanilla",)), hold_out=("none",)
             )
             jobs[_key(part)] = part
             continue
         for method in train.method:
-            single = replace(settings, train=replace(train, on=(config,), method=(method,)))
-            for part in _scenarios(single, cases):
+            single = replace(single_job, train=replace(train, on=(config,), method=(method,)))
+            for part in _scenarios(single, cases, settings.hold_out_sample):
                 jobs[_key(part)] = part
     return list(jobs.values())
 
@@ -184,8 +185,8 @@ def _refuse_without_training(settings: Settings) -> None:
         )
 
 
-def _scenarios(settings: Settings, cases: Sequence[Case]) -> Iterator[Settings]:
-    """Trained on the full suite, then without each fold."""
+def _scenarios(settings: Settings, cases: Sequence[Case], sample: int) -> Iterator[Settings]:
+    """Trained on the full suite, then without each fold, or each of a sample."""
     if settings.fold:
         yield _one_fold(settings, cases)
         return
@@ -193,7 +194,7 @@ def _scenarios(settings: Settings, cases: Sequence[Case]) -> Iterator[Settings]:
     for scenario in settings.hold_out:
         if scenario in ("none", "seen"):
             continue
-        for fold in folds(cases, unit_of(scenario), settings.hold_out_sample, settings.sample_seed):
+        for fold in folds(cases, unit_of(scenario), sample, settings.sample_seed):
             yield replace(settings, hold_out=(scenario,), fold=fold)
 
 
