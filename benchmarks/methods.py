@@ -17,6 +17,7 @@ import torch
 
 from shoal.protocols.behaviour.build import iid_of
 from shoal.protocols.behaviour.learning.stages import make_recipe
+from shoal.protocols.behaviour.learning.tuning import ask_all
 from shoal.protocols.behaviour.settings import Settings, Train
 from shoal.runs.plan import read_plan
 from shoal.training.methods import METHODS
@@ -35,7 +36,7 @@ class Scores:
 
     def of(self, config: str, method: str) -> float:
         """After one training."""
-        train = replace(self.settings.train or Train(), on=(config,), method=(method,))
+        train = replace(self.settings.train or Train(), on=(config,), method=(method,))  # type: ignore[arg-type]
         settings = replace(self.settings, train=train, hold_out=("none" if config == "iid" else "seen",))
         recipe = make_recipe(settings, self.model)
         model = recipe.base(self.seed)
@@ -48,7 +49,7 @@ class Scores:
             if stage.title == "iid":
                 self.weights[shared] = {name: one.clone() for name, one in network.state_dict().items()}
         data = iid_of(settings)
-        answers = model.classify([row.texts for row in data.test], data.labels)
+        answers = ask_all(model, [row.texts for row in data.test], data.labels, ())
         said = [answers.labels[code] for code in answers.predictions.tolist()]
         return float(np.mean([word == row.label for word, row in zip(said, data.test, strict=True)]))
 
