@@ -23,7 +23,7 @@ import torch
 from numpy.random import Generator
 from torch import Tensor
 
-from ..errors import ModelError, PlanError
+from ..errors import PlanError
 from . import midway
 from .batch import Batch, Source, Tokens, Vectors
 from .environments import Environment
@@ -31,7 +31,7 @@ from .how import How
 from .loaders import ByEnvironment, EveryItem, Feed, Losses
 from .methods import Method, Phase, Vanilla
 from .spans import Windows
-from .stage import Mark, Progress
+from .stage import BrokenTrainingError, Mark, Progress
 from .stepper import Learner, Stepper
 
 __all__ = ["How", "Learner", "Log", "steps_of", "train", "train_network"]
@@ -223,7 +223,7 @@ class _Walk:
         self.log.losses.append(loss)
         self._note_drawn(batches)
         if not math.isfinite(loss):
-            raise ModelError(
+            raise BrokenTrainingError(
                 f"the training broke down at step {self.log.steps:,}",
                 why=f"the loss is {loss}",
                 fix="a lower learning rate",
