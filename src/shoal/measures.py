@@ -89,6 +89,7 @@ MEASURES: dict[str, Quantity] = {
     "parity threshold": Quantity("number", "higher", 1.0, 2),
     "drop from seeds": Quantity("share", "lower", 0.0, 1, signed=True),
     "difference between splits": POINTS,
+    "within-problem effect": Quantity("share", "", 0.0, 1, signed=True),
     "sd over draws": SPREAD,
     "suggestions per problem": Quantity("number", "", None, 1),
     "label share": SHARE,

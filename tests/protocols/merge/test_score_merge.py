@@ -314,23 +314,26 @@ def test_what_is_shown_of_one_model(built):
 
 
 def test_what_a_split_does_is_shown_beside_the_others_with_its_difference(small):
-    """A model that only reads replacements that are words: right but for scrambled ones and for verbs."""
+    """A model that is right but for scrambled replacements; another that is right but for verbs."""
     built = build(Settings(**{**small, "limit": 10}, filters=("default", "scrambled")))
     rows = [
         (example, made)
         for case in built.cases
         for example, made in zip(case.examples[1:], case.meta.get("made", ()), strict=False)
     ]
-    wrong = {example for example, made in rows if "scrambled from" in made or made["word class"] == "verb"}
-    result = result_of(built, lambda e: _other(truth(e)) if e in wrong else truth(e), "some model")
-    measures = result.measures
-    scrambled = {"filter": "scrambled", "against": "default"}
-    row = named(measures, "difference between splits", {**scrambled, "threshold": "1"})
-    verbs = named(measures, "difference between splits", {"word class": "noun", "against": "verb"})
-    assert row is not None and verbs is not None and row.interval is not None
-    share = value(measures, "pattern accuracy", filter="default", threshold="1")
-    assert row.value == -share and row.interval[1] < 0 and row.facts["of"] == "pattern accuracy"  # type: ignore[operator]
-    assert verbs.value == 1.0 and verbs.facts["of"] == "sample accuracy"
+    mixed = {example for example, made in rows if "scrambled from" in made}
+    verbs = {example for example, made in rows if made["word class"] == "verb"}
+    result = result_of(built, lambda e: _other(truth(e)) if e in mixed else truth(e), "some model")
+    row = named(
+        result.measures,
+        "difference between splits",
+        {"filter": "scrambled", "against": "default", "threshold": "1"},
+    )
+    assert row is not None and row.interval is not None and row.facts["of"] == "pattern accuracy"
+    assert row.value == -1.0 and row.interval[1] < -0.5
+    other = scored(built, lambda e: _other(truth(e)) if e in verbs else truth(e))
+    assert value(other, "difference between splits", word_class="noun", against="verb") == 1.0
+    assert value(other, "within-problem effect", factor="verb", against="noun") == pytest.approx(-1.0)
     console = Console(width=110, file=io.StringIO())
     print_sections(merge.view(result.settings, [result], (), result.findings), console)
     shown = console.file.getvalue()  # type: ignore[attr-defined]

@@ -192,8 +192,8 @@ class Funnel:
         for name in self.settings.word_classes:
             steps = {step: self.steps[name][step] for step in STEPS}
             yield from _counts("variants", steps, {"word class": name})
-        for name, labels in self.units.items():
-            yield from self._statistics({"word class": name} if name else {}, labels, self.left[name])
+        for unit, labels in self.units.items():
+            yield from self._statistics({"word class": unit} if unit else {}, labels, self.left[unit])
 
     def _statistics(self, groups: dict[str, str], labels: Counter[str], left: int) -> Iterator[Measure]:
         """A line of the poster's Table 1: problems, suggestions for each, labels, variants in a draw."""

@@ -43,7 +43,7 @@ def _pairs(sheet: Sheet, parts: Sequence[Counted], key: str) -> Iterator[tuple[C
 def _difference(
     sheet: Sheet, names: dict[str, str], first: Counted, second: Counted, threshold: float | None
 ) -> Measure:
-    value, interval = split_difference(*(_split(part, threshold) for part in (first, second)))
+    value, interval = split_difference(_split(first, threshold), _split(second, threshold))
     groups = names if threshold is None else {**names, "threshold": f"{threshold:g}"}
     what = "sample accuracy" if threshold is None else "pattern accuracy"
     return Measure(

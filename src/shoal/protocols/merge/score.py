@@ -34,6 +34,7 @@ from ...stats.resampling import cluster_table
 from ..base import Built, Scored
 from .audit import audit_measures, unsettled
 from .contrasts import contrast_measures
+from .factors import factor_measures
 from .settings import Settings
 from .sheet import SEED, Condition, Counted, Floats, Sheet, counted_of, plain
 
@@ -53,6 +54,7 @@ def score(settings: Settings, built: Built, answers: Mapping[str, Answers]) -> S
     for condition, part in zip(sheet.conditions, counted, strict=True):
         measures += condition_measures(sheet, condition, part)
     measures += contrast_measures(sheet, [part for part in counted if part is not None])
+    measures += factor_measures(sheet, built.about.get("suggesters", ()))
     measures += audit_measures(settings, built.cases, given, Measures(measures))
     columns: dict[str, Sequence[Any]] = {**sheet.columns, "said": _said(built.cases, given)}
     columns[RIGHT] = [plain(hits) for hits in right]

@@ -55,7 +55,7 @@ def _alone(result: Result) -> Section:
     blocks: list[Block] = [Text([Words(finding.text)]) for finding in result.findings]
     blocks.append(_accuracies(settings, measures))
     blocks += [*_at_thresholds(settings, measures), *_beside_originals(measures), *_curves(measures)]
-    blocks += [*_contrasts(settings, measures), *_audit(measures)]
+    blocks += [*_contrasts(settings, measures), *_factors(measures), *_audit(measures)]
     blocks += [*_funnel(measures), *_statistics(measures), *_problems(result)]
     return Section(
         title=[Words("merge of ", "quiet"), Words(str(result.job["model"]), "strong")],
@@ -268,6 +268,25 @@ def _contrasts(settings: Settings, measures: Measures) -> Iterator[Table]:
         columns += [Column("variants right"), Column(f"solved at {_share(at)}")]
         legend = ["in points; each interval by itself, not adjusted for their number"]
         yield Table(columns, rows, name="splits", title="splits against each other", legend=legend)
+
+
+def _factors(measures: Measures) -> Iterator[Table]:
+    """What goes with a variant being right, each factor with the others held fast."""
+    rows = [
+        Row([
+            row.groups["factor"], row.groups.get("against", ""), Number(row), Number(row, part="interval"),
+            Number(row, part="n"),
+        ])
+        for row in measures.where("within-problem effect")
+    ]  # fmt: skip
+    if rows:
+        columns = [Column("", "left"), Column("against", "left"), Column("right more\noften by")]
+        columns += [Column("95 %\ninterval"), Column("problems in\nwhich it varies")]
+        legend = [
+            "in points, on average over variants; twice as probable: the replacement, to who suggests it"
+        ]
+        title = "variants of one and the same problem, the other factors held fast"
+        yield Table(columns, rows, name="factors", title=title, legend=legend)
 
 
 def _audit(measures: Measures) -> Iterator[Table]:
