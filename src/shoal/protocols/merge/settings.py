@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from ...errors import PlanError
 from ...files import digest
@@ -37,6 +37,8 @@ def _generates(settings: "Settings") -> bool:
 @dataclass(frozen=True, slots=True)
 class Settings(Profiled):
     """What `[merge]` in a plan, or `--set` on the command line, may say."""
+
+    VERSION: ClassVar[int] = 2
 
     data: str = changes("cases", OURS, resolve=file_content("data"))
     """Labelled pairs or single texts: a table, or `example`, problems of our own."""
