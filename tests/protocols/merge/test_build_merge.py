@@ -332,6 +332,23 @@ def test_a_file_of_variants_that_would_be_counted_wrongly_is_refused(tmp_path, r
         build(Settings(variants=str(path)))
 
 
+def test_what_a_file_made_elsewhere_says_of_probabilities_is_not_computed_with_unless_it_is_one(tmp_path):
+    rows: list[dict[str, object]] = [
+        {"problem_id": "1", "texts": ["A man sits.", "A man rests."], "label": "neutral"}
+    ]
+    for number, chance in enumerate(("x", None, -1, [], {}, [0.2, "y"], [0.2, 0.4])):
+        texts = [f"A {WORDS[number]} sits.", f"A {WORDS[number]} rests."]
+        made = {"problem_id": "1", "w": ["man"], "s": WORDS[number], "texts": texts, "p_s": {"bert": chance}}
+        rows.append({**made, "p_w": {"bert": [0.1, 0.1]}, "source": ["bert"], "class": "noun"})
+    path = tmp_path / "variants.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)) + "\n")
+    result = audit(
+        "merge", Planted(lambda e: "neutral"), variants=str(path), label_names="entailment,neutral"
+    )
+    assert named(result.measures, "sample accuracy", {}).value == 1.0  # type: ignore[union-attr]
+    assert not result.measures.where("within-problem effect")
+
+
 def test_what_was_assumed_is_said_for_single_texts_and_pairs(tmp_path, monkeypatch):
     with_suggesters(monkeypatch, bert=Suggests({word: 0.5 - n / 100 for n, word in enumerate(WORDS)}))
     (tmp_path / "texts.tsv").write_text("text\tlabel\nThe man was kind to me .\tneutral\n")

@@ -173,18 +173,19 @@ def _spread(row: Measure) -> Measure | None:
 
 
 BESIDE = {
-    "drop from seeds": "originals better than variants by, in points",
-    "parity threshold": "highest share of variants at which patterns do as well as originals",
-    "intra-problem correlation": "correlation of variants within problems",
+    "drop from seeds": ("originals better than variants by, in points", ""),
+    "parity threshold": ("highest share of variants at which patterns do as well as originals", "none"),
+    "intra-problem correlation": ("correlation of variants within problems", "cannot be told"),
 }
+"""Measures in words, and what is said where there is no value."""
 
 
 def _beside_originals(measures: Measures) -> Iterator[Table]:
     """What happens from originals to variants, in three numbers."""
     base = next(iter(_rows_of(measures)), {})
     rows = [
-        Row([words, Number(row, instead=row.note), Number(row, part="interval")])
-        for name, words in BESIDE.items()
+        Row([words, Number(row, instead=instead), Number(row, part="interval")])
+        for name, (words, instead) in BESIDE.items()
         if (row := named(measures, name, base)) is not None
     ]
     if rows:
