@@ -189,6 +189,8 @@ def quantity(measure: Measure | str) -> Quantity:
     known = MEASURES.get(name.removesuffix(" on common cases"), Quantity())
     if not isinstance(measure, str) and "of" in measure.facts:
         outer = MEASURES.get(measure.name, Quantity())
+        if outer.unit == "p":  # a p of a difference of shares is no share
+            return outer
         return Quantity(known.unit, outer.direction, outer.ideal, max(known.digits, 1), outer.signed)
     return known
 

@@ -16,6 +16,7 @@ from shoal.comparing.judge import judge
 from shoal.comparing.pairs import compare
 from shoal.comparing.rules import Rule
 from shoal.errors import DataError, ModelError, PlanError
+from shoal.measures import quantity
 from shoal.protocols import merge
 from shoal.protocols.base import Built
 from shoal.protocols.merge import Settings, build
@@ -298,6 +299,10 @@ def test_two_models_are_compared_problem_by_problem(built):
     print_sections(sections, console)
     shown = console.file.getvalue()  # type: ignore[attr-defined]
     assert "worse" in shown and "differences on the same problems" in shown
+    adjusted = [row for row in compared.measures if row.name == "adjusted p value"]
+    assert adjusted and all(quantity(row).unit == "p" for row in adjusted)
+    (line,) = [line for line in shown.splitlines() if "sample accuracy" in line and "points" not in line]
+    assert line.rstrip().endswith("<.001")
     assert {"models", "differences", "points"} <= set(tables_of(sections))
 
 

@@ -141,9 +141,8 @@ def _at_thresholds(settings: Settings, measures: Measures) -> Iterator[Table]:
     """Over all classes, each threshold with its interval, and what it is read beside."""
     base = next(iter(_rows_of(measures)), {})
     columns = [
-        Column("variants that\nmust be right"), Column("problems\nsolved"), Column("95 %\ninterval"),
-        Column("of originals\nthat are right"), Column("if\nindependent"), Column("beta-\nbinomial"),
-        Column("SD over\ndraws"),
+        Column("must be\nright"), Column("solved"), Column("95 %\ninterval"), Column("originals\nright"),
+        Column("if\nindependent"), Column("beta-\nbinomial"), Column("SD over\ndraws"),
     ]  # fmt: skip
     rows = []
     for threshold in _thresholds(settings):
@@ -159,7 +158,10 @@ def _at_thresholds(settings: Settings, measures: Measures) -> Iterator[Table]:
                     Number(_spread(solved), "quiet"),
                 ])
             )  # fmt: skip
-    legend = ["beta-binomial: what the accuracy of variants and their correlation within problems would give"]
+    legend = [
+        "originals right: the same, of problems whose original is answered right",
+        "beta-binomial: what the accuracy of variants and their correlation within problems would give",
+    ]
     if rows:
         yield Table(
             columns, rows, name="thresholds", title="problems solved, over all classes", legend=legend
