@@ -400,7 +400,9 @@ def test_models_are_compared_under_the_first_filter_condition_whichever_it_is(sm
 def test_a_gate_takes_a_threshold(built):
     result = result_of(built, truth, "good")
     (met,) = judge([Rule({"threshold": "0.9"}, at_least=0.7)], result)
-    assert met.status == "met" and met.measure.name == "pattern accuracy"
+    assert (
+        met.status == "met" and met.measure.name == "pattern accuracy" and met.name == "pattern accuracy, 0.9"
+    )
     (headline,) = judge([Rule(at_least=0.99)], result)
     assert headline.status == "failed" and headline.measure.groups == {"threshold": "0.9"}
 
