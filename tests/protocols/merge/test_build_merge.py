@@ -336,7 +336,8 @@ def test_what_a_file_made_elsewhere_says_of_probabilities_is_not_computed_with_u
     rows: list[dict[str, object]] = [
         {"problem_id": "1", "texts": ["A man sits.", "A man rests."], "label": "neutral"}
     ]
-    for number, chance in enumerate(("x", None, -1, [], {}, [0.2, "y"], [0.2, 0.4])):
+    chances: tuple[object, ...] = ("x", None, -1, [], {}, [0.2, "y"], [0.2, 0.4])
+    for number, chance in enumerate(chances):
         texts = [f"A {WORDS[number]} sits.", f"A {WORDS[number]} rests."]
         made = {"problem_id": "1", "w": ["man"], "s": WORDS[number], "texts": texts, "p_s": {"bert": chance}}
         rows.append({**made, "p_w": {"bert": [0.1, 0.1]}, "source": ["bert"], "class": "noun"})
