@@ -179,11 +179,13 @@ MEASURES: dict[str, Quantity] = {
 
 
 def quantity(measure: Measure | str) -> Quantity:
-    """What a measure is; of a difference or a spread, what it is a difference of."""
+    """What a measure is; of a difference or a spread, what it is a difference of; a p value stays one."""
     name = measure if isinstance(measure, str) else str(measure.facts.get("of", measure.name))
     known = MEASURES.get(name.removesuffix(" on common cases"), Quantity())
     if not isinstance(measure, str) and "of" in measure.facts:
         outer = MEASURES.get(measure.name, Quantity())
+        if outer.unit == "p":
+            return outer
         return Quantity(known.unit, outer.direction, outer.ideal, max(known.digits, 1), outer.signed)
     return known
 

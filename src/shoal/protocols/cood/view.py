@@ -209,7 +209,7 @@ def _together(measures: Sequence[Measure], findings: Sequence[Finding]) -> Secti
     blocks += [_grid(setups, probes)] if probes else []
     blocks += _sizes(setups)
     for setup in probes:
-        blocks += _epochs(setups[tuple(setup.items())], setup, title=_in_words(setup))
+        blocks += _epochs(setups[tuple(setup.items())], setup, title=f"over epochs: {_in_words(setup)}")
     return Section(blocks=blocks, notes=_how_far(measures))
 
 
