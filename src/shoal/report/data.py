@@ -29,20 +29,11 @@ from .naming import short_names
 
 FIRST = 3
 """How many findings are on the first screen; of several protocols one each, if they are more."""
+LIMITS = "limits"
+"""The kind of a finding that says of how many checkpoints or seeds anything can be said."""
 CAUTIONS = frozenset(
-    [
-        "aggregation",
-        "assumed",
-        "drawn",
-        "errors",
-        "limits",
-        "saturated",
-        "skipped",
-        "templated",
-        "training",
-        "undecided",
-    ]
-) | {"few templates", "not combined", "one pair", "too few"}
+    "aggregation assumed drawn errors saturated skipped templated training undecided".split()
+) | {LIMITS, "few templates", "not combined", "one pair", "too few"}
 """Kinds of findings that say how far the others reach: they stand below them, under "Read with care"."""
 MANY_JOBS = 12
 """Up to so many jobs that were asked as they are stand side by side, each with its headline; of more jobs, and of
@@ -122,7 +113,7 @@ def plan_page(plan: Plan, jobs: Sequence[Job], store: RunStore, text: str = "") 
             view = find_protocol(protocol).view
             sections = view(settings, by_protocol[protocol], together.measures, together.findings)
             parts.append(Part(PROTOCOLS[protocol].title, sections))
-        if together is None or not any(map(_trains, by_protocol[protocol])):
+        if together is None or _stand_alone(by_protocol[protocol]):
             alone = [_part(result, names) for result in by_protocol[protocol]]
             shown = [section for part in parts for section in part.sections]
             parts += [part for part in alone if any(section not in shown for section in part.sections)]
@@ -205,7 +196,7 @@ def _page(
         findings=[finding for _, finding in told],
         protocols=[PROTOCOLS[name].title for name, _ in told] if len(protocols) > 1 else [],
         first=max(FIRST, len(protocols)),
-        warnings=[*warnings, *_warnings(results, names)],
+        warnings=[*warnings, *_warnings(results, names, [finding for _, finding in told])],
         overview=_side_by_side(alone, names),
         facts=_how(results, names),
         results={names[str(result.job.get("id", i))]: result for i, result in enumerate(results)},
@@ -216,6 +207,11 @@ def _title(protocols: Sequence[str], models: Sequence[str]) -> str:
     if not models:
         return "shoal report"
     return f"{some(protocols)} of {models[0] if len(models) == 1 else f'{len(models)} models'}"
+
+
+def _stand_alone(results: Sequence[Result]) -> bool:
+    """Whether each job is worth a part of its own: models that were asked as they are, and not too many."""
+    return len(results) <= MANY_JOBS and not any(map(_trains, results))
 
 
 def _trains(result: Result) -> bool:
@@ -330,8 +326,10 @@ def _about(finding: Finding, result: Result) -> Finding:
     return Finding(finding.kind, finding.text, finding.measures, finding.weight, groups, finding.facts)
 
 
-def _warnings(results: Sequence[Result], names: Mapping[str, str]) -> Iterator[str]:
-    """Self-checks that failed, rates of few cases, models of one checkpoint."""
+def _warnings(
+    results: Sequence[Result], names: Mapping[str, str], findings: Sequence[Finding]
+) -> Iterator[str]:
+    """Self-checks that failed, rates of few cases, models of one checkpoint; that unless a finding says it."""
     for i, result in enumerate(results):
         for check in result.job.get("checks", ()):
             if check["ok"] is False:
@@ -351,6 +349,8 @@ def _warnings(results: Sequence[Result], names: Mapping[str, str]) -> Iterator[s
             "1 case has no answer and counts" if errors == 1 else f"{errors:,} cases have no answer and count"
         )
         yield f"{who} nowhere"
+    if any(finding.kind == LIMITS for finding in findings):
+        return
     trained = [result for result in results if _trains(result)]
     seeds = {str(result.job["settings"].get("seed", "")) for result in trained if "settings" in result.job}
     if trained and len(seeds) < ENOUGH_SEEDS:
