@@ -297,7 +297,7 @@ def test_a_table_has_headings_names_and_numbers():
     hint = "pass rate: –; n = 140; this checkpoint only"
     assert html(block) == (
         '<figure class="table"><figcaption>T</figcaption><div class="wide"><table>'
-        '<thead><tr><th scope="col">name</th><th scope="col" class="right">pass rate</th></tr></thead><tbody>'
+        '<thead><tr><th scope="col">name</th><th scope="col" class="right">pass<br>rate</th></tr></thead><tbody>'
         '<tr class="heading"><th colspan="2" scope="rowgroup">block</th></tr>'
         '<tr><th scope="row" class="inside">  a_<wbr>b</th>'
         f'<td class="right"><span class="num t-quiet" title="{hint}" data-k="{key_of(rate(None))}">1 of 2</span></td>'

@@ -153,7 +153,7 @@ def _has_headings(table: Table) -> bool:
 
 def _heading(table: Table, position: int) -> Markup:
     column = table.columns[position]
-    title = words(" ".join(column.title.split()))
+    title = joined(map(words, filter(None, column.title.split("\n"))), "<br>")
     if column.scale is not None:
         measures = [m for cell in column_cells(table, position) for m in _measures(cell)]
         low, high = scale_ends(column.scale, measures[0] if measures else None)
@@ -314,6 +314,8 @@ def _heat(measure: Measure | None) -> Markup:
     side = "low" if what.direction == "higher" and value < middle else "high"
     depth = abs(value - middle) / (1 - middle) if what.direction == "higher" else abs(value)
     text = f"{100 * value:{'+' if what.signed else ''}.0f}".replace("-", "−")
+    if what.inside and text in ("0", "100"):
+        text = "<1" if text == "0" else ">99"
     return Markup('<td class="cell {}" style="--depth:{:.2f}">{}</td>').format(
         side, min(1.0, depth), number_html(measure, text)
     )

@@ -32,7 +32,17 @@ FIRST = 3
 LIMITS = "limits"
 """The kind of a finding that says of how many checkpoints or seeds anything can be said."""
 CAUTIONS = frozenset(
-    "aggregation assumed drawn errors saturated skipped templated training undecided".split()
+    [
+        "aggregation",
+        "assumed",
+        "drawn",
+        "errors",
+        "saturated",
+        "skipped",
+        "templated",
+        "training",
+        "undecided",
+    ]
 ) | {LIMITS, "few templates", "not combined", "one pair", "too few"}
 """Kinds of findings that say how far the others reach: they stand below them, under "Read with care"."""
 MANY_JOBS = 12
@@ -45,6 +55,7 @@ ABOUT_JOBS = (
     "profile",
     "settings that differ from it",
     "how answers were read",
+    "answered on",
     "id",
 )
 ABOUT_CHECKS = ("job", "self-check", "", "detail")
@@ -119,18 +130,19 @@ def plan_page(plan: Plan, jobs: Sequence[Job], store: RunStore, text: str = "") 
             parts += [part for part in alone if any(section not in shown for section in part.sections)]
     findings = _findings(compared, by_protocol)
     done = f"{len(results)} of {len(jobs)} jobs are done" if len(results) < len(jobs) else ""
-    page = _page(parts, results, findings, [done] if done else [], given)
+    dates = {job.id: store.answered_on(job.id) for job in jobs}
+    page = _page(parts, results, findings, [done] if done else [], given, dates)
     return replace(page, measures=_measures(compared, by_protocol), plan=text)
 
 
-def results_page(results: Sequence[Result]) -> Page:
-    """Some results, each by itself."""
+def results_page(results: Sequence[Result], dates: Mapping[str, str] | None = None) -> Page:
+    """Some results, each by itself; with the days on which they were answered, by id, where these are known."""
     names = job_names(results)
     parts = [_part(result, names) for result in results]
     by_protocol: dict[str, list[Result]] = {}
     for result in results:
         by_protocol.setdefault(str(result.job["protocol"]), []).append(result)
-    page = _page(parts, results, _findings({}, by_protocol))
+    page = _page(parts, results, _findings({}, by_protocol), dates=dates)
     return replace(page, measures=_measures({}, {"": results}))
 
 
@@ -180,6 +192,7 @@ def _page(
     findings: Mapping[str, Sequence[Finding]],
     warnings: Sequence[str] = (),
     given: Mapping[str, str] | None = None,
+    dates: Mapping[str, str] | None = None,
 ) -> Page:
     names = job_names(results, given)
     protocols = dict.fromkeys(str(result.job["protocol"]) for result in results)
@@ -198,7 +211,7 @@ def _page(
         first=max(FIRST, len(protocols)),
         warnings=[*warnings, *_warnings(results, names, [finding for _, finding in told])],
         overview=_side_by_side(alone, names),
-        facts=_how(results, names),
+        facts=_how(results, names, dates or {}),
         results={names[str(result.job.get("id", i))]: result for i, result in enumerate(results)},
     )
 
@@ -285,9 +298,8 @@ def _told(findings: Sequence[Finding], protocol: str, alone: Sequence[Result]) -
     """What a protocol found; where it drew no conclusion, what its numbers say. How far it all reaches comes last."""
     said = _ordered([finding for finding in findings if finding.kind not in CAUTIONS])
     results = [result for result in alone if result.job["protocol"] == protocol]
-    silent = results if not said else [result for result in results if not result.findings]
-    for result in silent:
-        said += headline_findings(result, alone=len(results) == 1)
+    if not said:
+        said = [row for result in results for row in headline_findings(result, alone=len(results) == 1)]
     return said + _ordered([finding for finding in findings if finding.kind in CAUTIONS])
 
 
@@ -381,7 +393,7 @@ def _side_by_side(results: Sequence[Result], names: Mapping[str, str]) -> list[S
 
 def _headline_table(title: str, rows: Sequence[tuple[str, Measure]]) -> Table:
     what = quantity(rows[0][1])
-    columns = [Column("model", "left"), Column(title), Column("95 % interval"), Column("n")]
+    columns = [Column("model", "left"), Column(rows[0][1].name), Column("95 % interval"), Column("n")]
     drawn = what.unit == "share" and all(0 <= (row.value or 0.0) <= 1 for _, row in rows)
     middle = MIDDLE if what.ideal == MIDDLE else None
     lines = []
@@ -396,8 +408,8 @@ def _headline_table(title: str, rows: Sequence[tuple[str, Measure]]) -> Table:
 # How it came to be
 
 
-def _how(results: Sequence[Result], names: Mapping[str, str]) -> list[Section]:
-    """Version, settings that differ, how labels were read, self-checks."""
+def _how(results: Sequence[Result], names: Mapping[str, str], dates: Mapping[str, str]) -> list[Section]:
+    """Version, days, settings that differ, how labels were read, self-checks."""
     if not results:
         return []
     versions = sorted({str(result.job["shoal"]) for result in results if "shoal" in result.job})
@@ -414,6 +426,7 @@ def _how(results: Sequence[Result], names: Mapping[str, str]) -> list[Section]:
                     str(profile),
                     _unusual(result),
                     _read_as(result),
+                    dates.get(str(result.job.get("id", "")), ""),
                     _short(result),
                 ]
             )

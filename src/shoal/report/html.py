@@ -89,6 +89,8 @@ def page_of(page: Page, held: Mapping[str, Any] | None = None, beside: str = "")
         for finding, protocol in zip(page.findings, whose, strict=False)
     ]
     findings = [finding for is_caution, finding in told if not is_caution]
+    by_kind = {finding["kind"]: finding for is_caution, finding in reversed(told) if is_caution}
+    cautions = list(reversed(by_kind.values()))
     return environment.get_template("page.html").render(
         title=words(page.title),
         asked=[(words(name), words(question)) for name, question in page.asked],
@@ -96,7 +98,8 @@ def page_of(page: Page, held: Mapping[str, Any] | None = None, beside: str = "")
         models=[(words(page.names.get(spec, spec)), words(spec)) for spec in page.about[1:]],
         findings=findings[: page.first],
         more=findings[page.first :],
-        cautions=[finding for is_caution, finding in told if is_caution],
+        cautions=cautions,
+        further=[finding for is_caution, finding in told if is_caution and finding not in cautions],
         warnings=[words(line) for line in page.warnings],
         overview=joined(section_html(section, 2) for section in page.overview),
         parts=[
@@ -178,4 +181,4 @@ def _named(measure: Measure, finding: Finding) -> str:
     telling = [
         value for name, value in measure.groups.items() if value != "all" and name not in finding.groups
     ]
-    return f"{measure.name}, {telling[0]}" if telling else measure.name
+    return ", ".join([measure.name, *telling[:2]])
