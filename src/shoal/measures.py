@@ -111,7 +111,7 @@ MEASURES: dict[str, Quantity] = {
     "adjusted rand index": Quantity("number", "", 0.0, 2),
     "silhouette": Quantity("number", "", 0.0, 2),
     "difference between recipes": POINTS,
-    "difference of effect sizes": Quantity("number", "", 0.0, 2),
+    "difference of effect sizes": Quantity("number", "", 0.0, 2, signed=True),
     "graded preference": Quantity("share", "", 0.5, 1),
     "temperature": Quantity("number", "", None, 3),
     "mean over checkpoints": SHARE,

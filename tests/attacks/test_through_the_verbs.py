@@ -314,6 +314,7 @@ def seconds_of(*arguments: str) -> float:
 def test_many_columns_and_many_labels_cost_in_proportion(world):
     """Four times as many may cost eight times as much, not sixteen; both are long enough to be measured."""
     columns, labels = [], []
+    (world / "answers.jsonl").write_bytes(lines([row | {"conf": None} for row in answer_rows()]))
     for count in (5_000, 20_000):
         names, cells = (",".join(f"{word}{n}" for n in range(count)) for word in ("name", "cell"))
         (world / "table.csv").write_text(f"text,label,{names}\ngood,positive,{cells}\nbad,negative,{cells}\n")

@@ -37,6 +37,7 @@ CAUTIONS = frozenset(
         "assumed",
         "drawn",
         "errors",
+        "incomplete",
         "saturated",
         "skipped",
         "templated",
@@ -45,6 +46,8 @@ CAUTIONS = frozenset(
     ]
 ) | {LIMITS, "few templates", "not combined", "one pair", "too few"}
 """Kinds of findings that say how far the others reach: they stand below them, under "Read with care"."""
+NAMES = ("model", "recipe")
+"""Groups whose values say by themselves what they are."""
 MANY_JOBS = 12
 """Up to so many jobs that were asked as they are stand side by side, each with its headline; of more jobs, and of
 trainings, the protocol says what they come to."""
@@ -278,6 +281,15 @@ def _asked_of(models: Sequence[str], results: Sequence[Result]) -> list[str]:
     return [f"{count}, {cases:,} cases asked and scored", *models[:MANY_JOBS]]
 
 
+def who(finding: Finding, only: str = "") -> str:
+    """What a finding is about, where it does not say so itself, and where it is not the only model there is."""
+    return " · ".join(
+        value if name in NAMES else f"{name} {value}"
+        for name, value in finding.groups.items()
+        if value not in ("", "none", only)
+    )
+
+
 def _ordered(findings: Sequence[Finding]) -> list[Finding]:
     """By weight, the weightiest of each kind before all others: the first screen does not say one thing three times."""
     by_weight = sorted(findings, key=lambda finding: -finding.weight)
@@ -368,7 +380,7 @@ def _warnings(
     if trained and len(seeds) < ENOUGH_SEEDS:
         count = f"{len(seeds)} seeds" if len(seeds) > 1 else "one seed"
         yield f"{count} of each recipe: fewer than {ENOUGH_SEEDS} support no claim about the recipe"
-    if len(trained) < len(results):
+    if len(trained) < len(results) and not any(result.job.get("group") for result in results):
         yield "one checkpoint of each model: nothing here speaks of another training of the same recipe"
 
 

@@ -17,7 +17,7 @@ from ..runs.viewing import each_case
 from ..show.pieces import interval_text, plain, value_text
 from ..views import Section, to_read
 from .blocks import section_html
-from .data import CAUTIONS, Page, Part, results_page
+from .data import CAUTIONS, Page, Part, results_page, who
 from .headlines import HEADLINE
 from .naming import renamed
 from .shelf import as_script, is_pass_or_fail, is_whole, shelf
@@ -25,9 +25,6 @@ from .words import joined, key_of, rests_on, words
 
 EVIDENCE = 4
 """How many numbers stand below a finding."""
-
-NAMES = ("model", "recipe")
-"""Groups whose values say by themselves what they are."""
 
 
 def write_page(page: Page, path: Path | str, jobs: Sequence[Mapping[str, Any]]) -> None:
@@ -164,11 +161,8 @@ def _finding(finding: Finding, parts: Sequence[Markup], only: str, protocol: str
                 "href": f"#part-{place}" if place else "",
             }
         )
-    about = {name: value for name, value in finding.groups.items() if value not in ("", "none", only)}
-    who = [protocol] if protocol else []
-    who += [value if name in NAMES else f"{name} {value}" for name, value in about.items()]
     return {
-        "who": words(" · ".join(who)),
+        "who": words(" · ".join(filter(None, (protocol, who(finding, only))))),
         "text": words(finding.text),
         "kind": "" if finding.kind == HEADLINE else words(finding.kind),
         "evidence": evidence,

@@ -57,7 +57,8 @@ def failing_sections(result: Result, only: Sequence[str] = ()) -> list[Section]:
 
 def explained_sections(result: Result, method: str, only: Sequence[str] = ()) -> list[Section]:
     """Why the worst cases fail: their texts, coloured by what counted for the answer and against it."""
-    from ..explaining import explain  # with its statistics half as much to load as all the rest
+    # Loaded here: with its statistics it takes half as long as all the rest.
+    from ..explaining import explain, find_explainer
     from ..explaining.view import weighed
 
     if "training" in result.job["identity"]:
@@ -66,7 +67,12 @@ def explained_sections(result: Result, method: str, only: Sequence[str] = ()) ->
             why="the weights of a finished job are not kept",
             fix="save the model, and shoal explain hf:FOLDER TEXT",
         )
-    failing = [case for case in result.failing(*only) if not case.meta.get("reading")][:EXPLAINED]
+    find_explainer(method)
+    every = result.failing(*only)
+    failing = [case for case in every if not case.meta.get("reading")][:EXPLAINED]
+    if not failing:
+        why = "answers in words have no probability to explain" if every else "no case fails"
+        return [Section("Why?", text=f"Nothing to explain: {why}.")]
     examples = [example for case in failing for example in case.examples[:EXAMPLES]]
     explained = iter(explain(load_model(str(result.job["model"])), examples, method))
     rows = []
@@ -76,7 +82,7 @@ def explained_sections(result: Result, method: str, only: Sequence[str] = ()) ->
             about = [Words(case.id, "strong"), Words(f"  expected {expected_words(case)}", "quiet")]
             rows.append(weighed(example, row, about if not number else "", with_answer=True))
     note = f"{method}: the words of the {len(failing)} worst failures."
-    return [Section("Why?", blocks=[WeighedWords(rows, name="why")], notes=[note])] if failing else []
+    return [Section("Why?", blocks=[WeighedWords(rows, name="why")], notes=[note])]
 
 
 def _first_group(case: Case) -> str:
