@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from shoal import Case, Measures, Outcome, Result
 from shoal.claims import THESE_TEMPLATES
-from shoal.comparing.pairs import Choices, Comparison, Row, compare, note_of
+from shoal.comparing.pairs import CaseIndex, Choices, Comparison, Row, compare, note_of
 from shoal.errors import DataError, PlanError
 from shoal.protocols.behaviour.iid import IID
 from shoal.protocols.behaviour.score import iid_score, measure
@@ -73,6 +73,30 @@ def test_iid_cases_beside_a_suite_are_compared_apart():
     assert compared == {"suite score": (-0.5, 4), "iid score": (0.5, 2)}
     (kind,) = comparison.by("test type")
     assert (kind.difference, kind.n) == (-0.5, 4)
+
+
+def test_cases_are_found_by_their_groups_and_parts_come_as_their_values_do():
+    values = ["x", "y", None, "z", "y", "x"]
+    cases = [
+        Case(str(place), (), groups={} if value is None else {"kind": value})
+        for place, value in enumerate(values)
+    ]
+    index = CaseIndex(cases)
+    assert index.members({"kind": "y"}).tolist() == [
+        1,
+        2,
+        4,
+    ]  # a case without that group is in none, and in all
+    assert index.members({"kind": "none such"}).tolist() == [2]
+    assert index.members({"kind": "all", "other": "x"}).tolist() == [0, 1, 2, 3, 4, 5]
+    parts = index.parts("kind", np.array([1, 2, 3, 4, 5]))
+    assert [(value, places.tolist()) for value, places in parts.items()] == [
+        ("y", [1, 4]),
+        (None, [2]),
+        ("z", [3]),
+        ("x", [5]),
+    ]
+    assert index.parts("kind", np.array([], np.int64)) == {}
 
 
 def test_a_functionality_by_hand():

@@ -280,7 +280,7 @@ def _page_of(name: str, into: Path) -> "tuple[Page, list[dict[str, Any]], str, d
 
     path, store = Path(name), RunStore(into)
     if path.suffix != ".toml":
-        result = with_outcomes(find_stored(name, into), name)
+        result = with_outcomes(find_stored(name, store), name)
         identity = str(result.job.get("id", ""))
         page = results_page([result], {identity: store.answered_on(identity)} if identity else None)
         return page, [dict(result.job)], "1 job", {}
