@@ -23,6 +23,7 @@ from ..runs.plan import Job, Plan, model_name
 from ..runs.scoring import compare_jobs, results_of
 from ..runs.store import RunStore
 from ..runs.viewing import explained_sections, result_sections
+from ..show.pieces import plain
 from ..views import Cell, Column, Dots, Number, Row, Section, Table, Words
 from .headlines import HEADLINE, called, headline_findings, headlines
 from .naming import short_names
@@ -184,9 +185,11 @@ def sections_page(
     sections: Sequence[Section], results: Sequence[Result], title: str, measures: Sequence[Measure] = ()
 ) -> Page:
     """Sections that were made already, such as a comparison's, with the cases of the results they are about."""
-    page = _page([Part("", sections)], results, {})
-    findings = [finding for finding in page.findings if finding.kind != HEADLINE]
-    return replace(page, title=title, findings=findings, measures=measures)
+    page = _page([Part("The comparison", sections)], results, {})
+    whole = [row for row in measures if row.name == "difference" and not row.groups]
+    text = plain(sections[0].text) if sections else ""
+    findings = [Finding(HEADLINE, text, tuple(whole[:1]))] if text else []
+    return replace(page, title=title, findings=findings, overview=(), measures=measures)
 
 
 def _page(
