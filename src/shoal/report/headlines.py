@@ -120,7 +120,7 @@ def _named(lowest: Sequence[Measure]) -> str:
     names = some([_first(row) for row in alike], LOWEST)
     reach = (
         "; each for new fillings of its few templates"
-        if any(THESE_ONLY in row.facts for row in alike)
+        if all(THESE_ONLY in row.facts for row in alike)
         else ""
     )
     return f"{names}, {value_text(first)}{unit_word(first)} each{reach}"
