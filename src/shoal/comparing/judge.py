@@ -57,9 +57,12 @@ class Verdict:
 
     @property
     def name(self) -> str:
-        """What was judged."""
+        """What was judged; a number, such as a threshold, says nothing without the measure and the other groups."""
         groups = [value for value in self.measure.groups.values() if value != "all"]
-        return groups[0] if groups else str(self.measure.facts.get("of", self.measure.name))
+        measure = str(self.measure.facts.get("of", self.measure.name))
+        if any(value.replace(".", "", 1).isdecimal() for value in groups):
+            return ", ".join([measure, *groups])
+        return groups[0] if groups else measure
 
     @property
     def room(self) -> float:
