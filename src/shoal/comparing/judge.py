@@ -17,10 +17,10 @@ from ..claims import ALPHA, THESE_TEMPLATES, for_templates
 from ..errors import DataError, PlanError, nearest, some
 from ..measures import FEW_CASES, quantity, shown_p
 from ..records import Finding, Measure, Measures, Result
-from ..stats.intervals import normal_quantile
-from ..stats.limits import Side, difference_p, rate_p
+from ..stats.intervals import UNDEFINED, normal_quantile, wilson_cases
+from ..stats.limits import Side, binomial_p, difference_p, rate_p
 from ..stats.multiplicity import holm
-from ..stats.resampling import cluster_table, paired_table
+from ..stats.resampling import cluster_table, paired_table, sharing
 from ..stats.sequential import below_e_value, look_limit, mean_below_e_value, worse_e_value
 from .pairs import Choices, Quantity, comparable, compare, scoring_of
 from .reach import on_few_templates
@@ -94,6 +94,8 @@ def judge(
         judged = [_verdict(rule, measure, differences) for measure in measures]
         if rule.is_family and rule.judge == "upper bound":
             judged = _on_evidence(judged, measures, result, baseline if rule.is_relative else None)
+        elif rule.judge in ("lower bound", "upper bound"):
+            judged = _by_exact_test(judged, measures, result, baseline if rule.is_relative else None)
         if rule.judge == "anytime" and look is not None:
             judged = _at_any_time(judged, measures, result, baseline if rule.is_relative else None, look)
         verdicts += judged
@@ -293,6 +295,33 @@ def _caution(measure: Measure) -> str:
     return ", ".join([*few, *shared])
 
 
+# The test beside the interval
+
+
+def _by_exact_test(
+    verdicts: Sequence[Verdict], measures: Sequence[Measure], result: Result, baseline: Result | None
+) -> list[Verdict]:
+    """What the end of an interval concludes stands only where the one-sided test agrees at half of the level.
+
+    The end of Wilson's interval is no such test: twenty cases at a rate of .95 are below it in 7.5 %, not in 2.5.
+    """
+    evidence = _Evidence(result, baseline)
+    judged = []
+    for verdict, measure in zip(verdicts, measures, strict=True):
+        concluded: Status = "met" if verdict.rule.judge == "lower bound" else "failed"
+        p = None
+        if verdict.status == concluded:
+            p = evidence.of_limit(verdict, measure, "for" if concluded == "met" else "against", alone=True)
+        if p is None or p <= ALPHA / 2:
+            judged.append(verdict)
+            continue
+        words = f"not by the exact test: p = {p:.4g}, more than {ALPHA / 2:g}"
+        status: Status = "failed" if concluded == "met" else "met"
+        reason = "; ".join(filter(None, [words, _caution(verdict.measure)]))
+        judged.append(replace(verdict, status=status, reason=reason))
+    return judged
+
+
 # Many at once
 
 
@@ -378,26 +407,43 @@ class _Evidence:
         }
 
     def against(self, verdict: Verdict, measure: Measure) -> float:
-        """The p value of "the limit is kept", against "it is missed"."""
+        """The p value of "the limit is kept", against "it is missed"; from the interval where no test is known."""
         rule = verdict.rule
         limit = -rule.limit if rule.is_relative else rule.limit
-        if not self.known or _lower_is_better(measure):
+        p = self.of_limit(verdict, measure, "against")
+        if p is None:
             return _from_interval(verdict, limit)
-        quantity = self.parts[measure.name, frozenset(measure.groups.items())]
-        if quantity.weights or quantity.column or not quantity.parts:
-            return _from_interval(verdict, limit)
-        side: Side = "above" if rule.kind == "at_most" else "below"
+        return p
+
+    def of_limit(
+        self, verdict: Verdict, measure: Measure, way: Literal["for", "against"], *, alone: bool = False
+    ) -> float | None:
+        """The one-sided p value for "the limit is kept", or against it; None where only the interval is known.
+
+        `alone`: asked at the level of the interval, of which the effective number of cases is then that of the test.
+        """
+        rule, value = verdict.rule, verdict.measure.value or 0.0
+        limit = -rule.limit if rule.is_relative else rule.limit
+        side: Side = "above" if (rule.kind == "at_most") == (way == "against") else "below"
+        if not self.known or (alone and not self.relative):
+            n = None if rule.is_relative else wilson_cases(value, verdict.measure.interval or UNDEFINED)
+            return None if n is None or not 0 < limit < 1 else binomial_p(value, n, limit, side)
+        quantity = self.parts.get((measure.name, frozenset(measure.groups.items())))
+        if quantity is None or quantity.weights or quantity.column or not quantity.parts:
+            return None
         members, owners = [positions for _, positions in quantity.parts], self._owners(quantity)
         if self.relative:
+            if _lower_is_better(measure):
+                return None
             tables = [paired_table(self.hits[0][each], self.hits[1][each], owners[each]) for each in members]
-            return difference_p([table for table in tables if table.totals[-1]], limit, side)
+            shared = sharing([owners[each] for each in members], [self.values[each] for each in members])
+            return difference_p([table for table in tables if table.totals[-1]], limit, side, shared)
         rates = [cluster_table(self.hits[0][each], owners[each]) for each in members]
         rates = [table for table in rates if table.totals[-1]]
         if not 0 < limit < 1:  # nothing is below 0, and one failure is all the evidence against 1
-            value = verdict.measure.value or 0.0
-            missed = value < limit if side == "below" else value > limit
-            return 0.0 if missed else 1.0
-        return rate_p(rates, limit, side)
+            return 0.0 if (value < limit if side == "below" else value > limit) else 1.0
+        shared = sharing([owners[each] for each in members], [self.values[each] for each in members])
+        return rate_p(rates, limit, side, shared)
 
     def e_value(self, verdict: Verdict, measure: Measure) -> float:
         """Evidence against "the limit is kept": at most 1 on average where it is."""
