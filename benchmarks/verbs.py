@@ -807,17 +807,21 @@ def simulate(every: Sequence[World], counts: dict[str, tuple[int, int]], seconds
 
 
 def print_table(every: Sequence[Cell], counts: dict[str, tuple[int, int]]) -> None:
-    """Each promise over all its sizes, then size by size."""
-    print("| verb | what | promised | measured | of |\n| --- | --- | --: | --: | --: |")
+    """Each promise over all its sizes, with the size at which it is kept worst; then size by size."""
+    print("| verb | what | promised | measured | of | worst size |\n| --- | --- | --: | --: | --: | --: |")
     for verb, what, promised in dict.fromkeys((cell.verb, cell.what, cell.promised) for cell in every):
         known = [counts.get(cell.name, (0, 0)) for cell in every if (cell.verb, cell.what) == (verb, what)]
         held, times = (sum(column) for column in zip(*known, strict=True))
-        print(f"| {verb} | {what} | {promised} | {_percent(held, times)} | {times} |")
+        shares = [(own / of, own, of) for own, of in known if of]
+        worst = (min if promised in (COVERS, FINDS) else max)(shares, default=(0.0, 0, 0))
+        print(
+            f"| {verb} | {what} | {promised} | {_percent(held, times)} | {times:,} | {_percent(*worst[1:])} |"
+        )
     print("\n| verb | what | size | promised | measured | of |\n| --- | --- | --- | --: | --: | --: |")
     for cell in every:
         held, times = counts.get(cell.name, (0, 0))
         print(
-            f"| {cell.verb} | {cell.what} | {cell.size} | {cell.promised} | {_percent(held, times)} | {times} |"
+            f"| {cell.verb} | {cell.what} | {cell.size} | {cell.promised} | {_percent(held, times)} | {times:,} |"
         )
 
 

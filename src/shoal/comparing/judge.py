@@ -31,6 +31,9 @@ Status = Literal["met", "failed", "error", "undefined", "passed over"]
 """`error`: the model gave no answer to some cases; `undefined`: there is no number to judge; both fail the gate.
 `passed over`: undefined, and the rule allows that."""
 
+Way = Literal["for", "against"]
+"""Evidence that a limit is kept, or that it is missed."""
+
 SLACK = 1e-12
 """9 of 10 reach 0.9, whatever binary fractions say."""
 DECISIVE_CHECKS = ("label order",)
@@ -305,17 +308,18 @@ def _by_exact_test(
 
     The end of Wilson's interval is no such test: twenty cases at a rate of .95 are below it in 7.5 %, not in 2.5.
     """
-    evidence = _Evidence(result, baseline)
+    paired = None if baseline is None else _Evidence(result, baseline)
     judged = []
     for verdict, measure in zip(verdicts, measures, strict=True):
         concluded: Status = "met" if verdict.rule.judge == "lower bound" else "failed"
+        way: Way = "for" if concluded == "met" else "against"
         p = None
         if verdict.status == concluded:
-            p = evidence.of_limit(verdict, measure, "for" if concluded == "met" else "against", alone=True)
+            p = paired.of_limit(verdict, measure, way) if paired else _of_interval(verdict, way)
         if p is None or p <= ALPHA / 2:
             judged.append(verdict)
             continue
-        words = f"not by the exact test: p = {p:.4g}, more than {ALPHA / 2:g}"
+        words = f"not by the one-sided test: p = {p:.4g}, more than {ALPHA / 2:g}"
         status: Status = "failed" if concluded == "met" else "met"
         reason = "; ".join(filter(None, [words, _caution(verdict.measure)]))
         judged.append(replace(verdict, status=status, reason=reason))
@@ -408,26 +412,16 @@ class _Evidence:
 
     def against(self, verdict: Verdict, measure: Measure) -> float:
         """The p value of "the limit is kept", against "it is missed"; from the interval where no test is known."""
-        rule = verdict.rule
-        limit = -rule.limit if rule.is_relative else rule.limit
         p = self.of_limit(verdict, measure, "against")
-        if p is None:
-            return _from_interval(verdict, limit)
-        return p
+        limit = -verdict.rule.limit if verdict.rule.is_relative else verdict.rule.limit
+        return _from_interval(verdict, limit) if p is None else p
 
-    def of_limit(
-        self, verdict: Verdict, measure: Measure, way: Literal["for", "against"], *, alone: bool = False
-    ) -> float | None:
-        """The one-sided p value for "the limit is kept", or against it; None where only the interval is known.
-
-        `alone`: asked at the level of the interval, of which the effective number of cases is then that of the test.
-        """
-        rule, value = verdict.rule, verdict.measure.value or 0.0
+    def of_limit(self, verdict: Verdict, measure: Measure, way: Way) -> float | None:
+        """The one-sided p value for "the limit is kept", or against it; None where only the interval is known."""
+        if not self.known:
+            return None if self.relative else _of_interval(verdict, way)
+        rule, value, side = verdict.rule, verdict.measure.value or 0.0, _side(verdict.rule, way)
         limit = -rule.limit if rule.is_relative else rule.limit
-        side: Side = "above" if (rule.kind == "at_most") == (way == "against") else "below"
-        if not self.known or (alone and not self.relative):
-            n = None if rule.is_relative else wilson_cases(value, verdict.measure.interval or UNDEFINED)
-            return None if n is None or not 0 < limit < 1 else binomial_p(value, n, limit, side)
         quantity = self.parts.get((measure.name, frozenset(measure.groups.items())))
         if quantity is None or quantity.weights or quantity.column or not quantity.parts:
             return None
@@ -512,6 +506,17 @@ class _Evidence:
             np.add.at(sums, owners[known], (part * values[known] - own_limit) / len(known))
             np.add.at(highest, owners[known], (max(part * least, part) - own_limit) / len(known))
         return sums, float(highest.max())
+
+
+def _side(rule: Rule, way: Way) -> Side:
+    return "above" if (rule.kind == "at_most") == (way == "against") else "below"
+
+
+def _of_interval(verdict: Verdict, way: Way) -> float | None:
+    """The one-sided p value of a rate, on the cases that stand behind its interval; None where it is not Wilson's."""
+    value, limit = verdict.measure.value or 0.0, verdict.rule.limit
+    n = wilson_cases(value, verdict.measure.interval or UNDEFINED)
+    return None if n is None or not 0 < limit < 1 else binomial_p(value, n, limit, _side(verdict.rule, way))
 
 
 def _from_interval(verdict: Verdict, limit: float) -> float:

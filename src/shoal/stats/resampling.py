@@ -153,33 +153,28 @@ def sharing(clusters: Sequence[ArrayLike], values: Sequence[ArrayLike]) -> float
     >>> sharing([[0, 0, 1, 1], [2, 2, 3, 3]], [[1, 1, 0, 0], [1, 1, 0, 0]])
     1.0
     """
-    owners, pulls, plain = [], [], []
+    owners, pulls, known = [], [], []
     for names, column in zip(clusters, values, strict=True):
-        sample = _as_column(column)
-        known = ~np.isnan(sample)
-        own, places = np.unique(np.asarray(names)[known], return_inverse=True)
-        if not len(own):
-            continue
-        owners.append(own)
-        plain.append(np.full(len(own), 1 / len(own)))
-        mean = sample[known].mean()
-        pull = np.bincount(places, weights=sample[known] - mean) / known.sum()
-        pulls.append(pull if len(own) > 1 else np.full(1, np.nan))
+        there = ~np.isnan(sample := _as_column(column))
+        own, places = np.unique(np.asarray(names)[there], return_inverse=True)
+        if len(own):
+            owners.append(own)
+            known.append(sample[there])
+            pull = np.bincount(places, weights=sample[there] - sample[there].mean()) / len(places)
+            pulls.append(pull if len(own) > 1 else np.full(1, np.nan))
     if not owners or len(np.unique(every := np.concatenate(owners))) == len(every):
         return 1.0
-    together = np.concatenate(pulls)
-    lone = np.isnan(together)
-    if lone.any():
-        rate = float(np.mean([_as_column(column)[~np.isnan(_as_column(column))].mean() for column in values]))
-        together = np.where(lone, np.sqrt(max(0.0, rate * (1 - rate))), together)
-    if not np.any(np.abs(together) > 1e-12):  # nothing varies: as if every cluster pulled by its share
-        together = np.concatenate(plain)
+    pulled = np.concatenate(pulls)
+    lone = np.isnan(pulled)
+    pulled = np.where(lone, np.concatenate(known).std(), pulled)
+    if not (np.abs(pulled) > 1e-12).any():  # nothing varies: as if every cluster pulled by its share
+        pulled = np.concatenate([np.full(len(own), 1 / len(own)) for own in owners])
     _, codes = np.unique(every, return_inverse=True)
     # Lone clusters keep to themselves: their sign is not known.
     joint = sum(
-        float((np.bincount(codes, weights=np.where(side, together, 0)) ** 2).sum()) for side in (lone, ~lone)
+        float((np.bincount(codes, weights=np.where(kind, pulled, 0.0)) ** 2).sum()) for kind in (lone, ~lone)
     )
-    return max(1.0, joint / float((together**2).sum()))
+    return max(1.0, joint / float((pulled**2).sum()))
 
 
 def _as_column(values: ArrayLike) -> Floats:
