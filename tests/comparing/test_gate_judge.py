@@ -85,7 +85,7 @@ def test_for_at_most_the_exact_test_looks_the_other_way(make):
     result = make({"f": [1] * 3 + [0] * 17})  # 15 %
     at_most = Rule({"functionality": "f"}, at_most=0.05, judge="upper bound")
     (verdict,) = judge([at_most], result)  # three or more of twenty at .05: 7.5 %
-    assert (verdict.status, "p = 0.0755" in verdict.reason) == ("met", True)
+    assert (verdict.status, "p = 0.07548" in verdict.reason) == ("met", True)
     four = make({"f": [1] * 4 + [0] * 16})
     assert judge([at_most], four)[0].status == "failed"
 
