@@ -5,7 +5,7 @@
     python benchmarks/verbs.py --only gate       of the cells whose name has "gate" in it
 
 A cell is a population where the truth is known: a verb on so many cases, with or without templates, with so many seeds.
-Fewer than six templates are the population themselves: what is promised then is promised of new fillings of these.
+Fewer than three templates are the population themselves: what is promised then is promised of new fillings of these.
 Repetition k of a cell draws with the cell's name and k, so that the counts in docs/studies/coverage/verbs.csv do not
 depend on how the work was cut into pieces. tests/test_promises.py runs some of every cell.
 """

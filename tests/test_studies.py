@@ -172,6 +172,57 @@ def test_fine_tunings_ordered_by_few_examples_are_in_their_file(cells):
     assert cells[1:] == [per_cent(float(row[name])) for name in ("all", "non-entailed")]
 
 
+# Inoculation
+
+DOSES = ("2% L", "2% L 1% S", "2% L 2% S", "none", "1% L 2% S", "2% S")
+WINDOWS = {"MORPH": "IRREG", "VERB": "VERB", "ADJECT": "ADJ"}
+EXPLAINERS = ("lime", "shapley", "gradients")
+
+
+def inoculated(heading: str) -> list[list[str]]:
+    """The rows of a table that are ours, not the paper's."""
+    rows = table("inoculation.md", heading)
+    return [cells for cells in rows if "paper" not in cells[1]]
+
+
+def with_ends(cell: str, rows: Rows, **wanted: str) -> bool:
+    """Whether a cell shows a number, and its interval where it has one."""
+    numbers = [number.replace("+", "") for number in re.findall(r"[−+]?[\d.]+", cell)]
+    columns = ("value", "low", "high")[: len(numbers)]
+    return all(
+        is_shown(number, value(rows, column, **wanted), 3)
+        for number, column in zip(numbers, columns, strict=True)
+    )
+
+
+@pytest.mark.parametrize("cells", inoculated("| | | 2L |"), ids=lambda cells: cells[0])
+def test_what_inoculated_models_get_right_is_in_their_file(cells):
+    rows = kept(f"inoculation/{cells[0].lower()}.csv")
+    for cell, dose in zip(cells[2:], DOSES, strict=True):
+        assert with_ends(cell, rows, measure="accuracy", **{"factor or model": dose})
+
+
+@pytest.mark.parametrize("cells", inoculated("| | t | ACC |"), ids=lambda cells: " ".join(cells[:2]))
+def test_how_well_factors_order_inoculated_models_is_in_their_file(cells):
+    feature, t, *numbers = cells
+    rows = kept(f"inoculation/{feature.lower()}.csv")
+    factors = ["ACC", "CONF", "CONF-GT", *(f"{WINDOWS[feature]} ({name})" for name in EXPLAINERS)]
+    for cell, factor in zip(numbers, factors, strict=True):
+        about = {"factor or model": factor, "t": t}
+        assert with_ends(cell, rows, measure="few-shot accuracy", **about)
+        if t == "10" and factor != "ACC":
+            better = value(rows, measure="p value: better than ACC", **about)
+            assert ("†" in cell) == (better <= 0.05)
+
+
+@pytest.mark.parametrize("cells", table("inoculation.md", "| less ACC"), ids=lambda cells: cells[0])
+def test_how_far_factors_are_from_accuracy_is_in_their_file(cells):
+    rows = kept(f"inoculation/{cells[0].lower()}.csv")
+    factors = ["CONF-GT", *(f"{WINDOWS[cells[0]]} ({name})" for name in EXPLAINERS)]
+    for cell, factor in zip(cells[1:], factors, strict=True):
+        assert with_ends(cell, rows, measure="difference", t="10", **{"factor or model": factor})
+
+
 # A hundred fine-tunings
 
 

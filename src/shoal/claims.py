@@ -9,8 +9,8 @@ FLAGGED = 0.10
 ENOUGH_SEEDS = 5
 """Fewer, and a claim about the recipe is not well supported."""
 ONE_CHECKPOINT = "this checkpoint only"
-ENOUGH_TEMPLATES = 6
-"""Fewer tell nothing of others: if all of five favour one model, an exact test still gives p = 2/2⁵ = .06."""
+ENOUGH_TEMPLATES = 3
+"""What differs between one or two templates tells next to nothing of how others differ, as with two seeds."""
 THESE_TEMPLATES = "these templates only"
 """The fact of a measure that rests on fewer, with their number: it speaks of new fillings of these, not of others."""
 FEW_TEMPLATES = "†"

@@ -290,19 +290,48 @@ def test_what_cannot_be_done_is_said(server, tmp_path):
     assert server.bodies == []
 
 
-def test_merge_and_ranking_ask_through_the_same_path(server, tmp_path):
+def test_merge_asks_through_the_same_path(server):
     server.rule = lambda question: "true"
     nli = f"openai:fake?url={server.url}&prompt=entailment-plain&mode=generate"
     result = audit("merge", nli, limit=4, minimum=4, sample=4, draws=2)
     assert result.measures.where("seed accuracy")[0].n == 4
-    server.rule = by_words
-    (tmp_path / "ten.csv").write_text(
-        "text,label\nA great film,positive\nA bad film,negative\nSo lovely,positive\nawful,negative\nNine,neutral\n"
-    )
-    other = f"openai:fake?url={server.url}&prompt=sentiment-expert&mode=generate"
-    spec = f"openai:fake?url={server.url}&prompt=sentiment-plain"
-    said = CliRunner().invoke(main, ["rank", spec, other, "--data", str(tmp_path / "ten.csv")])
-    assert said.exit_code == 0, said.output
+
+
+def test_endpoints_are_ranked_compared_and_reported_like_any_model(server, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    server.rule = lambda question: "positive" if question.startswith("Labels") else by_words(question)
+    texts = [
+        f"{word} {thing}"
+        for thing in ("film", "book", "meal")
+        for word in ("great", "bad", "lovely", "awful")
+    ]
+    labels = [by_words(text) for text in texts]
+    rows = [f"{text},{label}" for text, label in zip(texts, labels, strict=True)]
+    Path("data.csv").write_text("\n".join(["text,label", *rows, "a chair,neutral"]))
+    specs = [
+        f"openai:fake?url={server.url}&prompt=sentiment-{name}&mode=generate" for name in ("expert", "plain")
+    ]
+
+    def said(*arguments: str) -> str:
+        done = CliRunner(env={"COLUMNS": "160"}).invoke(main, list(arguments), catch_exceptions=False)
+        assert done.exit_code == 0, done.output
+        return done.output
+
+    told = json.loads(said("rank", *specs, "--data", "data.csv", "--json"))
+    right = [(row["groups"]["model"], row["value"]) for row in told["measures"] if row["name"] == "accuracy"]
+    assert right == [("plain", 1.0), ("expert", 6 / 13)]
+    (better,) = [row for row in told["measures"] if row["name"] == "probability better"]
+    assert (better["facts"]["only first"], better["facts"]["only second"]) == (7, 0)
+    listed = ", ".join(f'"{spec}"' for spec in specs)
+    Path("plan.toml").write_text(f'models = [{listed}]\n[ranking]\ndata = ["data.csv"]\nprobe_sets = 20\n')
+    shown = said("run", "plan.toml")
+    assert "CONF and CONF-GT are not applicable: the models give labels without probabilities" in shown
+    said("report", "plan.toml", "--out", "page.html")
+    assert "plain comes first" in Path("page.html").read_text()
+    asked = len(server.bodies)
+    compared = said("compare", *sorted(job.name for job in Path("runs/jobs").iterdir()))
+    assert len(server.bodies) == asked, "what is known is not asked again"
+    assert "The accuracy is 53.8 points higher in B than in A" in compared
 
 
 def test_some_questions_are_asked_twice_among_the_others():

@@ -4,8 +4,8 @@
     shoal run hans/ranking.toml --into runs
 
 DATA is the folder with `snli/` and `hans/`; ENCODER a folder with the MiniLM encoder. All labels are two: entailment
-or not. The old domain are SNLI pairs. The new one are the pairs of HANS's constituent heuristic: 200 to rank by, half
-of them entailed, and the training pairs of two subcases (a clause behind "if", a disjunction) to inoculate with.
+or not. The old domain are short SNLI pairs, as short as those of HANS. The new one are 200 pairs of HANS's constituent
+heuristic, half of them entailed: 120 to rank by, 80 to inoculate with.
 """
 
 import argparse
@@ -20,9 +20,12 @@ import numpy as np
 
 SNLI = {"1": "non-entailment", "2": "non-entailment", "3": "entailment"}
 """As the sample codes its labels: neutral, contradiction, entailment."""
-HANS = {"neutral": "non-entailment", "contradiction": "non-entailment"}
+LONGEST = (12, 8)
+"""Words of a premise and of a hypothesis."""
 ASKED = re.compile(r"Q: (.*) Is it definitely true that (.*)\?\nA:")
-SUBCASES = ("cn_after_if_clause", "cn_disjunction")
+ANSWERS = {"Yes": "entailment", "No": "non-entailment"}
+INOCULATING = 40
+"""Pairs of each label."""
 Pair = tuple[str, str, str]
 
 PLAN = """models = ["hf:{encoder}"]
@@ -41,48 +44,35 @@ steps = {steps}
 on = "snli.csv"
 out = {{hans = "inoculation.csv"}}
 doses = [{doses}]
+rows = {rows}
 epochs = 1
-batch = 16
+batch = 32
 learning_rate = 1e-4
 """
-STEPS = (0, 2, 4, 8, 16, 32)
+STEPS = (0, 4, 8, 16, 32, 64)
 
 
-def snli(folder: Path, count: int) -> list[Pair]:
-    """So many pairs of the training sample, drawn at random."""
+def snli(folder: Path) -> list[Pair]:
+    """The short pairs of the training sample."""
     with gzip.open(folder / "snli" / "cat_sample_train.tsv.gz", "rt", encoding="utf-8") as stream:
         rows = [line.rstrip("\n").split("\t") for line in stream]
-    chosen = np.sort(np.random.default_rng(0).choice(len(rows), count, replace=False))
-    return [(rows[at][2], rows[at][3], SNLI[rows[at][0]]) for at in chosen]
+    pairs = [(premise, hypothesis, SNLI[label]) for label, _, premise, hypothesis in rows]
+    return [pair for pair in pairs if all(len(pair[at].split()) <= LONGEST[at] for at in (0, 1))]
 
 
-def constituent(folder: Path) -> list[Pair]:
-    """The 200 pairs of the constituent heuristic, as they were put into questions."""
-    pairs = []
+def constituent(folder: Path) -> tuple[list[Pair], list[Pair]]:
+    """The pairs of the constituent heuristic, as they were put into questions: to rank by, and to inoculate with."""
+    pairs: dict[str, list[Pair]] = {label: [] for label in ANSWERS.values()}
     for line in (folder / "hans" / "syntax_icl_hans_600.jsonl").read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
         found = ASKED.fullmatch(row["src"])
         if row["heuristic"] == "constituent" and found:
-            label = "entailment" if row["tgt"] == "Yes" else "non-entailment"
-            pairs.append((_tidy(found[1]), _tidy(f"{found[2]}."), label))
-    return pairs
-
-
-def inoculation(folder: Path) -> list[Pair]:
-    """The training pairs of two subcases."""
-    pairs = []
-    for name in SUBCASES:
-        path = folder / "hans" / f"necla_{name}_train-plus.jsonl"
-        for line in path.read_text(encoding="utf-8").splitlines():
-            row = json.loads(line)
-            texts = [_tidy(row[side]) for side in ("premise", "hypothesis")]
-            pairs.append((*texts, HANS.get(row["label"], row["label"])))
-    return pairs
-
-
-def _tidy(text: str) -> str:
-    """Marks as they stand in a sentence: one file sets them apart, the other does not."""
-    return re.sub(r" (?=[.,])", "", text)
+            label = ANSWERS[row["tgt"]]
+            pairs[label].append((found[1], f"{found[2]}.", label))
+    drawn = {label: np.random.default_rng(0).permutation(len(rows)) for label, rows in pairs.items()}
+    shuffled = {label: [pairs[label][at] for at in drawn[label]] for label in pairs}
+    ranked = [pair for rows in shuffled.values() for pair in rows[INOCULATING:]]
+    return ranked, [pair for rows in shuffled.values() for pair in rows[:INOCULATING]]
 
 
 def write(path: Path, pairs: Iterable[Pair]) -> None:
@@ -99,19 +89,21 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("encoder", type=Path)
     parser.add_argument("--into", type=Path, default=Path("hans"))
-    parser.add_argument("--rows", type=int, default=960)
+    parser.add_argument("--rows", type=int, default=4800)
     parser.add_argument("--population", type=int, default=30)
-    parser.add_argument("--samples", type=int, default=60)
+    parser.add_argument("--samples", type=int, default=80)
     parser.add_argument("--steps", type=int, default=10)
     options = parser.parse_args()
     options.into.mkdir(parents=True, exist_ok=True)
-    write(options.into / "snli.csv", snli(options.data, options.rows))
-    write(options.into / "constituent.csv", constituent(options.data))
-    write(options.into / "inoculation.csv", inoculation(options.data))
+    ranked, inoculating = constituent(options.data)
+    write(options.into / "snli.csv", snli(options.data))
+    write(options.into / "constituent.csv", ranked)
+    write(options.into / "inoculation.csv", inoculating)
     doses = ", ".join(f"{{steps = {{hans = {count}}}}}" if count else "{}" for count in STEPS)
     (options.into / "ranking.toml").write_text(
         PLAN.format(
             encoder=options.encoder.absolute(),
+            rows=options.rows,
             population=options.population,
             samples=options.samples,
             steps=options.steps,

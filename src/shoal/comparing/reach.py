@@ -14,7 +14,7 @@ def on_few_templates(concluded: Mapping[str, Mapping[str, Any]]) -> list[Finding
     """One finding about all conclusions, by name with their facts, that are for these templates only.
 
     >>> on_few_templates({"negation": {THESE_TEMPLATES: 2}, "typos": {}})[0].text
-    'Concluded from fewer than 6 templates, so for new fillings of these only: negation (2)'
+    'Concluded from fewer than 3 templates, so for new fillings of these only: negation (2)'
     >>> on_few_templates({"typos": {}})
     []
     """

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from ..errors import ModelError, nearest
 from ..records import Answers, Example
-from . import ModelSpec, fillers, likelihood, spans
+from . import ModelSpec, digest_file, fillers, likelihood, spans
 from .ask import BATCH_TOKENS, Blank, Filler, Fillers, TokenScores, batches
 from .checkpoint import DTYPES, HEADS, Checkpoint, first_line, libraries
 from .features import Features
@@ -31,11 +31,23 @@ from .prompted.options import LOCAL as PROMPTED
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from .last_text import LastText
     from .prompted.local import PromptedModel
 
-PLAIN = ("labels", "revision", "max_length", "long", "dtype", "task", "allow_pickle", "device", "engine")
-OPTIONS = (*PLAIN, *PROMPTED)
-OF_A_HEAD = ("labels", "long", "engine", "task")
+PLAIN = (
+    "labels",
+    "revision",
+    "max_length",
+    "long",
+    "dtype",
+    "task",
+    "allow_pickle",
+    "device",
+    "engine",
+    "reads",
+)
+OPTIONS = (*PLAIN, "without", *PROMPTED)
+OF_A_HEAD = ("labels", "long", "engine", "task", "reads", "without")
 """What means nothing to a model that is asked in words."""
 ENGINES = ("eager", "compile", "openvino")
 """As it is; compiled for this machine when it is first asked for labels, in half a minute; or converted, in seconds."""
@@ -45,7 +57,7 @@ TOKENISED_AT_ONCE = 2_000
 POOLINGS = ("cls", "mean", "last")
 
 
-def load(spec: ModelSpec) -> "HFModel | PromptedModel":
+def load(spec: ModelSpec) -> "HFModel | LastText | PromptedModel":
     """The model that a spec names, to be asked as it is or, where it has a prompt, in words."""
     worded = "prompt" in spec.options
     stray = next((name for name in (OF_A_HEAD if worded else PROMPTED) if name in spec.options), None)
@@ -57,12 +69,22 @@ def load(spec: ModelSpec) -> "HFModel | PromptedModel":
             else "it says how a model is asked in words",
             fix=f"leave {stray} out" + ("" if worded else ", or give prompt=FILE"),
         )
-    model = load_as_it_is(spec)
     if not worded:
-        return model
+        return load_unprompted(spec)
+    model = load_as_it_is(spec)
     from .prompted import local
 
     return local.load(spec, model)
+
+
+def load_unprompted(spec: ModelSpec) -> "HFModel | LastText":
+    """The model that a spec names, behind a blind where it is to read the last text only."""
+    model = load_as_it_is(spec)
+    if spec.options.get("reads", "all") == "all":
+        return model
+    from .last_text import LastText
+
+    return LastText(model)
 
 
 def load_as_it_is(spec: ModelSpec) -> "HFModel":
@@ -75,6 +97,13 @@ def load_as_it_is(spec: ModelSpec) -> "HFModel":
     _one_of(spec, "allow_pickle", ("yes", "no"))
     _one_of(spec, "task", tuple(HEADS))
     _one_of(spec, "engine", ENGINES)
+    _one_of(spec, "reads", ("all", "last"))
+    if "without" in options and options.get("engine", "eager") != "eager":
+        raise ModelError(
+            f"hf:{spec.name}: without and engine={options['engine']}",
+            why="what is taken out of the states would not be in the converted network",
+            fix="leave engine out",
+        )
     length = options.get("max_length")
     if length is not None and (not length.isdigit() or int(length) < 8):
         raise ModelError(
@@ -128,6 +157,8 @@ class HFModel:
             for name, value in self.options.items()
             if name in ("labels", "max_length", "long", "task", "engine")
         }
+        if "without" in self.options:
+            kept["without"] = digest_file(Path(self.options["without"]))
         return {**self.checkpoint.fingerprint(), **kept}
 
     # Loading
@@ -142,7 +173,20 @@ class HFModel:
         self._check_vocabulary(network)
         if network.config.pad_token_id is None:  # GPT-2 and its like have none: any will do, it is masked
             network.config.pad_token_id = self.tokenizer.pad_token_id
-        self._networks[asked] = network.to(self.device)
+        network.to(self.device)
+        if "without" in self.options:
+            from .projection import project_out
+
+            project_out(network, self._direction, repr(self))
+        self._networks[asked] = network
+
+    @cached_property
+    def _direction(self) -> NDArray[np.float64]:
+        """What `without` takes out of the states, found in those of the checkpoint as it is."""
+        from .projection import direction_of
+
+        plain = {name: value for name, value in self.options.items() if name != "without"}
+        return direction_of(HFModel(self.checkpoint, plain), Path(self.options["without"]))
 
     @cached_property
     def device(self) -> str:

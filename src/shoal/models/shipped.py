@@ -16,7 +16,8 @@ from ..errors import ModelError, nearest
 from . import ModelSpec
 from .fresh import Unmade
 from .hf import PLAIN as OPTIONS
-from .hf import HFModel, load_as_it_is
+from .hf import HFModel, load_unprompted
+from .last_text import LastText
 
 __all__ = ["OPTIONS", "load"]
 
@@ -28,7 +29,7 @@ UNMADE = {
 """Models that are not shipped but made, and what a user has to say for it."""
 
 
-def load(spec: ModelSpec) -> HFModel | Unmade:
+def load(spec: ModelSpec) -> HFModel | LastText | Unmade:
     """The model of this name, read like any other Transformers folder."""
     if spec.name in UNMADE:
         return Unmade(f"tiny:{spec.name}", UNMADE[spec.name])
@@ -39,4 +40,4 @@ def load(spec: ModelSpec) -> HFModel | Unmade:
             why=f"known: {', '.join(known)}",
             fix=nearest(spec.name, known) or f"tiny:{known[0]}",
         )
-    return load_as_it_is(ModelSpec("hf", str(FOLDER / spec.name), spec.options))
+    return load_unprompted(ModelSpec("hf", str(FOLDER / spec.name), spec.options))

@@ -14,7 +14,16 @@ from dataclasses import asdict, replace
 from typing import Any, Protocol
 
 from ..models import load_model
-from ..models.ask import FarAway, HasAnswered, Questions, ask_batches, batch_plan, distinct, questions_of
+from ..models.ask import (
+    AnswerRows,
+    FarAway,
+    HasAnswered,
+    Questions,
+    ask_batches,
+    batch_plan,
+    distinct,
+    questions_of,
+)
 from ..models.selfcheck import Check, self_check, still_says
 from ..protocols import find_protocol
 from ..protocols.base import Built
@@ -42,6 +51,8 @@ def do(
             _ask(job, store, built, progress)
         else:
             _train_and_ask(job, store, built, training, progress, shared)
+    else:
+        store.mend_job(job)
     return score_job(job, store, progress)
 
 
@@ -109,6 +120,8 @@ def _ask(job: Job, store: RunStore, built: Built, progress: Progress) -> None:
             kept += len(rows)
             progress("asking", kept, len(questions.ids))
         partial.finish()
+    if left and isinstance(rows, AnswerRows):
+        store.at_hand(job.id, rows)
 
 
 def _refuse_mixture(

@@ -143,8 +143,7 @@ def _settled(store: RunStore, stage: Stage, progress: Progress) -> Stage:
 def _found(store: RunStore, search: Search, progress: Progress) -> Try:
     from ..training.search import best_try, run_search
 
-    name = short_hash(dict(search.identity), 16)
-    path = store.folder / "searches" / f"{name}.json"
+    name, path = search_name(search), _path_of(store, search)
     with making(path.parent), store.lock(f"search-{name}", wait=False) as mine:
         if not mine:
             raise BusyError(f"search-{name}")
@@ -160,6 +159,20 @@ def _found(store: RunStore, search: Search, progress: Progress) -> Try:
 
         scores = run_search(search, _scores_of(path), keep, progress)
     return best_try(search, scores)
+
+
+def search_name(search: Search) -> str:
+    """A name for what a search finds: everything that decides it."""
+    return short_hash(dict(search.identity), 16)
+
+
+def is_found(store: RunStore, search: Search) -> bool:
+    """Whether a search has been made to its end."""
+    return len(_scores_of(_path_of(store, search))) >= len(search.tries)
+
+
+def _path_of(store: RunStore, search: Search) -> Path:
+    return store.folder / "searches" / f"{search_name(search)}.json"
 
 
 def _scores_of(path: Path) -> list[float]:

@@ -422,7 +422,7 @@ def correlation(x: ArrayLike, y: ArrayLike, level: float = 0.95) -> tuple[float,
 
     >>> r, (low, high) = correlation([1, 2, 3, 4, 5], [2, 1, 4, 3, 5])
     >>> round(r, 3), round(low, 3), round(high, 3)
-    (0.8, -0.279, 0.986)
+    (0.8, -0.28, 0.986)
     """
     r = disattenuated_correlation(x, y, 1.0, 1.0)
     n = len(np.asarray(x))

@@ -19,14 +19,14 @@ import numpy as np
 import torch
 from numpy.random import Generator
 
-from ..errors import ModelError, PlanError
+from ..errors import PlanError
 from .batch import Batch, Source, Tokens, Vectors
 from .environments import Environment
 from .how import How
 from .loaders import ByEnvironment, EveryItem, Feed, Losses
 from .methods import Method, Phase, Vanilla
 from .spans import Windows
-from .stage import Mark, Progress
+from .stage import BrokenTrainingError, Mark, Progress
 from .stepper import Learner, Stepper
 
 __all__ = ["How", "Learner", "Log", "steps_of", "train", "train_network"]
@@ -192,7 +192,7 @@ def _note(log: Log, loss: float, batches: Sequence[Batch]) -> None:
     for batch in batches:
         log.shown[batch.environment] += batch.cases
     if not math.isfinite(loss):
-        raise ModelError(
+        raise BrokenTrainingError(
             f"the training broke down at step {log.steps:,}",
             why=f"the loss is {loss}",
             fix="a lower learning rate",

@@ -1,12 +1,16 @@
 """Ranking by attributions, from the file to the order of models."""
 
 import csv
+import json
 
 import numpy as np
 import pytest
+import torch
 from by_hand import by_hand
+from click.testing import CliRunner
 
-from shoal import RunStore, ShoalError, audit, read_plan
+from shoal import RunStore, ShoalError, audit, load_model, read_plan
+from shoal.cli import main
 from shoal.explaining import EXPLAINERS, explain
 from shoal.explaining.attributions import How
 from shoal.protocols.ranking.build import FEATURE
@@ -163,6 +167,49 @@ def test_a_stopped_run_goes_on_where_it_was_and_ends_alike(sentences, tmp_path, 
     assert (
         len(asked) == 1 + 1 + 2 + 3
     )  # one kept, one stopped; the rest of the first model's, all of the second's
+
+
+def test_a_plan_says_where_values_do_not_add_up_and_files_name_the_explainer(
+    sentences, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    model = load_model("tiny:sentiment")
+    for name, factor in (("a", 1.0), ("b", -1.0)):  # the second takes everything for its opposite
+        network = model.network("classify")
+        with torch.no_grad():
+            network.classifier.weight *= factor
+        network.save_pretrained(tmp_path / name)
+        model.tokenizer.save_pretrained(tmp_path / name)
+    (tmp_path / "plan.toml").write_text(
+        'models = ["hf:a", "hf:b"]\n[ranking]\ndata = ["new.csv"]\nfeature = "adjective"\nfactors = ["ACC", "ADJ"]\n'
+        'explainers = ["shapley", "gradients"]\nsteps = 1\nprobe_sizes = [5]\nprobe_sets = 20\nresamples = 20\n'
+    )
+
+    def shoal(*arguments: str) -> str:
+        done = CliRunner(env={"COLUMNS": "200"}).invoke(main, list(arguments), catch_exceptions=False)
+        assert done.exit_code == 0, done.output
+        return done.output
+
+    coarse = shoal("run", "plan.toml")
+    assert "Take more steps: the values of gradients miss" in coarse and "for 2 of 2 models" in coarse
+    assert "the values of shapley miss" not in coarse
+    assert "Missing from the sum of the values, by model: shapley 0.0 %, gradients" in coarse
+    told = json.loads(shoal("run", "plan.toml", "--json"))
+    gaps = {
+        (row["groups"]["model"], row["groups"]["explainer"]): row["value"]
+        for row in told["measures"]
+        if row["name"] == "completeness gap"
+    }
+    assert gaps.keys() == {(model, one) for model in "ab" for one in ("shapley", "gradients")}
+    assert all(gaps[name, "gradients"] > 0.05 and gaps[name, "shapley"] < 1e-9 for name in "ab")
+    (tmp_path / "plan.toml").write_text(
+        (tmp_path / "plan.toml").read_text().replace("steps = 1", "steps = 300")
+    )
+    assert "Take more steps" not in shoal("run", "plan.toml")
+    shoal("report", "plan.toml", "--out", "page.html")
+    with (tmp_path / "page-pairs.csv").open() as stream:
+        pairs = {(row["explainer"], row["method"]) for row in csv.DictReader(stream)}
+    assert pairs == {("", "ACC"), ("shapley", "ADJ"), ("gradients", "ADJ")}
 
 
 def test_what_cannot_be_explained_is_an_error_in_words(sentences):

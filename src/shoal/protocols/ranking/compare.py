@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from ...records import Result
 from ..base import Compared
 from .choosing import label_next
+from .explained import gaps_of
 from .order import field_of, put_in_order
 from .settings import Settings
 from .study import study
@@ -18,5 +19,6 @@ def compare(settings: Settings, results: Sequence[Result]) -> Compared:
     measures, findings = put_in_order(field)
     suggested = label_next(settings, field)
     more, told = study(settings, field) if settings.probe_sizes else ([], [])
-    every = [*findings, *([suggested] if suggested else []), *told]
-    return Compared([*measures, *more], sorted(every, key=lambda finding: -finding.weight))
+    gaps, warned = gaps_of(field.names, field.results)
+    every = [*findings, *([suggested] if suggested else []), *told, *warned]
+    return Compared([*measures, *more, *gaps], sorted(every, key=lambda finding: -finding.weight))

@@ -3,14 +3,20 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from ...explaining import explain
-from ...explaining.attributions import Attribution, How, as_data, from_data, scaled
+from ...explaining.attributions import Attribution, How, as_data, completeness_gap, from_data, scaled
+from ...measures import quantity, shown
 from ...models.ask import HasTokens, answer_batch
 from ...models.hf import HFModel
-from ...records import Answer, Example
+from ...records import Answer, Example, Finding, Measure, Result
 from ..base import Built
 from .build import LABELLED, population_of
 from .settings import Settings
+
+GAP = "completeness gap"
+LARGEST_GAP = 0.05
 
 
 def explain_batch(
@@ -73,8 +79,44 @@ def _answer(explained: dict[str, Attribution]) -> Answer:
     return Answer("", "attribution", data)
 
 
-def attributions_of(rows: Sequence[Answer], explainer: str, scale: str) -> list[Attribution | None]:
-    """The attributions of one explainer, on the scale that was asked for; None where there are none."""
+def attributions_of(rows: Sequence[Answer], explainer: str) -> list[Attribution | None]:
+    """The attributions of one explainer as they are; None where there are none."""
     data = [None if row.error else row.data.get("attributions", {}).get(explainer) for row in rows]
-    kept = [None if row is None else from_data(row) for row in data]
-    return [None if row is None else replace(row, values=scaled(row.values, scale)) for row in kept]
+    return [None if row is None else from_data(row) for row in data]
+
+
+def on_scale(rows: Sequence[Attribution | None], scale: str) -> list[Attribution | None]:
+    """The same on the scale that was asked for."""
+    return [None if row is None else replace(row, values=scaled(row.values, scale)) for row in rows]
+
+
+# Whether they add up
+
+
+def gap_of(explainer: str, rows: Sequence[Attribution | None]) -> list[Measure]:
+    """How far the values of a model are from what they should add up to; nothing of LIME, whose need not."""
+    gaps = [completeness_gap(row) for row in rows if row is not None]
+    known = [gap for gap in gaps if gap is not None]
+    return [Measure(GAP, float(np.mean(known)), len(known), {"explainer": explainer})] if known else []
+
+
+def gaps_of(names: Sequence[str], results: Sequence[Result]) -> tuple[list[Measure], list[Finding]]:
+    """The same of several models, and what a reader must know before believing factors."""
+    rows = [
+        replace(row, groups={"model": name, **row.groups})
+        for name, result in zip(names, results, strict=True)
+        for row in result.measures.where(GAP)
+    ]
+    findings = []
+    for explainer in dict.fromkeys(row.groups["explainer"] for row in rows):
+        of_it = [row for row in rows if row.groups["explainer"] == explainer]
+        large = [row for row in of_it if (row.value or 0.0) > LARGEST_GAP]
+        if large:
+            worst = max(large, key=lambda row: row.value or 0.0)
+            text = (
+                f"Take more steps: the values of {explainer} miss what they should add up to by more than "
+                f"{100 * LARGEST_GAP:.0f} % for {len(large)} of {len(results)} models, by "
+                f"{shown(worst.value, quantity(worst))} % for {worst.groups['model']}."
+            )
+            findings.append(Finding("incomplete", text, tuple(large), 1.6, {"explainer": explainer}))
+    return rows, findings

@@ -11,7 +11,7 @@ from ...records import Answers, Case, Measure, Outcome
 from ...stats.intervals import wilson
 from ..base import Built, Scored
 from .build import LABELLED
-from .explained import attributions_of
+from .explained import attributions_of, gap_of, on_scale
 from .factors import factors_of
 from .settings import Settings
 
@@ -41,11 +41,14 @@ def score(settings: Settings, built: Built, answers: Mapping[str, Any]) -> Score
             None if row.error else row.data.get("attributions", {}).get(explainer) for row in rows
         ]
     measures = [accuracy(built.cases, outcomes)]
+    explained = {explainer: attributions_of(rows, explainer) for explainer in settings.explainers}
+    scaled = {explainer: on_scale(counted, settings.scale) for explainer, counted in explained.items()}
     for factor in factors_of(settings.factors, settings.explainers):
         if factor.has_values:
-            counted = attributions_of(rows, factor.explainer, settings.scale) if factor.explainer else ()
+            counted = scaled[factor.explainer] if factor.explainer else ()
             columns[factor.name] = values = factor.values(built.cases, given, counted)
             measures.append(_mean(factor.name, built.cases, values))
+    measures += [row for explainer, counted in explained.items() for row in gap_of(explainer, counted)]
     return Scored(outcomes, measures, columns)
 
 

@@ -273,6 +273,7 @@ def _pairs(
     for first, second in zip(*decided_pairs(whole.truth), strict=True):
         facts = {
             "direction": factor.direction,
+            "explainer": factor.explainer,
             "models": [names[first], names[second]],
             "truth": [float(whole.truth[first]), float(whole.truth[second])],
             "ties": float(ties[first, second]),

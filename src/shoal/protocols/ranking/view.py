@@ -6,6 +6,7 @@ from ...claims import ALPHA
 from ...errors import some
 from ...explaining.attributions import from_data
 from ...explaining.view import weighed
+from ...measures import quantity, shown
 from ...records import Finding, Measure, Measures, Result
 from ...views import (
     Block,
@@ -29,6 +30,7 @@ from ...views import (
     expected_words,
 )
 from .choosing import NEXT
+from .explained import GAP
 from .factors import FACTORS
 from .names import contenders
 from .order import DECIDED, LIKELY, PROBABLE
@@ -46,6 +48,7 @@ TONES: dict[str, Tone] = {
     "ordered": "strong",
     "drawn": "doubt",
     "not combined": "doubt",
+    "incomplete": "doubt",
 }
 MOST_LISTED = 20
 """Of more models the first and the last are shown; files have all."""
@@ -88,11 +91,11 @@ def sections(
     if not measures:
         return [_alone(result) for result in results]
     rows = Measures(measures)
-    shown = [_order(results, rows, findings), *_whole_order(rows)]
-    shown += [_label_next(results, finding) for finding in findings if finding.kind == NEXT]
+    parts = [_order(results, rows, findings), *_whole_order(rows)]
+    parts += [_label_next(results, finding) for finding in findings if finding.kind == NEXT]
     if rows.where("few-shot accuracy"):
-        shown += [_few_shot(rows), *_pairs(results, rows)]
-    return [*shown, *_words(settings, results)]
+        parts += [_few_shot(rows), *_pairs(results, rows)]
+    return [*parts, *_words(settings, results, rows)]
 
 
 # One model
@@ -105,6 +108,9 @@ def _alone(result: Result) -> Section:
     for row in result.measures.where("factor value"):
         number = Number(row, instead="not applicable")
         rows.append(Row([f"mean {row.groups['factor']}", number, "", Number(row, part="n")]))
+    for row in result.measures.where(GAP):
+        words = f"missing from the sum of the values, {row.groups['explainer']}"
+        rows.append(Row([words, Number(row), "", Number(row, part="n")]))
     columns = [Column("", "left"), Column(""), Column("95 % interval"), Column("n")]
     return Section(
         title=[Words("ranking: ", "quiet"), Words(str(result.job["model"]), "strong")],
@@ -252,7 +258,7 @@ def _matrix(rows: Measures, names: Sequence[str]) -> HeatMap:
 
 def _label_next(results: Sequence[Result], finding: Finding) -> Section:
     cases = {case.id: case for case in results[0].cases} if results else {}
-    shown = [
+    listed = [
         ShownCase(
             cases[example["case"]],
             expected=_already(example["label"]),
@@ -264,7 +270,7 @@ def _label_next(results: Sequence[Result], finding: Finding) -> Section:
     return Section(
         title=Words("What to label next", "strong"),
         text=finding.text,
-        blocks=[CaseList(shown)],
+        blocks=[CaseList(listed)],
         notes=[
             "shoal rank … --out FILE writes them with the chances they had; fill in the labels, then --data FILE."
         ],
@@ -293,8 +299,8 @@ def _some(models: Sequence[str]) -> str:
 # Which words counted
 
 
-def _words(settings: Settings, results: Sequence[Result]) -> list[Section]:
-    """Of each model the worst mistake whose words were explained, by the first explainer."""
+def _words(settings: Settings, results: Sequence[Result], measures: Measures) -> list[Section]:
+    """Of each model the worst mistake whose words were explained, by the first explainer; whether values add up."""
     if not settings.explainers or len(results) > MOST_MODELS:
         return []
     explainer = settings.explainers[0]
@@ -311,7 +317,21 @@ def _words(settings: Settings, results: Sequence[Result]) -> list[Section]:
             about = [Words(name, "strong"), Words(f"  expected {expected_words(case)}", "quiet")]
             rows.append(weighed(case.examples[0], explained, about, with_answer=True))
     text = f"The worst mistake of each model among the examples that were explained, by {explainer}."
-    return [Section(Words("Which words counted", "strong"), text, [WeighedWords(rows)])] if rows else []
+    title = Words("Which words counted", "strong")
+    return [Section(title, text, [WeighedWords(rows)], notes=_missing(measures))] if rows else []
+
+
+def _missing(measures: Measures) -> list[str]:
+    """How far values are from adding up, from the least to the most of the models."""
+    by_explainer: dict[str, list[Measure]] = {}
+    for row in measures.where(GAP):
+        by_explainer.setdefault(row.groups["explainer"], []).append(row)
+    words = []
+    for explainer, rows in by_explainer.items():
+        ordered = sorted(rows, key=lambda row: row.value or 0.0)
+        between = dict.fromkeys(shown(row.value, quantity(row)) for row in (ordered[0], ordered[-1]))
+        words.append(f"{explainer} {' to '.join(between)} %")
+    return [f"Missing from the sum of the values, by model: {', '.join(words)}."] if words else []
 
 
 # How well few examples do
@@ -325,7 +345,7 @@ def _few_shot(rows: Measures) -> Section:
         blocks.append(_curves(accuracies))
     first = accuracies[0]
     facts = next((row.facts for row in accuracies if "population" in row.facts), {})
-    text = f"{first.n:,} pairs of models"
+    text = f"{first.n:,} pairs of models" if first.n > 1 else "one pair of models"
     if facts:
         text += f", {facts['probe sets']:,} probe sets from {facts['population']:,} examples"
     notes = [AFTER, *([DAGGER] if _has_rivals(rows) else [])]
@@ -424,7 +444,6 @@ def _pairs(results: Sequence[Result], rows: Measures) -> list[Section]:
     if not pairs:
         return []
     size = pairs[0].groups["probe size"]
-    shown: list[Section] = []
     names = list(dict.fromkeys(row.groups["pair"] for row in pairs))
     factors = list(dict.fromkeys(row.groups["factor"] for row in pairs))
     of = {(row.groups["pair"], row.groups["factor"]): row for row in pairs}
@@ -439,23 +458,21 @@ def _pairs(results: Sequence[Result], rows: Measures) -> list[Section]:
         if factor != BASELINE and BASELINE in factors:
             points = [(name, of[name, BASELINE], of[name, factor]) for name in names if (name, factor) in of]
             blocks.append(Scatter((BASELINE, factor), points, name=f"against-acc-{_file_word(factor)}"))
-    shown.append(
-        Section(
-            title=Words(f"Pair by pair, t = {size}", "strong"),
-            text="How often each pair comes out right, in %, the better model first.",
-            blocks=blocks,
-            detail="short" if len(names) <= MOST_PAIRS else "full",
-        )
+    table = Section(
+        title=Words(f"Pair by pair, t = {size}", "strong"),
+        text="How often each pair comes out right, in %, the better model first.",
+        blocks=blocks,
+        detail="short" if len(names) <= MOST_PAIRS else "full",
     )
     data = ", ".join(results[0].job["about"]["data"]) if results else ""
-    return [*shown, Section(blocks=[_pairs_file(pairs, data, rows)], detail="file")]
+    return [table, Section(blocks=[_pairs_file(pairs, data)], detail="file")]
 
 
 def _file_word(factor: str) -> str:
     return "".join(letter if letter.isalnum() else "-" for letter in factor.lower())
 
 
-def _pairs_file(pairs: Sequence[Measure], data: str, rows: Measures) -> Table:
+def _pairs_file(pairs: Sequence[Measure], data: str) -> Table:
     """One line per pair and factor, as it is written to a file."""
     titles = ("dataset", "explainer", "method", "direction", "model_i", "model_j", "s_i", "s_j", "accuracy", "ties",
               "B", "t")  # fmt: skip
@@ -463,7 +480,9 @@ def _pairs_file(pairs: Sequence[Measure], data: str, rows: Measures) -> Table:
     for row in pairs:
         first, second = row.facts["models"]
         s_i, s_j = row.facts["truth"]
-        cells: list[Cell] = [data, "", row.groups["factor"], str(row.facts["direction"]), first, second]
+        explainer = str(row.facts["explainer"])
+        method = row.groups["factor"].removesuffix(f" ({explainer})")
+        cells: list[Cell] = [data, explainer, method, str(row.facts["direction"]), first, second]
         cells += [
             repr(s_i),
             repr(s_j),

@@ -485,9 +485,7 @@ def test_holm_is_over_the_whole_table():
 
 
 def test_templates_are_exchanged_and_drawn_as_wholes():
-    names = {
-        "a.f.MFT": [f"t{at // 6}" for at in range(36)]
-    }  # six templates: as many as a claim about others takes
+    names = {"a.f.MFT": [f"t{at // 6}" for at in range(36)]}
     base, new = {"a.f.MFT": [0] * 36}, {"a.f.MFT": [1] * 36}
     apart = compared(table(shuffles=2000), [iid_job(base, [1]), job(new, [1])])
     baseline = job(base, [1], "iid", hold_out="none", clusters=names)

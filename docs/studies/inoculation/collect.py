@@ -1,0 +1,47 @@
+"""The numbers of a ranking study that its page shows, as a small file.
+
+    shoal run verb.toml --into runs --json > verb.json
+    python collect.py verb.json verb.csv
+
+Values are shares, not per cent; intervals as the measures have them.
+"""
+
+import csv
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+TESTS = ("models exchanged", "better than ACC")
+COLUMNS = ["measure", "factor or model", "t", "value", "low", "high"]
+
+
+def line(row: dict[str, Any]) -> list[str] | None:
+    """A measure as it is kept; None of those that the page does not show."""
+    groups, name = row["groups"], row["name"]
+    who = groups.get("factor") or groups.get("model", "")
+    if name == "p value" and groups["test"] in TESTS:
+        name = f"p value: {groups['test']}"
+    elif name == "completeness gap":
+        who = f"{who} ({groups['explainer']})"
+    elif name not in ("accuracy", "few-shot accuracy", "difference") or "than" in groups:
+        return None
+    between = row.get("interval") or ["", ""]
+    return [name, who, groups.get("probe size", ""), *map(_rounded, (row["value"], *between))]
+
+
+def _rounded(number: float | str) -> str:
+    return number if isinstance(number, str) else str(round(number, 4))
+
+
+def main() -> None:
+    """Read one file, write the other."""
+    read, written = map(Path, sys.argv[1:])
+    lines = [line(row) for row in json.loads(read.read_text(encoding="utf-8"))["measures"]]
+    with written.open("w", newline="", encoding="utf-8") as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerows([COLUMNS, *filter(None, lines)])
+
+
+if __name__ == "__main__":
+    main()
