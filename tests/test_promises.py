@@ -113,7 +113,7 @@ def test_try_and_compare_print_what_the_simulation_counts(tmp_path: Path, templa
     cases = verbs.cases_of(3, 40, templates)
     suite = f"suite={written(tmp_path, cases)}"
     hits = [rng.random(len(cases)) < rate for rate in (0.8, 0.75, 0.85, 0.9)]
-    specs = [answered(tmp_path, f"m{number}", cases, own) for number, own in enumerate(hits)]
+    specs = [answered(tmp_path, f"m{number}", cases, own.tolist()) for number, own in enumerate(hits)]
     results = [verbs.result(cases, own) for own in hits]
 
     tried = said("try", "behaviour", specs[0], "--set", suite, "--json")
