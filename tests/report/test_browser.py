@@ -22,7 +22,7 @@ from shoal.records import Case, Finding, Measure, Measures, Outcome, Result
 from shoal.report.data import Page as Contents
 from shoal.report.data import Part, results_page
 from shoal.report.html import write_page
-from shoal.views import Column, Curves, Line, Number, Row, Section, Table
+from shoal.views import Block, Column, Curves, Line, Number, Row, Section, Table
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 SMALL: dict[str, Any] = runpy.run_path(str(Path(__file__).parents[1] / "contracts" / "test_tables.py"))[
@@ -406,7 +406,7 @@ def test_hostile_text_stays_text(tmp_path, opened):
     table = Table(
         [Column(HOSTILE, "left"), Column(HOSTILE)], [Row([HOSTILE, Number(rate)])], HOSTILE, HOSTILE
     )
-    blocks = [table, Curves(HOSTILE, [line], title=HOSTILE, legend=[HOSTILE])]
+    blocks: list[Block] = [table, Curves(HOSTILE, [line], title=HOSTILE, legend=[HOSTILE])]
     told = [Finding(kind, HOSTILE, (rate,), groups={HOSTILE: HOSTILE}) for kind in (HOSTILE, "saturated")]
     page = Contents(
         [Part(HOSTILE, [Section(HOSTILE, HOSTILE, blocks, [HOSTILE], [HOSTILE])], HOSTILE)],
