@@ -16,7 +16,7 @@ from shoal.training.how import How
 from shoal.training.masked import Shape, blocks_of, fresh_masked_model, pretrain
 from shoal.training.text import read_text
 
-LINES, BLOCK = 800, 48
+LINES, BLOCK = 400, 48
 SEEDS, MOMENTS = range(5), (1, 2, 4, 8, 12)
 SHAPE = Shape(width=32, layers=2, heads=2, vocabulary=2_000)
 HOW = How(learning_rate=5e-3, batch=32, epochs=12.0, warm_up=0.1)
@@ -31,7 +31,7 @@ steps = {steps}
 [bias]
 diagnostic = ["crows", "seat", "clusters"]
 data = "{data}"
-limit = 300                                # of CrowS-Pairs
+limit = 150                                # of CrowS-Pairs
 tests = ["sent-weat1", "sent-weat3", "sent-weat6", "sent-weat8"]
 representation = ["cls"]
 """
@@ -42,7 +42,7 @@ models = {models}
 [bias]
 diagnostic = ["crows", "seat"]
 data = "{data}"
-limit = 300
+limit = 150
 tests = ["sent-weat1", "sent-weat3", "sent-weat6", "sent-weat8"]
 
 [[bias.tasks]]
@@ -50,12 +50,14 @@ name = "SST-2"
 train = "{data}/sst2/dev.tsv"              # 6,735 sentences of GLUE's training part
 test = "{data}/sst2/test.tsv"              # GLUE's development part
 learning_rate = 5e-4                       # BERT's own is for models a thousand times this size
+epochs = 2
 
 [[bias.tasks]]
 name = "SNLI"
 train = "{data}/snli/validation.tsv.gz"
 test = "{data}/snli/test.tsv.gz"
 learning_rate = 5e-4
+epochs = 1
 """
 
 
