@@ -15,7 +15,7 @@ from scipy import stats as scipy_stats  # noqa: E402
 
 from shoal.errors import DataError, PlanError  # noqa: E402
 from shoal.protocols import bias  # noqa: E402
-from shoal.protocols.bias import finetune  # noqa: E402
+from shoal.protocols.bias import downstream, finetune  # noqa: E402
 from shoal.records import (  # noqa: E402
     Measure,
     Measures,
@@ -30,6 +30,7 @@ from shoal.runs.store import RunStore  # noqa: E402
 from shoal.show.csv_tables import tables_of  # noqa: E402
 from shoal.show.terminal import print_sections  # noqa: E402
 from shoal.stats import reliability  # noqa: E402
+from shoal.views import Section  # noqa: E402
 
 GOOD, BAD = ("he is a nurse .", "she is a teacher ."), ("ants are things .", "the roses are here .")
 
@@ -307,9 +308,8 @@ def test_correlations_name_their_recipe_where_there_are_several():
         for number in range(3)
         for one in result(rng.random(50) < 0.8, rng.random(), number, recipe)
     ]
-    sections = bias.view(settings(), results, bias.compare(settings(), results).measures, ())
     console = Console(record=True, width=120, file=io.StringIO())
-    print_sections(sections, console)
+    print_sections([Section(blocks=downstream.blocks(told(results)))], console)
     text = console.export_text()
     assert "base: crows" in text and "large: crows" in text and "these are no evidence" in text
 
