@@ -16,7 +16,8 @@ from scipy.special import ndtr
 from ..claims import ALPHA, THESE_TEMPLATES, for_templates
 from ..errors import DataError, PlanError, nearest, some
 from ..measures import FEW_CASES, quantity, shown_p
-from ..records import Finding, Measure, Measures, Result
+from ..records import Case, Finding, Measure, Measures, Result, verdicts_of
+from ..stats.hits import hits_of
 from ..stats.intervals import normal_quantile
 from ..stats.limits import Side, difference_p, rate_p
 from ..stats.multiplicity import holm
@@ -56,9 +57,12 @@ class Verdict:
 
     @property
     def name(self) -> str:
-        """What was judged."""
+        """What was judged; a number, such as a threshold, says nothing without the measure and the other groups."""
         groups = [value for value in self.measure.groups.values() if value != "all"]
-        return groups[0] if groups else str(self.measure.facts.get("of", self.measure.name))
+        measure = str(self.measure.facts.get("of", self.measure.name))
+        if any(value.replace(".", "", 1).isdecimal() for value in groups):
+            return ", ".join([measure, *groups])
+        return groups[0] if groups else measure
 
     @property
     def room(self) -> float:
@@ -350,6 +354,16 @@ def _at_any_time(
     return judged
 
 
+def _hits_on(cases: Sequence[Case], side: Result) -> Floats:
+    """Passes and failures of a result on these cases; NaN where it has neither."""
+    hits = hits_of(verdicts_of(side.outcomes))
+    if side.cases is cases:
+        return hits
+    place = {case.id: position for position, case in enumerate(side.cases)}
+    places = np.array([place.get(case.id, -1) for case in cases], np.int64)
+    return np.where(places < 0, math.nan, hits[places])
+
+
 class _Evidence:
     """One-sided p values that a limit is missed, from the cases where they are known."""
 
@@ -359,12 +373,7 @@ class _Evidence:
         self.known = all(side.outcomes for side in sides)
         if not self.known:
             return
-        place = {case.id: position for position, case in enumerate(result.cases)}
-        self.hits = [np.full(len(result.cases), math.nan) for _ in sides]
-        for hits, side in zip(self.hits, sides, strict=True):
-            for outcome in side.outcomes:
-                if outcome.passed is not None and outcome.case_id in place:
-                    hits[place[outcome.case_id]] = float(outcome.passed)
+        self.hits = [_hits_on(result.cases, side) for side in sides]
         names: dict[object, int] = {}
         self.clusters = np.array(
             [

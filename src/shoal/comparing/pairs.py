@@ -381,15 +381,12 @@ def _quantity(
         members = np.setdiff1d(members, index.members(without))
     if over == CASES:
         return Quantity(measure, level, name, groups, [(name, members)])
-    parts: dict[str, list[int]] = {}
-    values = index.values(over)
-    for position in members.tolist():
-        parts.setdefault(values[position], []).append(position)
-    weights = measure.facts.get("weights")
+    parts, weights = index.parts(over, members), measure.facts.get("weights")
     if weights is not None:
-        parts = {part: parts.get(part, []) for part in weights}
-    chosen = [(part, np.array(positions, np.int64)) for part, positions in parts.items()]
-    return Quantity(measure, level, name, groups, chosen, list(weights.values()) if weights else ())
+        parts = {part: parts.get(part, np.array([], np.int64)) for part in weights}
+    return Quantity(
+        measure, level, name, groups, list(parts.items()), list(weights.values()) if weights else ()
+    )
 
 
 def members_of(cases: Sequence[Case], groups: Mapping[str, str]) -> Integers:
@@ -402,23 +399,36 @@ class CaseIndex:
 
     def __init__(self, cases: Sequence[Case]) -> None:
         self.cases = cases
-        self._values: dict[str, NDArray[np.object_]] = {}
+        self._known: dict[str, tuple[Integers, dict[str | None, int]]] = {}
 
     def members(self, groups: Mapping[str, str]) -> Integers:
         """The positions of the cases whose groups agree with these."""
         agree = np.ones(len(self.cases), bool)
         for key, value in groups.items():
             if value != "all":
-                found = self.values(key)
-                agree &= (found == value) | (found == None)  # noqa: E711 (element by element)
+                found, numbers = self._numbered(key)
+                agree &= (found == numbers.get(value, -1)) | (found == numbers.get(None, -1))
         return np.flatnonzero(agree)
 
-    def values(self, key: str) -> "NDArray[np.object_]":
-        """The value of a group for each case; None where a case does not have it."""
-        if key not in self._values:
-            values = (case.groups.get(key) for case in self.cases)
-            self._values[key] = np.fromiter(values, object, len(self.cases))
-        return self._values[key]
+    def parts(self, key: str, members: Integers) -> dict[Any, Integers]:
+        """Of these cases, ascending, those with each value of a group, in the order in which the values come first."""
+        found, numbers = self._numbered(key)
+        own = found[members]
+        order, values = np.argsort(own, kind="stable"), list(numbers)
+        pieces = np.split(members[order], np.flatnonzero(np.diff(own[order])) + 1)
+        return {
+            values[found[piece[0]]]: piece
+            for piece in sorted(pieces, key=lambda piece: piece[:1].tolist())
+            if len(piece)
+        }
+
+    def _numbered(self, key: str) -> "tuple[Integers, dict[str | None, int]]":
+        """The value of a group for each case as a number, and the number of each; None where a case has no value."""
+        if key not in self._known:
+            numbers: dict[str | None, int] = {}
+            each = (numbers.setdefault(case.groups.get(key), len(numbers)) for case in self.cases)
+            self._known[key] = np.fromiter(each, np.int64, len(self.cases)), numbers
+        return self._known[key]
 
 
 # Both sides on one list of cases

@@ -12,7 +12,7 @@ from markupsafe import Markup
 from ..errors import StoreError
 from ..files import collector_paused, stands_alone, writing
 from ..records import Finding, Measure, Result, as_json, finding_as_json
-from ..runs.viewing import each_case
+from ..runs.viewing import case_lines
 from ..show.pieces import interval_text, plain, value_text
 from ..views import to_read
 from .blocks import section_html
@@ -49,10 +49,9 @@ def write_page(page: Page, path: Path | str, jobs: Sequence[Mapping[str, Any]]) 
         json.dump(page_data(page, jobs), stream, indent=1, default=str)
     if is_whole(held):
         return
-    encode = json.JSONEncoder(ensure_ascii=False, default=str).encode
     with writing(beside) as stream, collector_paused():
         for name, result in page.results.items():
-            stream.writelines(encode({"job": name, **row}) + "\n" for row in each_case(result))
+            stream.writelines(case_lines(result, name))
 
 
 def write_report(results: Sequence[Result], path: Path | str) -> None:

@@ -70,7 +70,11 @@ def score(settings: Settings, built: Built, answers: Mapping[str, Answers]) -> S
     chosen = {name: built.about[name] for name in CHOSEN if name in built.about}
     about = about_answers(settings, asked, given)
     measures = measure(asked, outcomes, about, chosen, beside_iid=bool(iid))
-    measures += [*example_rates(asked, judged, outcomes), *([iid_score(iid)] if iid else [])]
+    measures += [
+        *example_rates(asked, judged, outcomes),
+        *unconditional_rates(settings, asked, given, outcomes),
+    ]
+    measures += [iid_score(iid)] if iid else []
     measures += [iid_f1(iid)] if iid and given.texts else []
     measures += ood_scores(rows[count:], beside[count:])
     shown = with_neutral_band(given, asked, settings.resolved("band"))
@@ -597,6 +601,36 @@ def example_rates(
             Measure("example pass rate", value, n, dict(first.groups), interval, method, errors=errors)
         )
     return rows
+
+
+def unconditional_rates(
+    settings: Settings, cases: Sequence[Case], answers: Answers, outcomes: Sequence[Outcome]
+) -> Iterator[Measure]:
+    """The share of cases with the label that a directional test expects, whether or not the test applies to them.
+
+    A model can raise its pass rate by making fewer cases apply; this it cannot raise so (`docs/method/beyond.md` 7.7).
+    """
+    shown, failed = (
+        with_neutral_band(answers, cases, settings.resolved("band")),
+        errors_of(verdicts_of(outcomes)),
+    )
+    sizes = np.fromiter((len(case.examples) for case in cases), np.int64, len(cases))
+    starts = np.cumsum(sizes) - sizes
+    for members in by_functionality(cases).values():
+        first = cases[members[0]]
+        expect = as_set(first, settings)
+        if first.meta.get("direction") != "label" or not expect.na_if:
+            continue
+        block = _block(shown, cases, members, starts[members], sizes[members], expect)
+        values = values_of(block, replace(expect, na_if=""), settings.resolved("slack"))
+        passed, _, _ = aggregate(values, block.starts, expect.aggregate)
+        known = passed[~failed[members]]
+        n, right, errors = len(known), int(known.sum()), int(failed[members].sum())
+        groups = dict(first.groups)
+        if n:
+            yield Measure(
+                "unconditional pass rate", right / n, n, groups, wilson(right, n), "wilson", errors=errors
+            )
 
 
 class _Tally:
