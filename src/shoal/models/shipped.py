@@ -32,6 +32,7 @@ UNMADE = {
 def load(spec: ModelSpec) -> HFModel | LastText | Unmade:
     """The model of this name, read like any other Transformers folder."""
     if spec.name in UNMADE:
+        _refuse_options(spec)
         return Unmade(f"tiny:{spec.name}", UNMADE[spec.name])
     known = [*sorted(path.name for path in FOLDER.iterdir() if path.is_dir()), *UNMADE]
     if spec.name not in known:
@@ -41,3 +42,13 @@ def load(spec: ModelSpec) -> HFModel | LastText | Unmade:
             fix=nearest(spec.name, known) or f"tiny:{known[0]}",
         )
     return load_unprompted(ModelSpec("hf", str(FOLDER / spec.name), spec.options))
+
+
+def _refuse_options(spec: ModelSpec) -> None:
+    """Of a model that a plan makes from nothing: nothing would come of them."""
+    if spec.options:
+        raise ModelError(
+            f"tiny:{spec.name}: it takes no option, found {', '.join(spec.options)}",
+            why="it is made by the training that a plan asks for",
+            fix=f"tiny:{spec.name}",
+        )

@@ -15,6 +15,7 @@
           outcomes.jsonl          with it: values by case, in blocks that are read when they are asked for
           error.txt               only if the last try failed
       checkpoints/, features/     what several jobs share of their trainings (`training.py`)
+      midway/                     trainings in their middle, while they go on
 
 Nothing else is consulted: no database, no status field to go stale. Locks are the operating system's own and end with
 the process that held them, however it ended.
@@ -76,6 +77,8 @@ class RunStore:
 
     memory: "Memory | None" = None
     """What models have said in this process, where that is to be used."""
+    between_checkpoints: float = 300.0
+    """Seconds after which a training is kept in its middle; 0: it is not."""
     spread: "Spread | None" = None
     """Who asks the batches of one very large job, where several copies of the model do."""
 
@@ -406,6 +409,8 @@ def _remember(path: Path, built: Built) -> None:
 
 class ThrownAway(RunStore):
     """A store for this moment: the same steps, kept in memory; weights that jobs share go with its folder."""
+
+    between_checkpoints = 0.0
 
     def __init__(self, memory: "Memory | None" = None) -> None:
         super().__init__(Path(tempfile.mkdtemp(prefix="shoal-")))
