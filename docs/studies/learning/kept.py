@@ -39,7 +39,7 @@ def of_jobs(jobs: list[Job], store: RunStore) -> list[dict[str, str]]:
     for job in jobs:
         if not store.is_done(job.id):
             continue
-        result = find_stored(job.id, store.folder)
+        result = find_stored(job.id, store)
         settings = result.job["settings"]
         row = {
             "config": settings["train"]["on"][0],
