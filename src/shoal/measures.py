@@ -58,6 +58,11 @@ MEASURES: dict[str, Quantity] = {
     "prediction shift": SPREAD,
     "headroom": SHARE,
     "mean confidence": SHARE,
+    "directional balance": POINTS,
+    "directional loss": Quantity("number", "lower", 0.0, 4),
+    "unconditional pass rate": RATE,
+    "null score": SHARE,
+    "chance-corrected suite score": RATE,
     "pass rate on log-odds": RATE,
     "pass rate if calibrated": RATE,
     "iid F1": RATE,
@@ -88,6 +93,11 @@ MEASURES: dict[str, Quantity] = {
     "beta-binomial reference": SHARE,
     "parity threshold": Quantity("number", "higher", 1.0, 2),
     "drop from seeds": Quantity("share", "lower", 0.0, 1, signed=True),
+    "difference between splits": POINTS,
+    "within-problem effect": Quantity("share", "", 0.0, 1, signed=True),
+    "sd over draws": SPREAD,
+    "suggestions per problem": Quantity("number", "", None, 1),
+    "label share": SHARE,
     "label preservation": RATE,
     "annotator kappa": AGREEMENT,
     "audited sample accuracy": RATE,
@@ -179,13 +189,19 @@ MEASURES: dict[str, Quantity] = {
 
 
 def quantity(measure: Measure | str) -> Quantity:
-    """What a measure is; of a difference or a spread, what it is a difference of."""
+    """What a measure is; of a difference or a spread, what it is a difference of; a p value stays one."""
     name = measure if isinstance(measure, str) else str(measure.facts.get("of", measure.name))
     known = MEASURES.get(name.removesuffix(" on common cases"), Quantity())
     if not isinstance(measure, str) and "of" in measure.facts:
         outer = MEASURES.get(measure.name, Quantity())
+        if outer.unit == "p":  # a p of a difference of shares is no share
+            return outer
         return Quantity(known.unit, outer.direction, outer.ideal, max(known.digits, 1), outer.signed)
     return known
+
+
+HUGE = 1e9
+"""From here on nobody counts digits."""
 
 
 def shown(value: float | None, what: Quantity, *, signed: bool | None = None) -> str:
@@ -193,8 +209,8 @@ def shown(value: float | None, what: Quantity, *, signed: bool | None = None) ->
 
     >>> shown(0.8861, RATE), shown(-0.02, POINTS), shown(0.0004, P), shown(None, RATE)
     ('88.6', '−2.0', '<.001', '–')
-    >>> shown(0.99999, MEASURES["probability better"])
-    '>99.9'
+    >>> shown(0.99999, MEASURES["probability better"]), shown(2.4107e44, MEASURES["e value"])
+    ('>99.9', '2.4e44')
     """
     if value is None:
         return NOTHING
@@ -209,6 +225,8 @@ def shown(value: float | None, what: Quantity, *, signed: bool | None = None) ->
                 f">{100 * (1 - least):.{what.digits}f}" if value > 0.5 else f"<{100 * least:.{what.digits}f}"
             )
     scaled = 100 * value if what.unit == "share" else value
+    if abs(scaled) >= HUGE:
+        return f"{scaled:.1e}".replace("e+", "e").replace("-", "−")
     sign = "+" if (what.signed if signed is None else signed) else ""
     text = f"{scaled:{sign},.{what.digits}f}"
     zero = f"{0:.{what.digits}f}"

@@ -15,6 +15,7 @@
           outcomes.jsonl          with it: values by case, in blocks that are read when they are asked for
           error.txt               only if the last try failed
       checkpoints/, features/     what several jobs share of their trainings (`training.py`)
+      midway/                     trainings in their middle, while they go on
 
 Nothing else is consulted: no database, no status field to go stale. Locks are the operating system's own and end with
 the process that held them, however it ended.
@@ -76,6 +77,8 @@ class RunStore:
 
     memory: "Memory | None" = None
     """What models have said in this process, where that is to be used."""
+    between_checkpoints: float = 300.0
+    """Seconds after which a training is kept in its middle; 0: it is not."""
     spread: "Spread | None" = None
     """Who asks the batches of one very large job, where several copies of the model do."""
 
@@ -167,6 +170,11 @@ class RunStore:
     def job_ids(self) -> list[str]:
         """Every job that was ever started here."""
         return sorted(path.parent.name for path in self.folder.glob("jobs/*/job.json"))
+
+    def answered_on(self, job_id: str) -> str:
+        """The day on which the last answer of a job was put here, in UTC; empty where there is none."""
+        path = self.job_folder(job_id) / "answers.jsonl"
+        return time.strftime("%Y-%m-%d", time.gmtime(path.stat().st_mtime)) if path.exists() else ""
 
     def read_job(self, job_id: str) -> dict[str, Any]:
         """What `job.json` says."""
@@ -406,6 +414,8 @@ def _remember(path: Path, built: Built) -> None:
 
 class ThrownAway(RunStore):
     """A store for this moment: the same steps, kept in memory; weights that jobs share go with its folder."""
+
+    between_checkpoints = 0.0
 
     def __init__(self, memory: "Memory | None" = None) -> None:
         super().__init__(Path(tempfile.mkdtemp(prefix="shoal-")))

@@ -106,6 +106,8 @@ def _stage_tasks(
 
 def run_task(task: Task, store: RunStore, progress: Progress = silent) -> str | None:
     """Do one task; gives None, BUSY with the name of a lock, or what it failed with."""
+    minutes = task.resources.checkpoints
+    store.between_checkpoints = type(store).between_checkpoints if minutes is None else 60 * minutes
     try:
         if task.stage is None:
             return _job(task, store, progress)
