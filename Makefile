@@ -48,7 +48,7 @@ browser:  ## the page is tested in Debian's Chromium, installed here where that 
 test: check browser  ## every check, golden tests and simulations included
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 -m "not cluster"
 
-cluster: $(VENV)/dev-ready  ## a Ray cluster of three nodes, started here and killed in part; minutes on a quiet machine
+cluster: $(VENV)/dev-ready  ## more on a Ray cluster of three nodes, started here and killed in part; minutes on a quiet machine
 	OMP_NUM_THREADS=1 $(BIN)/pytest -m cluster tests/runs
 
 format: $(VENV)/dev-ready

@@ -3,6 +3,7 @@
     python benchmarks/many_cases.py            a million cases, as docs/speed.md has it
     python benchmarks/many_cases.py 100000     a tenth, in a tenth of the time
     python benchmarks/many_cases.py --jobs 10000   a plan of many jobs instead: check, and status of none done
+    python benchmarks/many_cases.py --folder DIR --verb run   one verb, with what earlier calls left in that folder
 
 Every verb is a process of its own, start-up included. `seconds` is processor time, which other programs on the machine
 disturb less than time on the clock; `passed` is that.
@@ -108,17 +109,21 @@ def verbs(folder: Path) -> Iterator[tuple[str, list[str], str]]:
     yield "run of two jobs", ["run", "plan.toml"], "120 s"
     yield "status", ["status", "plan.toml"], "5 s"
     yield "report", ["report", "plan.toml"], "40 s"
-    new, old = sorted(path.name for path in (folder / "runs" / "jobs").iterdir())
-    yield "gate, with a baseline", ["gate", new, "--rules=gate.toml", "--baseline", old], ""
+    jobs = sorted(path.name for path in folder.glob("runs/jobs/*"))
+    yield "gate, with a baseline", ["gate", *jobs[:1], "--rules=gate.toml", "--baseline", *jobs[1:]], ""
 
 
-def print_many_cases(count: int) -> None:
-    """The table of every verb; each line as soon as it is known."""
+def print_many_cases(count: int, kept: Path | None = None, only: str = "") -> None:
+    """The table of every verb, or of one in a folder that is kept; each line as soon as it is known."""
     with tempfile.TemporaryDirectory() as place:
-        folder = Path(place)
-        write_all(folder, count)
+        folder = kept or Path(place)
+        if not (folder / "gate.toml").exists():
+            folder.mkdir(exist_ok=True)
+            write_all(folder, count)
         print(f"{count:,} cases{'':<11} passed  seconds  peak memory   at most")
         for verb, arguments, goal in verbs(folder):
+            if not verb.startswith(only):
+                continue
             taken = cost(folder, *arguments)
             at_most = f"{goal + ', ' if goal else ''}1,000 MB"
             print(
@@ -146,11 +151,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("cases", type=int, nargs="?", default=1_000_000)
     parser.add_argument("--jobs", type=int, help="measure a plan of so many jobs instead")
+    parser.add_argument("--folder", type=Path, help="where to keep what the verbs read and write")
+    parser.add_argument("--verb", default="", help="only this one")
     given = parser.parse_args()
     if given.jobs:
         print_many_jobs(given.jobs)
     else:
-        print_many_cases(given.cases)
+        print_many_cases(given.cases, given.folder, given.verb)
 
 
 if __name__ == "__main__":

@@ -271,3 +271,94 @@ def test_the_table_of_promises_is_the_one_that_its_command_prints(capsys):
     simulation.print_table(list(simulation.cells()), simulation.kept(simulation.KEPT))
     text = (STUDIES / "interval-coverage.md").read_text(encoding="utf-8")
     assert [line for line in capsys.readouterr().out.splitlines() if line not in text] == []
+
+
+# Behavioural learning
+
+SCORES = kept("learning/methods.csv")
+ROWS = kept("learning/tiny-first-table.csv")
+JOBS = kept("learning/tiny-small.csv")
+COLUMNS = ("iid score", "seen", "functionality", "capability", "test type")
+MARKS = {True: "▲", False: "▼"}
+
+
+@pytest.mark.parametrize("cells", table("learning.md", "| model | trained on |"), ids=" ".join)
+def test_how_well_methods_learn_is_in_its_file(cells):
+    methods = ("vanilla", "l2", "dropout", "lp", "lp-ft", "irm", "group-dro", "fish")
+    known = {
+        row["method"]: float(row["iid score"])
+        for row in SCORES
+        if [row["model"], row["config"], row["seed"]] == [cells[0], cells[1].strip("`"), cells[2]]
+    }
+    assert cells[3:] == [f"{known[name]:.3f}".lstrip("0") if name in known else "" for name in methods]
+
+
+def test_every_method_that_was_measured_is_within_five_points_of_vanilla():
+    """As the page says: each beside plain training of the same model, configuration and seed."""
+    vanilla = {
+        (row["model"], row["config"], row["seed"]): float(row["iid score"])
+        for row in SCORES
+        if row["method"] == "vanilla"
+    }
+    behind = [
+        " ".join(row.values())
+        for row in SCORES
+        if vanilla.get((row["model"], row["config"], row["seed"]), 0) - float(row["iid score"]) > 0.05
+    ]
+    text = (STUDIES / "learning.md").read_text(encoding="utf-8")
+    assert ("All are within five points of `vanilla`" in text) == (not behind), behind
+
+
+def cell_of(config: str, method: str, column: str) -> str:
+    """A cell of Table 3 as it is printed: the value, and a mark where it differs from the iid row."""
+    held = "none" if config == "iid" else "seen" if column == "iid score" else column
+    wanted = {"config": config, "method": method, "hold out": held}
+    name = "iid score" if column == "iid score" else "G"
+    found = [
+        row for row in ROWS if row["name"] == name and all(row[key] == word for key, word in wanted.items())
+    ]
+    if not found:
+        return ""
+    shown = f"{100 * float(found[0]['value']):.1f}"
+    score = {"score": name, **wanted}
+    tests = [
+        row
+        for row in ROWS
+        if row["name"] == "adjusted p value" and all(row[key] == word for key, word in score.items())
+    ]
+    if not tests or float(tests[0]["value"]) > 0.05:
+        return shown
+    gain = value(ROWS, name="difference", **score)
+    return f"{shown} {MARKS[gain > 0]}"
+
+
+@pytest.mark.parametrize("cells", table("learning.md", "| trained on | method | i.i.d. |"), ids=" ".join)
+def test_table_3_of_the_embedded_model_is_in_its_file(cells):
+    assert cells[2:] == [cell_of(cells[0].strip("`"), cells[1], column) for column in COLUMNS]
+
+
+@pytest.mark.parametrize("cells", table("learning.md", "| trained on | coref."), ids=lambda cells: cells[0])
+def test_pass_rates_of_capabilities_are_in_the_file(cells):
+    names = (
+        "coreference",
+        "fairness",
+        "named entities",
+        "negation",
+        "robustness",
+        "roles",
+        "temporal",
+        "vocabulary",
+    )
+    which = {
+        "i.i.d. data only": ("iid", "none"),
+        "the whole suite": ("iid>suite", "seen"),
+        "the suite without it": ("iid>suite", "capability"),
+    }
+    config, hold_out = which[cells[0]]
+    rows = [
+        row
+        for row in JOBS
+        if [row["config"], row["method"], row["hold out"]] == [config, "vanilla", hold_out]
+    ]
+    rates = [next(row[name] for row in rows if row["fold"] in ("", name)) for name in names]
+    assert all(is_shown(cell, float(rate)) for cell, rate in zip(cells[1:], rates, strict=True))

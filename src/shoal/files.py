@@ -535,6 +535,11 @@ class Alike:
         known: tuple[Any, ...] = self._known.setdefault(values, values) if plain else values
         return known
 
+    def groups(self, groups: dict[str, str]) -> dict[str, str]:
+        """The same for names with a text each; whoever has them shares them."""
+        known: dict[str, str] = self._known.setdefault(tuple(groups.items()), groups)
+        return known
+
 
 @contextmanager
 def collector_paused() -> Iterator[None]:

@@ -58,6 +58,11 @@ MEASURES: dict[str, Quantity] = {
     "prediction shift": SPREAD,
     "headroom": SHARE,
     "mean confidence": SHARE,
+    "directional balance": POINTS,
+    "directional loss": Quantity("number", "lower", 0.0, 4),
+    "unconditional pass rate": RATE,
+    "null score": SHARE,
+    "chance-corrected suite score": RATE,
     "pass rate on log-odds": RATE,
     "pass rate if calibrated": RATE,
     "iid F1": RATE,
@@ -88,6 +93,11 @@ MEASURES: dict[str, Quantity] = {
     "beta-binomial reference": SHARE,
     "parity threshold": Quantity("number", "higher", 1.0, 2),
     "drop from seeds": Quantity("share", "lower", 0.0, 1, signed=True),
+    "difference between splits": POINTS,
+    "within-problem effect": Quantity("share", "", 0.0, 1, signed=True),
+    "sd over draws": SPREAD,
+    "suggestions per problem": Quantity("number", "", None, 1),
+    "label share": SHARE,
     "label preservation": RATE,
     "annotator kappa": AGREEMENT,
     "audited sample accuracy": RATE,
@@ -111,7 +121,7 @@ MEASURES: dict[str, Quantity] = {
     "adjusted rand index": Quantity("number", "", 0.0, 2),
     "silhouette": Quantity("number", "", 0.0, 2),
     "difference between recipes": POINTS,
-    "difference of effect sizes": Quantity("number", "", 0.0, 2),
+    "difference of effect sizes": Quantity("number", "", 0.0, 2, signed=True),
     "graded preference": Quantity("share", "", 0.5, 1),
     "temperature": Quantity("number", "", None, 3),
     "mean over checkpoints": SHARE,
@@ -184,6 +194,8 @@ def quantity(measure: Measure | str) -> Quantity:
     known = MEASURES.get(name.removesuffix(" on common cases"), Quantity())
     if not isinstance(measure, str) and "of" in measure.facts:
         outer = MEASURES.get(measure.name, Quantity())
+        if outer.unit == "p":  # a p of a difference of shares is no share
+            return outer
         return Quantity(known.unit, outer.direction, outer.ideal, max(known.digits, 1), outer.signed)
     return known
 

@@ -26,6 +26,7 @@ WRITERS: dict[str, tuple[str, ...]] = {
     "import": ("import", "table.csv", "--text", "text", "--label", "label", "--out"),
     "export": ("export", "suite.jsonl", "--out"),
     "gate": ("gate", "predictions:answers.jsonl", "--rules", "gate.toml", *SUITE, "--junit"),
+    "compare": ("compare", *["predictions:answers.jsonl"] * 2, *SUITE, "--out"),
 }
 
 
@@ -122,7 +123,7 @@ def test_a_folder_is_refused_in_words(world, verb):
 # Answers of models
 
 MODELS = """
-import sys, time
+import asyncio, sys, time
 
 def names(texts): return ["neutral" for _ in texts]
 def nan(texts): return [{"negative": float("nan"), "neutral": 0.5, "positive": 0.5} for _ in texts]
@@ -135,6 +136,7 @@ def one_too_few(texts): return ["neutral"] * len(texts), [0.5] * (len(texts) - 1
 def huge(texts): return [{"negative": 10**400, "neutral": 0, "positive": 0} for _ in texts]
 def ends_the_program(texts): sys.exit(7)
 def hangs(texts): time.sleep(600)
+def cancelled(texts): raise asyncio.CancelledError("lost the server")
 def long_words(texts): raise RuntimeError("x" * 1_000_000)
 """
 
@@ -150,6 +152,7 @@ def long_words(texts): raise RuntimeError("x" * 1_000_000)
         ("huge", "other than numbers"),
         ("ends_the_program", "sys.exit(7)"),
         ("hangs?timeout=0.2", "no answer within 0.2 seconds"),
+        ("cancelled", "CancelledError: lost the server"),
         ("long_words", "RuntimeError: xxx"),
     ],
 )

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from shoal import Case, Measures, Outcome, Result
 from shoal.claims import THESE_TEMPLATES
-from shoal.comparing.pairs import Choices, Comparison, Row, compare, note_of
+from shoal.comparing.pairs import CaseIndex, Choices, Comparison, Row, compare, note_of
 from shoal.errors import DataError, PlanError
 from shoal.protocols.behaviour.iid import IID
 from shoal.protocols.behaviour.score import iid_score, measure
@@ -73,6 +73,30 @@ def test_iid_cases_beside_a_suite_are_compared_apart():
     assert compared == {"suite score": (-0.5, 4), "iid score": (0.5, 2)}
     (kind,) = comparison.by("test type")
     assert (kind.difference, kind.n) == (-0.5, 4)
+
+
+def test_cases_are_found_by_their_groups_and_parts_come_as_their_values_do():
+    values = ["x", "y", None, "z", "y", "x"]
+    cases = [
+        Case(str(place), (), groups={} if value is None else {"kind": value})
+        for place, value in enumerate(values)
+    ]
+    index = CaseIndex(cases)
+    assert index.members({"kind": "y"}).tolist() == [
+        1,
+        2,
+        4,
+    ]  # a case without that group is in none, and in all
+    assert index.members({"kind": "none such"}).tolist() == [2]
+    assert index.members({"kind": "all", "other": "x"}).tolist() == [0, 1, 2, 3, 4, 5]
+    parts = index.parts("kind", np.array([1, 2, 3, 4, 5]))
+    assert [(value, places.tolist()) for value, places in parts.items()] == [
+        ("y", [1, 4]),
+        (None, [2]),
+        ("z", [3]),
+        ("x", [5]),
+    ]
+    assert index.parts("kind", np.array([], np.int64)) == {}
 
 
 def test_a_functionality_by_hand():
@@ -172,34 +196,42 @@ def test_cases_of_one_template_count_as_one():
     assert apart.interval and together.interval and together.interval[0] < apart.interval[0]
 
 
-def test_fewer_than_six_templates_speak_of_themselves_and_say_so():
+def test_one_or_two_templates_speak_of_themselves_and_say_so():
     a, b = {"f": [0] * 20, "g": [0, 1] * 10}, {"f": [1] * 20, "g": [0, 1] * 10}
-    four = {name: [f"{name} {at // 5}" for at in range(20)] for name in a}
-    compared = one(result(a, four), result(b, four))
+    two = {name: [f"{name} {at // 10}" for at in range(20)] for name in a}
+    compared = one(result(a, two), result(b, two))
     few, whole = row(compared, "f"), compared.by("")[0]
     assert few.p == 2 / 2**20 and few.test == "sign test" and few.significant
-    assert few.facts[THESE_TEMPLATES] == 4 and "for these 4 templates only" in note_of(few)
-    # Eight templates in all: the whole speaks of new ones, and four that favour B are too few.
+    assert few.facts[THESE_TEMPLATES] == 2 and "for these 2 templates only" in note_of(few)
+    # Four templates in all: the whole speaks of new ones, and two that favour B are too few.
     assert THESE_TEMPLATES not in whole.facts and not whole.significant
     (finding,) = compared.findings
-    assert finding.text.endswith("of these only: f (4)")
-    assert finding.facts["templates"] == {"f": 4}
+    assert finding.text.endswith("of these only: f (2)")
+    assert finding.facts["templates"] == {"f": 2}
+
+
+@pytest.mark.parametrize("templates", [3, 4, 5])
+def test_three_to_five_templates_speak_of_others_and_cannot_show_a_difference(templates):
+    names = {"f": [str(at % templates) for at in range(60)]}
+    own = row(one(result({"f": [0] * 60}, names), result({"f": [1] * 60}, names)), "f")
+    assert THESE_TEMPLATES not in own.facts
+    assert own.p == pytest.approx(2 / 2**templates) and not own.significant
 
 
 def test_what_rests_on_too_few_templates_to_speak_of_others_is_about_its_cases():
     a, b = {"f": [0] * 20}, {"f": [1] * 20}
-    four = {"f": [str(at // 5) for at in range(20)]}
-    own = row(one(result(a, four), result(b, four)), "f")
-    assert own.facts[THESE_TEMPLATES] == 4
+    two = {"f": [str(at // 10) for at in range(20)]}
+    own = row(one(result(a, two), result(b, two)), "f")
+    assert own.facts[THESE_TEMPLATES] == 2
     assert own.p == row(one(result(a), result(b)), "f").p
 
 
 def test_a_side_that_rests_on_fewer_templates_decides_for_both():
-    twelve = {"f": [str(at // 2) for at in range(12)]}
-    a = result({"f": [0, 1] * 6}, twelve)
-    b = result({"f": [None, None, 1, 0, 1, 1, 0, 1, 1, 1, 0, 1]}, twelve)
+    three = {"f": [str(at // 4) for at in range(12)]}
+    a = result({"f": [0, 1] * 6}, three)
+    b = result({"f": [None, None, None, None, 1, 1, 0, 1, 1, 1, 0, 1]}, three)
     there, back = row(one(a, b), "f"), row(one(b, a), "f")
-    assert there.facts[THESE_TEMPLATES] == back.facts[THESE_TEMPLATES] == 5
+    assert there.facts[THESE_TEMPLATES] == back.facts[THESE_TEMPLATES] == 2
     assert there.interval and back.interval
     assert there.interval == pytest.approx((-back.interval[1], -back.interval[0]))
 
@@ -454,3 +486,41 @@ def test_changed_cases_come_newly_failing_first():
         ("f/0", True),
     ]
     assert [case.id for case, _ in found.changed(row(found, "g"))] == ["g/0"]
+
+
+# Templates that several functionalities share
+
+
+def shared_templates(hits: np.ndarray) -> Result:
+    """Outcomes of functionalities × templates × fillings; every functionality has the same templates."""
+    cases = []
+    for f, t, n in np.ndindex(hits.shape):
+        groups = {"functionality": f"f{f}", "capability": "c", "test type": "MFT"}
+        cases.append(Case(f"f{f}/{t}/{n}", ((f"{f} {t} {n}",),), None, groups, f"t{t}"))
+    outcomes = [Outcome(case.id, bool(hit)) for case, hit in zip(cases, hits.ravel(), strict=True)]
+    return Result({"model": "m"}, cases, outcomes, Measures(measure(cases, outcomes)))
+
+
+def test_templates_that_functionalities_share_are_counted_once():
+    better = np.ones((4, 6, 3), bool)
+    worse = better.copy()
+    worse[:, :, 0] = False  # in each of six templates, in all four functionalities
+    row = compare([shared_templates(worse)], [shared_templates(better)], Choices(could_see=False)).headline
+    assert row.p == pytest.approx(2 / 2**6)  # six draws, not twenty-four
+    score = shared_templates(worse).measures.where("suite score")[0]
+    assert score.facts["templates"] == 6
+    few = shared_templates(worse[:, :2])  # in four functionalities the same two
+    assert few.measures.where("suite score")[0].facts[THESE_TEMPLATES] == 2
+
+
+def test_a_mean_whose_functionalities_fail_in_the_same_templates_is_known_less_well():
+    hits = np.ones((4, 8, 5), bool)
+    hits[:, :2] = False  # the same two templates everywhere
+    elsewhere = np.ones((4, 8, 5), bool)
+    for f in range(4):
+        elsewhere[f, 2 * f : 2 * f + 2] = False
+    together, apart = (shared_templates(each).measures.where("suite score")[0] for each in (hits, elsewhere))
+    assert together.value == apart.value == 0.75
+    assert together.interval is not None and apart.interval is not None
+    width = [high - low for low, high in (together.interval, apart.interval)]
+    assert width[0] > 1.5 * width[1]

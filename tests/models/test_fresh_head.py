@@ -86,8 +86,16 @@ def test_an_encoder_with_a_hole_is_refused(folders, tmp_path):
 
 
 def test_training_in_half_precision_is_refused(folders):
-    with pytest.raises(ModelError, match=r"training needs float32\n  try: leave out dtype=bfloat16"):
-        load_model(f"hf:{folders['encoder']}?dtype=bfloat16").with_fresh_head(LABELS, 0)
+    with pytest.raises(ModelError, match=r"training in float16[\s\S]*  try: dtype=bfloat16"):
+        load_model(f"hf:{folders['encoder']}?dtype=float16").with_fresh_head(LABELS, 0)
+
+
+def test_in_bfloat16_the_weights_that_are_trained_keep_all_their_digits(folders):
+    full = load_model(f"hf:{folders['encoder']}").with_fresh_head(LABELS, 0).network("classify").state_dict()
+    half = load_model(f"hf:{folders['encoder']}?dtype=bfloat16").with_fresh_head(LABELS, 0)
+    assert all(
+        torch.equal(full[name], value) for name, value in half.network("classify").state_dict().items()
+    )
 
 
 # Weights

@@ -1,6 +1,7 @@
 """What is kept of a scored job: read in part, when it is looked at, and the same as scoring anew gives."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from shoal.runs import store as stores
 from shoal.runs.executors import run_here
 from shoal.runs.plan import check_plan
 from shoal.runs.scoring import brief_result, dead_results, result_of
+from shoal.runs.viewing import case_lines, case_rows
 
 MODEL = """
 def moody(texts):
@@ -58,6 +60,37 @@ def test_a_result_read_back_says_what_scoring_anew_says(finished):
         assert brief.columns["said"][5:9] == anew.columns["said"][5:9]
         assert brief.outcomes[-3:] == [brief.outcomes[place] for place in (57, 58, 59)]
     assert any(outcome.error for outcome in brief_result(jobs[0], store).outcomes)
+
+
+def test_a_result_read_back_has_the_checks_of_the_model_and_of_its_answers(finished):
+    store, jobs = finished
+    checks = [brief_result(job, store).job["checks"] for job in jobs]
+    assert checks == [result_of(job, store).job["checks"] for job in jobs] and all(checks)
+    assert "label order" in {
+        check["name"] for check in checks[1]
+    }  # told by answers that nobody can ask again
+    for job in jobs:
+        (store.job_folder(job.id) / "checks.json").unlink(missing_ok=True)
+    assert [brief_result(job, store).job["checks"] for job in jobs] == checks
+
+
+def test_a_case_as_a_line_is_the_case_as_a_row(finished):
+    store, jobs = finished
+    for job in jobs:
+        for result in (brief_result(job, store), result_of(job, store)):
+            rows = {row["case_id"]: row for row in case_rows(result)}
+            lines = [json.loads(line) for line in case_lines(result, 'a "job"')]
+            assert [line["case_id"] for line in lines] == [case.id for case in result.cases]
+            assert lines == [{"job": 'a "job"', **rows[line["case_id"]]} for line in lines]
+            assert list(lines[0])[:3] == ["job", "case_id", "functionality"]
+
+
+def test_a_plain_answer_is_written_as_the_encoder_writes_it():
+    vectors = [{"no": 1e-05, 'ye"s\u2028': 0.99999}, {"no": 0.1 + 0.2, "yes": 0.7}, {"no": 0.0, "yes": 1.0}]
+    for name, vector in zip(("f/1#0", 'f"\\/2#0', "ж#1"), vectors, strict=True):
+        row = Answer(name, "probabilities", {"label": list(vector)[1], "probabilities": vector})
+        kept = {"example_id": name, "kind": row.kind, "data": row.data, "error": ""}
+        assert stores.line(row) == stores.ENCODER.encode(kept) + "\n"
 
 
 def test_results_of_one_list_of_cases_share_it(finished):
@@ -150,6 +183,31 @@ def test_rows_of_columns_are_the_rows_one_by_one():
         rows[3]
 
 
+@pytest.mark.parametrize("change", ["", "map", "an error", "no probabilities", "half of them", "other cases"])
+def test_answers_that_are_at_hand_are_those_that_reading_them_back_gives(change):
+    rng = np.random.default_rng(1)
+    vectors = rng.dirichlet([1, 1], 6)
+    answers = Answers(("no", "yes"), vectors.argmax(axis=1), vectors, facts={"left behind": 1})
+    if change == "map":
+        answers = replace(answers, label_map={"0": "no", "1": "yes"}, band=True)
+    elif change == "an error":
+        answers = replace(answers, errors={2: "down"})
+    elif change == "no probabilities":
+        answers = replace(answers, probabilities=None, confidences=vectors.max(axis=1))
+    elif change == "half of them":
+        vectors[3] = np.nan
+    questions, built = by_place(CASES), Built(CASES, ("no", "yes"))
+    cases = list(CASES) if change == "other cases" else CASES
+    rows = AnswerRows(answers, PlaceNames(cases))
+    kept = [Answer(**json.loads(stores.line(row))) for row in rows]
+    at_hand, read = by_mark(rows, questions, built)[""], by_mark(kept, questions, built)[""]
+    for name in ("predictions", "probabilities", "confidences"):
+        np.testing.assert_array_equal(getattr(at_hand, name), getattr(read, name))
+    for name in ("labels", "texts", "errors", "facts", "label_map", "band", "unparsed"):
+        assert getattr(at_hand, name) == getattr(read, name)
+    assert (rows.read_back(CASES) is None) is (change not in ("", "map"))
+
+
 CASES = [
     Case("f/1", (("a",), ("b",)), ("no", "no")),
     Case("f/2", (("a",),), ("yes",)),
@@ -161,6 +219,7 @@ def test_names_by_place_are_the_same_however_they_are_looked_at():
     names = ["f/1#0", "f/1#1", "f/2#0", "g/1#0", "g/1#1", "g/1#2"]
     made = PlaceNames(CASES)
     assert list(made) == names == [made[place] for place in range(6)] == made[0:6]
+    assert made[1:4] == names[1:4] and made[-4::2] == names[-4::2] and made[4:2] == []
     assert made[-1] == "g/1#2" and len(made) == 6
 
 

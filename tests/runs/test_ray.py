@@ -1,5 +1,6 @@
 """Plans on a cluster of three nodes: the same bytes as here, whatever is lost on the way."""
 
+import importlib.util
 import json
 import os
 import random
@@ -7,11 +8,11 @@ import re
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -33,30 +34,19 @@ from shoal.runs.store import RunStore
 from shoal.runs.tasks import run_task, tasks_of
 
 HERE = Path(__file__).parent
-SOURCE = HERE.parent.parent / "src"
-LEARNING = """
-models = ["tiny:sentiment"]
+ROOT = HERE.parent.parent
+SOURCE = ROOT / "src"
 
-[resources]
-memory = "50 MB"
 
-[behaviour]
-suite = "sentiment"
-iid = "sentiment"
-iid_limit = 60
-limit = 60
-hold_out = ["test type"]
-train.on = ["iid", "iid>suite"]
-train.method = ["vanilla", "lp-ft"]
-train.epochs = 0.3
-train.iid_epochs = 0.3
-resamples = 50
+def load_benchmark() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("scaling_benchmark", ROOT / "benchmarks" / "scaling.py")
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
-[bias]
-diagnostic = "seat"
-data = "example"
-"""
-"""Shared stages, a frozen encoder, folds; and a model that is asked as it is."""
+
+scaling = load_benchmark()
 
 
 def files(store: Path) -> dict[str, bytes]:
@@ -66,10 +56,6 @@ def files(store: Path) -> dict[str, bytes]:
 
 def done(store: Path) -> set[Path]:
     return set(store.glob("jobs/*/answers.jsonl"))
-
-
-def has_done(store: Path, count: int) -> bool:
-    return len(done(store)) >= count
 
 
 # Without a cluster
@@ -237,10 +223,9 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """What the processes of every node see, of those that come later too."""
     return {
         "PYTHONPATH": f"{SOURCE}{os.pathsep}{HERE}",
-        "RAY_USAGE_STATS_ENABLED": "0",
+        **scaling.BUSY,
         "SHOAL_TEST_LOG": str(tmp_path_factory.mktemp("log") / "asked.log"),
         "SHOAL_TEST_SLEEP": "0.8",
-        "RAY_raylet_start_wait_time_s": "120",  # on a busy machine
     }
 
 
@@ -257,12 +242,7 @@ def cluster(environment: dict[str, str]) -> Iterator[Any]:
     with pytest.MonkeyPatch.context() as patch:
         for name, value in environment.items():
             patch.setenv(name, value)
-        from ray.cluster_utils import Cluster
-
-        small: dict[str, Any] = {"num_cpus": 1, "object_store_memory": 80 * 2**20}
-        nodes = Cluster(initialize_head=True, head_node_args={**small, "include_dashboard": False})
-        for _ in range(2):
-            nodes.add_node(**small)
+        nodes = scaling.Cluster()
         yield nodes
         nodes.shutdown()
 
@@ -287,7 +267,7 @@ def start(plan: Path, store: Path, cluster: Any) -> subprocess.Popen[str]:
     )
 
 
-def wait_until(what: Callable[[], object], process: subprocess.Popen[str], seconds: float = 240) -> None:
+def wait_until(what: Callable[[], object], process: subprocess.Popen[str], seconds: float = 600) -> None:
     limit = time.monotonic() + seconds
     while not what():
         assert process.poll() is None, process.communicate()[0]
@@ -295,41 +275,46 @@ def wait_until(what: Callable[[], object], process: subprocess.Popen[str], secon
         time.sleep(0.02)
 
 
-def lose_a_node(cluster: Any, rng: random.Random) -> None:
-    """As when a machine is switched off."""
-    cluster.remove_node(rng.choice(list(cluster.worker_nodes)), allow_graceful=False)
-
-
-def add_a_node(cluster: Any) -> None:
-    cluster.add_node(num_cpus=1, object_store_memory=80 * 2**20)
-
-
-def left_behind() -> list[Path]:
-    """Folders of workers that are no more; those of another run that goes on beside this one do not count."""
-    folders = Path(tempfile.gettempdir()).glob("shoal-ray-*")
-    return [folder for folder in folders if not Path("/proc", folder.name.rpartition("-")[2]).exists()]
-
-
-@pytest.mark.cluster
+@pytest.mark.parametrize(
+    "plan",
+    [
+        pytest.param("learning", marks=pytest.mark.slow),  # about a minute; the others by `make cluster`
+        pytest.param("bias", marks=pytest.mark.cluster),
+        pytest.param("prompted", marks=pytest.mark.cluster),
+    ],
+)
 @pytest.mark.filterwarnings("ignore")
-def test_trainings_with_shared_stages_and_folds_give_the_same_bytes_though_nodes_are_lost(
-    cluster, environment, tmp_path
+def test_on_three_nodes_a_plan_gives_the_bytes_of_one_process_though_a_node_and_the_driver_are_killed(
+    plan, cluster, tmp_path
 ):
-    plan = tmp_path / "plan.toml"
-    plan.write_text(LEARNING)
-    jobs = check_plan(read_plan(plan))
-    assert [problem for _, problem in run_here(jobs, RunStore(tmp_path / "here"))] == [None] * len(jobs)
-    process, rng = start(plan, tmp_path / "there", cluster), random.Random(0)
-    for count in (1, 5):
-        wait_until(partial(has_done, tmp_path / "there", count), process)
-        before = {path: path.stat().st_mtime_ns for path in done(tmp_path / "there")}
-        lose_a_node(cluster, rng)
-        add_a_node(cluster)
-    out, _ = process.communicate(timeout=240)
+    """Learning with shared stages and folds, checkpoints made and asked on the way, a model asked in words."""
+    scaling.lay_out(plan, tmp_path)
+    scaling.shoal("run", "plan.toml", "--into", "here", folder=tmp_path)
+    on = ("--on", f"ray:{cluster.address}")
+    process = scaling.start(tmp_path, "there", *on)
+    wait_until(partial(has_begun, tmp_path / "there"), process)
+    before = scaling.refuse_again(tmp_path / "there", {})
+    cluster.lose(random.Random(0))
+    cluster.add()
+    if plan == "prompted":
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        process = scaling.start(tmp_path, "there", *on)
+    out, _ = process.communicate(timeout=600)
     assert process.returncode == 0, out
     assert files(tmp_path / "there") == files(tmp_path / "here")
-    assert {path: path.stat().st_mtime_ns for path in before} == before, "a finished job was done again"
-    assert not left_behind()
+    scaling.refuse_again(tmp_path / "there", before)
+    assert " 0 objects" in cluster.objects()
+    assert not scaling.left_behind()
+
+
+def has_begun(store: Path) -> bool:
+    """Whether there is something to lose: a job that is done, answers, a training in its middle."""
+    return any(
+        path.stat().st_size
+        for found in ("jobs/*/answers*.jsonl", "midway/*.safetensors")
+        for path in store.glob(found)
+    )
 
 
 @pytest.mark.cluster
@@ -345,21 +330,21 @@ def test_one_large_job_is_asked_by_several_copies_and_goes_on_when_nodes_and_the
     log.unlink()
     process = start(plan, store.folder, cluster)
     wait_until(lambda: store.kept(job.id) >= 4, process)
-    lose_a_node(cluster, random.Random(1))
+    cluster.lose(random.Random(1))
     kept = store.kept(job.id)
     wait_until(lambda: store.kept(job.id) > kept, process)
     process.send_signal(signal.SIGKILL)
     process.communicate()
-    add_a_node(cluster)
+    cluster.add()
     kept = store.kept(job.id)
     assert 0 < kept < 160 and not store.is_done(job.id)
     process = start(plan, store.folder, cluster)
-    out, _ = process.communicate(timeout=240)
+    out, _ = process.communicate(timeout=600)
     assert process.returncode == 0, out
     assert files(store.folder) == files(tmp_path / "here")
     workers = {line.partition(",")[0] for line in log.read_text().splitlines()}
     assert len(workers) >= 3, "one copy asked everything"
-    assert not left_behind()
+    assert not scaling.left_behind()
 
 
 @pytest.mark.cluster
@@ -369,18 +354,37 @@ def test_a_worker_that_dies_again_and_again_is_told_and_takes_no_other_job_with_
 ):
     both = plan_of("deadly", "plain")
     process = start(both, tmp_path / "there", cluster)
-    out, _ = process.communicate(timeout=240)
+    out, _ = process.communicate(timeout=600)
     assert process.returncode == 1
     assert "the worker that did it was lost, again and again" in out and "[resources]" in out
     assert len(done(tmp_path / "there")) == 1
 
 
-@pytest.mark.cluster
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ("Version mismatch: The cluster was started with:\n  Ray: 2.9.0", "the cluster runs another version"),
+        ("Could not find any running Ray instance.", "no cluster answers there"),
+    ],
+)
+def test_what_ray_says_when_it_cannot_connect_is_told_in_words(said, expected, monkeypatch):
+    ray = pytest.importorskip("ray")
+    from shoal.runs.executors.ray import execute
+
+    def refuse(**_: object) -> None:
+        raise ConnectionError(said) if "find" in said else RuntimeError(said)
+
+    monkeypatch.setattr(ray, "init", refuse)
+    with pytest.raises(PlanError, match=expected) as caught:
+        list(execute([], RunStore(HERE), lambda *_: None, address="auto"))
+    assert said.split("\n", maxsplit=1)[0] in str(caught.value)
+
+
 @pytest.mark.filterwarnings("ignore")
 def test_an_address_where_there_is_no_cluster_is_a_clear_error(plan, tmp_path):
     class Nowhere:
         address = "127.0.0.1:1"
 
     process = start(plan, tmp_path / "there", Nowhere)
-    out, _ = process.communicate(timeout=240)
+    out, _ = process.communicate(timeout=600)
     assert process.returncode == 1 and "no cluster answers there" in out and "Traceback" not in out

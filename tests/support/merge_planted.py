@@ -8,6 +8,13 @@ from shoal.models.ask import Blank, Fillers
 from shoal.records import Answers, Example
 
 LABELS = ("contradiction", "entailment", "neutral")
+TEXTS = ("A man plays a guitar .", "A man plays an instrument .")
+BERT, ROBERTA = "BERT", "RoBERTa"
+TOY = {
+    BERT: {"woman": .30, "boy": .25, "girl": .22, "manly": .21, ".": .5, "he": .4, "person": .20, "lady": .26},
+    ROBERTA: {"woman": .30, "boy": .25, "musician": .21, "men": .24, "dog": .10, "Man": .3, "person": .20, "lady": .15},
+}  # fmt: skip
+"""The toy funnel of docs/method/merge.md 4.11: who suggests what for *man*, whose probability is .20."""
 
 
 class Planted:

@@ -2,6 +2,7 @@
 
 import zlib
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import fields
 from typing import Any
 
@@ -88,13 +89,46 @@ def options_of(name: str) -> list[str]:
     ("name", "option"), [(name, option) for name in METHODS for option in options_of(name)]
 )
 def test_every_option_changes_what_is_learnt(toy, name, option):
-    usual = getattr(make_method(name), option)
-    number = NUMBERS.get(option, OTHERS.get((name, option)))
-    other = not usual if isinstance(usual, bool) else number
+    other = other_value(name, option)
     assert other is not None, f"no other value for {name}: {option}"
     # Environments of unequal size, or it would not matter how they are drawn.
     uneven = [Environment(one.name, one.kind, one.items[: 8 + 5 * rank]) for rank, one in enumerate(toy)]
     assert not torch.equal(learnt(uneven, name, {}), learnt(uneven, name, {option: other}))
+
+
+def other_value(name: str, option: str) -> Any:
+    """Another than the usual one."""
+    usual = getattr(make_method(name), option)
+    return not usual if isinstance(usual, bool) else NUMBERS.get(option, OTHERS.get((name, option)))
+
+
+def edges(name: str, option: str) -> list[Any]:
+    """Where an option could take the effect from others: the other yes or no, none and all."""
+    usual = getattr(make_method(name), option)
+    if isinstance(usual, bool):
+        return [not usual]
+    found = []
+    for number in (0, 1):
+        with suppress(PlanError):
+            make_method(name, {option: number if isinstance(usual, int) else float(number)})
+            found.append(number)
+    return found
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_an_option_at_its_end_leaves_the_others_their_effect_or_they_are_refused(toy, name):
+    uneven = [Environment(one.name, one.kind, one.items[: 8 + 5 * rank]) for rank, one in enumerate(toy)]
+    silent = []
+    ends = [(option, end) for option in options_of(name) for end in edges(name, option)]
+    for option, end in ends:
+        before = learnt(uneven, name, {option: end})
+        for other in options_of(name):
+            with suppress(PlanError):
+                if other != option and torch.equal(
+                    before, learnt(uneven, name, {option: end, other: other_value(name, other)})
+                ):
+                    silent.append(f"{option} = {end}: {other}")
+    assert silent == []
 
 
 @pytest.mark.parametrize(

@@ -152,12 +152,12 @@ def left_out(path: Path) -> Iterator[list[Any]]:
         header = json.loads(next(stream))
         rows = [row for row in map(json.loads, stream) if row.get("filter") == "default"]
     for why, count in header["about"]["words left out"].items():
-        yield ["words left out", "", "", "", "", "", why, "", count, count, "", ""]
+        yield ["words left out", "", "", "", "", "", why, "", "", "", count, count, "", ""]
     for name, count in sorted(Counter(row["class"] for row in rows).items()):
-        yield ["variants in the file", "default", name, "", "", "", "", "", len(rows), count, "", ""]
+        yield ["variants in the file", "default", name, "", "", "", "", "", "", "", len(rows), count, "", ""]
 
 
-COLUMNS = ("filter", "word class", "source", "seed", "label", "step", "threshold")
+COLUMNS = ("filter", "word class", "source", "seed", "label", "step", "threshold", "factor", "against")
 CURVE = ("pattern accuracy", "independence reference")
 
 

@@ -280,7 +280,7 @@ def _page_of(name: str, into: Path) -> "tuple[Page, list[dict[str, Any]], str, d
 
     path, store = Path(name), RunStore(into)
     if path.suffix != ".toml":
-        result = with_outcomes(find_stored(name, into), name)
+        result = with_outcomes(find_stored(name, store), name)
         return results_page([result]), [dict(result.job)], "1 job", {}
     if not path.is_file():
         raise ShoalError(f"{path}: no such file", fix="the plan that was run, or the name of a job")

@@ -63,11 +63,11 @@ from ..stats.intervals import (
     paired_t,
     wilson,
 )
-from ..stats.limits import difference_p
+from ..stats.limits import Side, difference_p
 from ..stats.multiplicity import benjamini_hochberg, holm, holm_level, max_t
 from ..stats.paired import sign_flip_test, sign_test
 from ..stats.power import smallest_difference, smallest_mean_difference, smallest_recipe_difference
-from ..stats.resampling import ClusterTable, difference, paired_table
+from ..stats.resampling import ClusterTable, difference, paired_table, sharing
 from ..stats.seeds import (
     SeedError,
     composed,
@@ -317,7 +317,7 @@ class Quantity:
         if clusters is None or "templates" not in self.measure.facts:
             return None
         known = [members[~np.isnan(values[members])] for _, members in self.parts]
-        templates = sum(len(np.unique(clusters[members])) for members in known)
+        templates = len(np.unique(clusters[np.concatenate(known)])) if known else 0
         return templates if templates < min(ENOUGH_TEMPLATES, sum(map(len, known))) else None
 
 
@@ -381,15 +381,12 @@ def _quantity(
         members = np.setdiff1d(members, index.members(without))
     if over == CASES:
         return Quantity(measure, level, name, groups, [(name, members)])
-    parts: dict[str, list[int]] = {}
-    values = index.values(over)
-    for position in members.tolist():
-        parts.setdefault(values[position], []).append(position)
-    weights = measure.facts.get("weights")
+    parts, weights = index.parts(over, members), measure.facts.get("weights")
     if weights is not None:
-        parts = {part: parts.get(part, []) for part in weights}
-    chosen = [(part, np.array(positions, np.int64)) for part, positions in parts.items()]
-    return Quantity(measure, level, name, groups, chosen, list(weights.values()) if weights else ())
+        parts = {part: parts.get(part, np.array([], np.int64)) for part in weights}
+    return Quantity(
+        measure, level, name, groups, list(parts.items()), list(weights.values()) if weights else ()
+    )
 
 
 def members_of(cases: Sequence[Case], groups: Mapping[str, str]) -> Integers:
@@ -402,23 +399,36 @@ class CaseIndex:
 
     def __init__(self, cases: Sequence[Case]) -> None:
         self.cases = cases
-        self._values: dict[str, NDArray[np.object_]] = {}
+        self._known: dict[str, tuple[Integers, dict[str | None, int]]] = {}
 
     def members(self, groups: Mapping[str, str]) -> Integers:
         """The positions of the cases whose groups agree with these."""
         agree = np.ones(len(self.cases), bool)
         for key, value in groups.items():
             if value != "all":
-                found = self.values(key)
-                agree &= (found == value) | (found == None)  # noqa: E711 (element by element)
+                found, numbers = self._numbered(key)
+                agree &= (found == numbers.get(value, -1)) | (found == numbers.get(None, -1))
         return np.flatnonzero(agree)
 
-    def values(self, key: str) -> "NDArray[np.object_]":
-        """The value of a group for each case; None where a case does not have it."""
-        if key not in self._values:
-            values = (case.groups.get(key) for case in self.cases)
-            self._values[key] = np.fromiter(values, object, len(self.cases))
-        return self._values[key]
+    def parts(self, key: str, members: Integers) -> dict[Any, Integers]:
+        """Of these cases, ascending, those with each value of a group, in the order in which the values come first."""
+        found, numbers = self._numbered(key)
+        own = found[members]
+        order, values = np.argsort(own, kind="stable"), list(numbers)
+        pieces = np.split(members[order], np.flatnonzero(np.diff(own[order])) + 1)
+        return {
+            values[found[piece[0]]]: piece
+            for piece in sorted(pieces, key=lambda piece: piece[:1].tolist())
+            if len(piece)
+        }
+
+    def _numbered(self, key: str) -> "tuple[Integers, dict[str | None, int]]":
+        """The value of a group for each case as a number, and the number of each; None where a case has no value."""
+        if key not in self._known:
+            numbers: dict[str | None, int] = {}
+            each = (numbers.setdefault(case.groups.get(key), len(numbers)) for case in self.cases)
+            self._known[key] = np.fromiter(each, np.int64, len(self.cases)), numbers
+        return self._known[key]
 
 
 # Both sides on one list of cases
@@ -634,11 +644,13 @@ class _Estimate:
     """Both sides on each group of cases, for a mean of one checkpoint a side."""
     bounds: Interval = (-math.inf, math.inf)
     """What the difference cannot leave."""
+    shared: float = 1.0
+    """How many times more it varies because groups share clusters."""
 
     def at(self, level: float) -> Interval | None:
         """The interval at a level; None where there is none."""
         if self.tables:
-            return _defined(macro_difference_interval(self.tables, level))
+            return _defined(macro_difference_interval(self.tables, level, self.shared))
         if self.difference is None or self.p is None:
             return None
         value = self.difference
@@ -729,13 +741,23 @@ def _inference(known: Sequence[_Part], weights: Sequence[float], sides: Sides, c
     observed = math.fsum(difference(part.table) for part in known) / len(known) + 0.0
     if sides.several:
         return _over_seeds(known, observed, sides, choices)
-    interval, method = _interval(known)
-    p, test = _test(known, choices)
+    shared = _shared(known, sides)
+    interval, method = _interval(known, shared)
+    p, test = _test(known, choices, sides, shared)
     interval = None if interval is None else in_agreement(interval, p)
     facts = {"few cases": known[0].n} if len(known) == 1 and known[0].n < FEW_CASES else {}
     alone = known[0] if len(known) == 1 and known[0].is_counted else None
     tables = [part.table for part in known]
-    return _Estimate(observed, interval, method, p, test, paired_t(tables), None, facts, alone, tables)
+    cases = paired_t(tables, shared)
+    return _Estimate(observed, interval, method, p, test, cases, None, facts, alone, tables, shared=shared)
+
+
+def _shared(known: Sequence[_Part], sides: Sides) -> float:
+    """How many times more a mean over these groups varies because they share clusters."""
+    clusters = [part.clusters for part in known if part.clusters is not None]
+    if len(known) == 1 or not clusters:
+        return 1.0
+    return sharing(clusters, [sides.changes[part.members] for part in known])
 
 
 def _of_sum(known: Sequence[_Part], weights: Sequence[float], sides: Sides, choices: Choices) -> _Estimate:
@@ -801,9 +823,9 @@ def _seed_error(
     return error_of_difference(values[1], values[0]) if min(map(len, values)) > 1 else None
 
 
-def _interval(known: Sequence[_Part]) -> tuple[Interval | None, str]:
+def _interval(known: Sequence[_Part], shared: float) -> tuple[Interval | None, str]:
     """A t interval, clusters of cases its units, with two clusters added so that it never collapses to a point."""
-    return _defined(macro_difference_interval([part.table for part in known])), (
+    return _defined(macro_difference_interval([part.table for part in known], shared=shared)), (
         ONE_INTERVAL if len(known) == 1 else MEAN_INTERVAL
     )
 
@@ -812,7 +834,7 @@ def _defined(interval: Interval) -> Interval | None:
     return None if math.isnan(interval[0]) else interval
 
 
-def _test(known: Sequence[_Part], choices: Choices) -> tuple[float, str]:
+def _test(known: Sequence[_Part], choices: Choices, sides: Sides, shared: float) -> tuple[float, str]:
     """A paired test: by case where cases are independent, by cluster where they are not."""
     rng = np.random.default_rng(choices.seed)
     if len(known) == 1:
@@ -823,6 +845,9 @@ def _test(known: Sequence[_Part], choices: Choices) -> tuple[float, str]:
             return sign_flip_test(flips, rng, choices.shuffles), f"sign flips of {len(flips):,} {what}"
         gained, lost = int((flips > 0).sum()), int((flips < 0).sum())
         return sign_test(gained, lost), "sign test"
+    if shared > 1:  # a cluster that stands in several groups flips in all of them
+        flips = _added(known, [1 / len(known)] * len(known), sides.changes, sides.clusters)
+        return sign_flip_test(flips, rng, choices.shuffles), f"sign flips of {len(flips):,} clusters"
     # Each case by its weight in the mean of functionalities.
     flips = np.concatenate([part.flips / part.n for part in known])
     return sign_flip_test(flips, rng, choices.shuffles), "sign flips"
@@ -854,7 +879,7 @@ def _over_seeds(known: Sequence[_Part], observed: float, sides: Sides, choices: 
     if recipe.interval is None or recipe.p is None:
         facts = _seeds(sides, one_against_many=True)
         return _Estimate(observed, recipe.these_runs, "these runs", facts=facts)
-    cases = paired_t([part.table for part in known])
+    cases = paired_t([part.table for part in known], _shared(known, sides))
     method = MEAN_INTERVAL + AND_SEEDS
     return _Estimate(
         observed,
@@ -1005,7 +1030,8 @@ def _inferior_p(row: Row, estimate: _Estimate, margin: float) -> float | None:
         return None
     limit = -margin if direction == "higher" else margin
     if estimate.tables:
-        return difference_p(estimate.tables, limit, "above" if direction == "higher" else "below")
+        side: Side = "above" if direction == "higher" else "below"
+        return difference_p(estimate.tables, limit, side, estimate.shared)
     two_sided = p_where(lambda level: _leaves_out(estimate.at(level), limit))
     is_better = row.difference > limit if direction == "higher" else row.difference < limit
     return two_sided / 2 if is_better else 1 - two_sided / 2

@@ -258,12 +258,11 @@ class PlaceNames(Sequence[str]):
     """What the examples of some cases are called by their place, each name made when it is wanted."""
 
     def __init__(self, cases: Sequence[Case]) -> None:
-        self._cases = cases
+        self.cases = cases
         # Arrays of Python's own: looking up one number is several times as quick as in one of numpy's.
-        self._owners, self._starts = array("i"), array("i")
-        for owner, case in enumerate(cases):
-            self._starts.append(len(self._owners))
-            self._owners.extend(repeat(owner, len(case.examples)))
+        sizes = np.fromiter((len(case.examples) for case in cases), np.int64, len(cases))
+        self._owners = array("q", np.repeat(np.arange(len(cases)), sizes).tobytes())
+        self._starts = array("q", (np.cumsum(sizes) - sizes).tobytes())
 
     def __len__(self) -> int:
         return len(self._owners)
@@ -274,12 +273,17 @@ class PlaceNames(Sequence[str]):
     def __getitem__(self, place: slice) -> list[str]: ...
     def __getitem__(self, place: int | slice) -> str | list[str]:
         if isinstance(place, slice):
-            return [self[number] for number in range(len(self))[place]]
+            places = range(len(self))[place]
+            cases, starts, owners = self.cases, self._starts, self._owners[place]
+            return [
+                f"{cases[owner].id}#{number - starts[owner]}"
+                for number, owner in zip(places, owners, strict=True)
+            ]
         owner = self._owners[place]
-        return f"{self._cases[owner].id}#{range(len(self))[place] - self._starts[owner]}"
+        return f"{self.cases[owner].id}#{range(len(self))[place] - self._starts[owner]}"
 
     def __iter__(self) -> Iterator[str]:
-        for case in self._cases:
+        for case in self.cases:
             for number in range(len(case.examples)):
                 yield f"{case.id}#{number}"
 
@@ -564,6 +568,18 @@ class AnswerRows(Sequence[Answer]):
         for start in range(0, len(self), AT_ONCE):
             yield from self._rows(slice(start, start + AT_ONCE))
 
+    def read_back(self, cases: Sequence[Case]) -> Answers | None:
+        """The columns that reading the kept rows would give, where nothing of them is lost on the way.
+
+        Of stored answers to these very cases that have all their probabilities; None else, and the rows must be read.
+        """
+        given, vectors = self.answers, self.answers.probabilities
+        if not isinstance(self.ids, PlaceNames) or self.ids.cases is not cases or vectors is None:
+            return None
+        if given.errors or given.texts or given.details or not np.isfinite(vectors).all():
+            return None
+        return replace(given, confidences=None, facts={}, unparsed=frozenset())
+
     def _rows(self, part: slice) -> Iterator[Answer]:
         """Some of them. Columns are turned into plain numbers a block at a time, which is ten times as quick."""
         answers = self.answers
@@ -617,6 +633,8 @@ def by_mark(rows: Iterable[Answer], questions: Questions, built: Asked) -> dict[
     `Answers` where labels or spans were asked for, else the rows of each case.
     """
     as_columns = built.asks in ("labels", "spans")
+    if as_columns and isinstance(rows, AnswerRows) and (columns := rows.read_back(built.cases)) is not None:
+        return {"": _checked(columns, built)}
     marks: dict[str, Any] = {}
     for row in rows:
         if row.mark not in marks:
@@ -632,10 +650,13 @@ def by_mark(rows: Iterable[Answer], questions: Questions, built: Asked) -> dict[
     if not as_columns:
         return {mark: by_case(kept, questions, built.cases) for mark, kept in marks.items()}
     labels = built.labels or number_labels(built.cases)
-    answers = {mark: gathered.answers(labels) for mark, gathered in marks.items()}
+    return {mark: _checked(gathered.answers(labels), built) for mark, gathered in marks.items()}
+
+
+def _checked(answers: Answers, built: Asked) -> Answers:
+    """The answers, if the labels of a suite without names can be what their numbers count."""
     if not built.labels and built.asks == "labels":
-        for columns in answers.values():
-            check_numbers(columns, labels, "the model")
+        check_numbers(answers, number_labels(built.cases), "the model")
     return answers
 
 

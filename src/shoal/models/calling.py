@@ -26,6 +26,10 @@ def contained(who: str) -> Iterator[None]:
             why="a model that ends the program has no answer",
             fix="raise an exception where an example cannot be answered: it is then counted as an error",
         ) from None
+    except (Exception, KeyboardInterrupt, GeneratorExit):
+        raise
+    except BaseException as problem:  # such as asyncio's CancelledError: a failure like any other
+        raise RuntimeError(f"{type(problem).__name__}: {problem}") from None
 
 
 class Limited:

@@ -176,6 +176,12 @@ class Checkpoint:
                 "dtype": self.dtype,
             }
 
+    def in_single_precision(self) -> "Checkpoint":
+        """The same weights with all their digits."""
+        if self.dtype == DTYPES[0]:
+            return self
+        return Checkpoint(self.name, self.revision, DTYPES[0], self.pickles)
+
     def network(self, asked: str) -> Any:
         """The model with the head for what is asked, every weight of it from the checkpoint."""
         network, report = self._load(asked)

@@ -23,6 +23,10 @@ class Fresh:
         """Nothing by itself: how it was made is written in the recipe."""
         return {"made here": self.name}
 
+    def in_single_precision(self) -> "Fresh":
+        """As it was made."""
+        return self
+
     def tokenizer(self) -> Any:
         """The tokenizer that it was made with."""
         return self._tokenizer

@@ -11,6 +11,7 @@ import hashlib
 import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
@@ -21,7 +22,7 @@ from numpy.typing import NDArray
 
 from ..errors import ModelError, nearest
 from ..records import Answers, Example
-from . import ModelSpec, fillers, likelihood, spans
+from . import ModelSpec, digest_file, fillers, likelihood, spans
 from .ask import BATCH_TOKENS, Blank, Filler, Fillers, TokenScores, batches
 from .checkpoint import DTYPES, HEADS, Checkpoint, first_line, libraries
 from .features import Features
@@ -31,21 +32,35 @@ from .prompted.options import LOCAL as PROMPTED
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from .last_text import LastText
     from .prompted.local import PromptedModel
 
-PLAIN = ("labels", "revision", "max_length", "long", "dtype", "task", "allow_pickle", "device", "engine")
-OPTIONS = (*PLAIN, *PROMPTED)
-OF_A_HEAD = ("labels", "long", "engine", "task")
+PLAIN = (
+    "labels",
+    "revision",
+    "max_length",
+    "long",
+    "dtype",
+    "task",
+    "allow_pickle",
+    "device",
+    "engine",
+    "reads",
+    "accumulate",
+)
+OPTIONS = (*PLAIN, "without", *PROMPTED)
+OF_A_HEAD = ("labels", "long", "engine", "task", "reads", "without", "accumulate")
 """What means nothing to a model that is asked in words."""
 ENGINES = ("eager", "compile", "openvino")
 """As it is; compiled for this machine when it is first asked for labels, in half a minute; or converted, in seconds."""
+MOST_PIECES = 1024
 MOST_BESIDE = 16
 """Batches that are asked at a time, a core each; Python itself has a share in every one."""
 TOKENISED_AT_ONCE = 2_000
 POOLINGS = ("cls", "mean", "last")
 
 
-def load(spec: ModelSpec) -> "HFModel | PromptedModel":
+def load(spec: ModelSpec) -> "HFModel | LastText | PromptedModel":
     """The model that a spec names, to be asked as it is or, where it has a prompt, in words."""
     worded = "prompt" in spec.options
     stray = next((name for name in (OF_A_HEAD if worded else PROMPTED) if name in spec.options), None)
@@ -57,12 +72,22 @@ def load(spec: ModelSpec) -> "HFModel | PromptedModel":
             else "it says how a model is asked in words",
             fix=f"leave {stray} out" + ("" if worded else ", or give prompt=FILE"),
         )
-    model = load_as_it_is(spec)
     if not worded:
-        return model
+        return load_unprompted(spec)
+    model = load_as_it_is(spec)
     from .prompted import local
 
     return local.load(spec, model)
+
+
+def load_unprompted(spec: ModelSpec) -> "HFModel | LastText":
+    """The model that a spec names, behind a blind where it is to read the last text only."""
+    model = load_as_it_is(spec)
+    if spec.options.get("reads", "all") == "all":
+        return model
+    from .last_text import LastText
+
+    return LastText(model)
 
 
 def load_as_it_is(spec: ModelSpec) -> "HFModel":
@@ -75,11 +100,25 @@ def load_as_it_is(spec: ModelSpec) -> "HFModel":
     _one_of(spec, "allow_pickle", ("yes", "no"))
     _one_of(spec, "task", tuple(HEADS))
     _one_of(spec, "engine", ENGINES)
+    _one_of(spec, "reads", ("all", "last"))
+    if "without" in options and options.get("engine", "eager") != "eager":
+        raise ModelError(
+            f"hf:{spec.name}: without and engine={options['engine']}",
+            why="what is taken out of the states would not be in the converted network",
+            fix="leave engine out",
+        )
     length = options.get("max_length")
     if length is not None and (not length.isdigit() or int(length) < 8):
         raise ModelError(
             f"hf:{spec.name}: max_length must be a whole number from 8, found {length!r}",
             fix="max_length=256",
+        )
+    pieces = options.get("accumulate", "1")
+    if not pieces.isdecimal() or not 1 <= int(pieces) <= MOST_PIECES:
+        raise ModelError(
+            f"hf:{spec.name}: accumulate must be a whole number from 1 to {MOST_PIECES}, found {pieces!r}",
+            why="it says in how many pieces a batch is computed while the model trains",
+            fix="accumulate=4, or leave it out",
         )
     checkpoint = Checkpoint(
         spec.name,
@@ -112,6 +151,8 @@ class HFModel:
         self.engines: Path | None = None
         """Where a network that was converted for another engine is kept; None: nowhere."""
         self._tokenising = Lock()  # a tokenizer does not bear two threads
+        self.computes_in = "float32"
+        """While it trains, and when it is asked after that; its weights are in single precision then."""
         self.columns: list[int] | None = None
         """In which order training takes its logits; None: in its own."""
         self.frozen: Features | None = None
@@ -126,8 +167,10 @@ class HFModel:
         kept = {
             name: value
             for name, value in self.options.items()
-            if name in ("labels", "max_length", "long", "task", "engine")
+            if name in ("labels", "max_length", "long", "task", "engine", "accumulate")
         }
+        if "without" in self.options:
+            kept["without"] = digest_file(Path(self.options["without"]))
         return {**self.checkpoint.fingerprint(), **kept}
 
     # Loading
@@ -142,7 +185,20 @@ class HFModel:
         self._check_vocabulary(network)
         if network.config.pad_token_id is None:  # GPT-2 and its like have none: any will do, it is masked
             network.config.pad_token_id = self.tokenizer.pad_token_id
-        self._networks[asked] = network.to(self.device)
+        network.to(self.device)
+        if "without" in self.options:
+            from .projection import project_out
+
+            project_out(network, self._direction, repr(self))
+        self._networks[asked] = network
+
+    @cached_property
+    def _direction(self) -> NDArray[np.float64]:
+        """What `without` takes out of the states, found in those of the checkpoint as it is."""
+        from .projection import direction_of
+
+        plain = {name: value for name, value in self.options.items() if name != "without"}
+        return direction_of(HFModel(self.checkpoint, plain), Path(self.options["without"]))
 
     @cached_property
     def device(self) -> str:
@@ -266,7 +322,8 @@ class HFModel:
 
     def _logits(self, examples: Sequence[Example]) -> Any:
         if self.frozen is None or self.head is None:
-            return self._fast_network(**self.encode(examples)).logits
+            with self._computing():
+                return self._fast_network(**self.encode(examples)).logits
         torch, _ = libraries()
         vectors = torch.from_numpy(self.frozen_features(examples)).to(self.device)
         return self._own_logits({"features": vectors})
@@ -351,7 +408,8 @@ class HFModel:
 
     def extract(self, examples: Sequence[Example]) -> Answers:
         """For each (context, question) the piece of the context that answers best, or nothing."""
-        return spans.extract(self.network("extract"), self.tokenizer, examples, self._window)
+        with self._computing():
+            return spans.extract(self.network("extract"), self.tokenizer, examples, self._window)
 
     @property
     def _window(self) -> int:
@@ -457,10 +515,8 @@ class HFModel:
 
         `linear`: one layer on the first token's state, whatever the architecture has (`heads.py`).
         """
-        self._need_single_precision()
-        options = {name: value for name, value in self.options.items() if name != "labels"}
-        model = HFModel(self.checkpoint, options)
-        network = self.checkpoint.with_fresh_head(labels, seed)
+        model = self._to_train("labels")
+        network = model.checkpoint.with_fresh_head(labels, seed)
         if linear:
             from .heads import make_linear
 
@@ -470,31 +526,40 @@ class HFModel:
 
     def with_fresh_span_head(self, seed: int) -> "HFModel":
         """The same encoder under a new layer that finds answers in a context, drawn from the seed alone."""
-        self._need_single_precision()
-        model = HFModel(self.checkpoint, self.options)
-        model.adopt("extract", self.checkpoint.with_fresh_head((), seed, "extract"))
+        model = self._to_train()
+        model.adopt("extract", model.checkpoint.with_fresh_head((), seed, "extract"))
         return model
 
     def with_own_span_head(self) -> "HFModel":
         """The same model of answers in a context, ready to be trained."""
-        self._need_single_precision()
-        model = HFModel(self.checkpoint, self.options)
-        model.adopt("extract", self.checkpoint.network("extract"))
+        model = self._to_train()
+        model.adopt("extract", model.checkpoint.network("extract"))
         return model
-
-    def _need_single_precision(self) -> None:
-        if self.checkpoint.dtype != "float32":
-            raise ModelError(
-                f"{self!r}: training needs float32", fix=f"leave out dtype={self.checkpoint.dtype}"
-            )
 
     def with_own_head(self, labels: Sequence[str]) -> "HFModel":
         """The same classifier, ready to be trained: its logits in the order of these labels, its own names of them."""
-        self._need_single_precision()
-        model = HFModel(self.checkpoint, self.options)
+        model = self._to_train()
         theirs = suite_names(model.own_labels, labels, repr(self))
         model.columns = [theirs.index(name) for name in labels]
         return model
+
+    def _to_train(self, *without: str) -> "HFModel":
+        """The same model with its weights in single precision, and without some of its options."""
+        if self.checkpoint.dtype == "float16":
+            raise ModelError(
+                f"{self!r}: training in float16",
+                why="gradients get too small for it",
+                fix="dtype=bfloat16, or leave dtype out",
+            )
+        options = {name: value for name, value in self.options.items() if name not in without}
+        model = HFModel(self.checkpoint.in_single_precision(), options)
+        model.computes_in = self.checkpoint.dtype
+        return model
+
+    def _computing(self) -> AbstractContextManager[Any]:
+        from .frugal import computing_in
+
+        return computing_in(self.computes_in, self.device)
 
     def adopt(self, asked: str, network: Any) -> None:
         """Answer with this network, on this checkpoint's tokenizer; it is the one that is trained."""
@@ -543,10 +608,16 @@ class HFModel:
 
     def forward(self, inputs: Mapping[str, "Tensor"]) -> "Tensor":
         """Inputs to the logits of the network under training; from features of its encoder, the head's alone."""
-        logits = self._own_logits(inputs)
+        from .frugal import in_pieces
+
+        logits = in_pieces(self._own_logits, inputs, int(self.options.get("accumulate", 1)))
         return logits if self.columns is None else logits[:, self.columns]
 
     def _own_logits(self, inputs: Mapping[str, "Tensor"]) -> "Tensor":
+        with self._computing():
+            return self._computed(inputs).float()
+
+    def _computed(self, inputs: Mapping[str, "Tensor"]) -> "Tensor":
         network = self.network(self.trained)
         if self.trained == "extract":
             torch, _ = libraries()
@@ -596,7 +667,7 @@ class HFModel:
         caught: list[Tensor] = []
         hook = self.head.register_forward_pre_hook(lambda part, given: caught.append(given[0]))
         try:
-            with torch.inference_mode():
+            with torch.inference_mode(), self._computing():
                 self.network(self.trained)(**self.encode(examples))
         finally:
             hook.remove()

@@ -61,7 +61,9 @@ def _seal(kept: Path) -> Path:
 def _is_whole(kept: Path) -> bool:
     """Whether what is kept is what was put there, weights too."""
     parts = kept, kept.with_suffix(".bin"), _seal(kept)
-    return all(part.is_file() for part in parts) and parts[2].read_text() == digest(kept) + digest(parts[1])
+    return all(part.is_file() for part in parts) and parts[2].read_text(errors="replace") == digest(
+        kept
+    ) + digest(parts[1])
 
 
 def _keep(model: Any, kept: Path) -> None:

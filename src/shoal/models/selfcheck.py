@@ -4,6 +4,7 @@ Each check says yes, no, or that it cannot be told from outside. What rests on l
 model may be wrong, and a suite may be made of nothing but traps.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -391,10 +392,10 @@ def _explained(table: NDArray[np.int64], names: Sequence[str], meaning: Mapping[
 
 def _confusion(given: Sequence[str], expected: Sequence[str], names: Sequence[str]) -> NDArray[np.int64]:
     """How often (given, expected)."""
-    table = np.zeros((len(names), len(names)), np.int64)
-    for word, label in zip(given, expected, strict=True):
-        if word in names and label in names:
-            table[list(names).index(word), list(names).index(label)] += 1
+    table, places = np.zeros((len(names), len(names)), np.int64), {name: i for i, name in enumerate(names)}
+    for (word, label), times in Counter(zip(given, expected, strict=True)).items():
+        if word in places and label in places:
+            table[places[word], places[label]] += times
     return table
 
 

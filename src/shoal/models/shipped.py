@@ -16,7 +16,8 @@ from ..errors import ModelError, nearest
 from . import ModelSpec
 from .fresh import Unmade
 from .hf import PLAIN as OPTIONS
-from .hf import HFModel, load_as_it_is
+from .hf import HFModel, load_unprompted
+from .last_text import LastText
 
 __all__ = ["OPTIONS", "load"]
 
@@ -28,9 +29,10 @@ UNMADE = {
 """Models that are not shipped but made, and what a user has to say for it."""
 
 
-def load(spec: ModelSpec) -> HFModel | Unmade:
+def load(spec: ModelSpec) -> HFModel | LastText | Unmade:
     """The model of this name, read like any other Transformers folder."""
     if spec.name in UNMADE:
+        _refuse_options(spec)
         return Unmade(f"tiny:{spec.name}", UNMADE[spec.name])
     known = [*sorted(path.name for path in FOLDER.iterdir() if path.is_dir()), *UNMADE]
     if spec.name not in known:
@@ -39,4 +41,14 @@ def load(spec: ModelSpec) -> HFModel | Unmade:
             why=f"known: {', '.join(known)}",
             fix=nearest(spec.name, known) or f"tiny:{known[0]}",
         )
-    return load_as_it_is(ModelSpec("hf", str(FOLDER / spec.name), spec.options))
+    return load_unprompted(ModelSpec("hf", str(FOLDER / spec.name), spec.options))
+
+
+def _refuse_options(spec: ModelSpec) -> None:
+    """Of a model that a plan makes from nothing: nothing would come of them."""
+    if spec.options:
+        raise ModelError(
+            f"tiny:{spec.name}: it takes no option, found {', '.join(spec.options)}",
+            why="it is made by the training that a plan asks for",
+            fix=f"tiny:{spec.name}",
+        )

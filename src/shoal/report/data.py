@@ -26,6 +26,8 @@ from ..views import Cell, Column, Dots, Number, Row, Section, Table, Words
 
 HEADLINE = "headline"
 """The kind of a finding that says no more than the number a protocol is about, of a job that has no other."""
+NAMES = ("model", "recipe")
+"""Groups whose values say by themselves what they are."""
 MANY_JOBS = 12
 """Up to so many jobs that were asked as they are stand side by side, each with its headline; of more jobs, and of
 trainings, the protocol says what they come to."""
@@ -221,6 +223,13 @@ def _asked_of(models: Sequence[str], results: Sequence[Result]) -> list[str]:
     return [f"{count}, {cases:,} cases asked and scored", *models[:MANY_JOBS]]
 
 
+def who(finding: Finding) -> str:
+    """What a finding is about, where it does not say so itself."""
+    return " · ".join(
+        value if name in NAMES else f"{name} {value}" for name, value in finding.groups.items() if value
+    )
+
+
 def _ordered(findings: Sequence[Finding]) -> list[Finding]:
     """By weight, the weightiest of each kind before all others: the first screen does not say one thing three times."""
     by_weight = sorted(findings, key=lambda finding: -finding.weight)
@@ -304,7 +313,7 @@ def _warnings(results: Sequence[Result], names: Mapping[str, str]) -> Iterator[s
     if _trains(results) and len(seeds) < ENOUGH_SEEDS:
         count = f"{len(seeds)} seeds" if len(seeds) > 1 else "one seed"
         yield f"{count} of each recipe: fewer than {ENOUGH_SEEDS} support no claim about the recipe"
-    elif results and not _trains(results):
+    elif results and not _trains(results) and not any(result.job.get("group") for result in results):
         yield "one checkpoint of each model: nothing here speaks of another training of the same recipe"
 
 

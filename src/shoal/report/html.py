@@ -12,11 +12,11 @@ from markupsafe import Markup
 from ..errors import StoreError
 from ..files import collector_paused, stands_alone, writing
 from ..records import Finding, Measure, Result, as_json, finding_as_json
-from ..runs.viewing import each_case
+from ..runs.viewing import case_lines
 from ..show.pieces import interval_text, plain, value_text
 from ..views import to_read
 from .blocks import section_html
-from .data import HEADLINE, Page, results_page
+from .data import HEADLINE, Page, results_page, who
 from .shelf import as_script, is_pass_or_fail, is_whole, shelf
 from .words import joined, key_of, rests_on, words
 
@@ -24,9 +24,6 @@ FIRST = 3
 """How many findings are on the first screen; the others are folded."""
 EVIDENCE = 4
 """How many numbers stand below a finding."""
-
-NAMES = ("model", "recipe")
-"""Groups whose values say by themselves what they are."""
 
 
 def write_page(page: Page, path: Path | str, jobs: Sequence[Mapping[str, Any]]) -> None:
@@ -52,10 +49,9 @@ def write_page(page: Page, path: Path | str, jobs: Sequence[Mapping[str, Any]]) 
         json.dump(page_data(page, jobs), stream, indent=1, default=str)
     if is_whole(held):
         return
-    encode = json.JSONEncoder(ensure_ascii=False, default=str).encode
     with writing(beside) as stream, collector_paused():
         for name, result in page.results.items():
-            stream.writelines(encode({"job": name, **row}) + "\n" for row in each_case(result))
+            stream.writelines(case_lines(result, name))
 
 
 def write_report(results: Sequence[Result], path: Path | str) -> None:
@@ -121,9 +117,8 @@ def _finding(finding: Finding, parts: Sequence[Markup]) -> dict[str, Any]:
                 "href": f"#part-{place}" if place else "",
             }
         )
-    who = [value if name in NAMES else f"{name} {value}" for name, value in finding.groups.items() if value]
     return {
-        "who": words(" · ".join(who)),
+        "who": words(who(finding)),
         "text": words(finding.text),
         "kind": "" if finding.kind == HEADLINE else words(finding.kind),
         "evidence": evidence,

@@ -11,7 +11,7 @@ from ..show.csv_tables import rows_as_csv, tables_of
 from ..show.latex import as_latex
 from ..show.markdown import as_markdown
 from ..views import Section, Words
-from .data import Page
+from .data import Page, who
 from .html import write_page
 
 SUFFIXES = {"html": ".html", "md": ".md", "csv": ".csv", "latex": ".tex"}
@@ -35,7 +35,10 @@ def write_forms(page: Page, jobs: Sequence[Mapping[str, Any]], path: Path, form:
 
 def _told(page: Page) -> list[Section]:
     """Findings and warnings, then everything else."""
-    findings = [Section(text=[Words(finding.text, "strong")]) for finding in page.findings]
+    findings = [
+        Section(text=[Words(f"{about}: " if (about := who(finding)) else ""), Words(finding.text, "strong")])
+        for finding in page.findings
+    ]
     return [Section(page.title, warnings=page.warnings), *findings, *page.sections]
 
 

@@ -131,6 +131,8 @@ def _load(path: Path) -> Built:
             count += 1
             if len(line) > LONG and "meta" in row:
                 row["meta"] = Large(row["meta"])
+            if "groups" in row:
+                row["groups"] = alike.groups(row["groups"])
             shared = {name: row.get(name, shared[name]) for name in SHARED}
             case = _case(row, shared, alike)
             only = row.get("only")

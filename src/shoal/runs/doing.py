@@ -14,7 +14,16 @@ from dataclasses import asdict, replace
 from typing import Any, Protocol
 
 from ..models import load_model
-from ..models.ask import FarAway, HasAnswered, Questions, ask_batches, batch_plan, distinct, questions_of
+from ..models.ask import (
+    AnswerRows,
+    FarAway,
+    HasAnswered,
+    Questions,
+    ask_batches,
+    batch_plan,
+    distinct,
+    questions_of,
+)
 from ..models.selfcheck import Check, self_check, still_says
 from ..protocols import find_protocol
 from ..protocols.base import Built
@@ -24,7 +33,7 @@ from .far_away import ask_far_away, worth_asking_again
 from .plan import Job
 from .scoring import score_job
 from .store import PartialAnswers, RunStore, ThrownAway
-from .training import Training, threads, train_model, training_of
+from .training import Training, forget_midway, threads, train_model, training_of
 
 
 def do(
@@ -42,6 +51,8 @@ def do(
             _ask(job, store, built, progress)
         else:
             _train_and_ask(job, store, built, training, progress, shared)
+    else:
+        store.mend_job(job)
     return score_job(job, store, progress)
 
 
@@ -109,6 +120,8 @@ def _ask(job: Job, store: RunStore, built: Built, progress: Progress) -> None:
             kept += len(rows)
             progress("asking", kept, len(questions.ids))
         partial.finish()
+    if left and isinstance(rows, AnswerRows):
+        store.at_hand(job.id, rows)
 
 
 def _refuse_mixture(
@@ -130,7 +143,10 @@ def _train_and_ask(
     progress: Progress,
     shared: frozenset[str],
 ) -> None:
-    """Train, and ask at every mark. After an interruption the training is repeated, what was asked is not."""
+    """Train, and ask at every mark. What was asked before an interruption is not asked again.
+
+    A training that was interrupted goes on from where it was kept last, or begins again if it was not.
+    """
     with threads(training.recipe.threads):
         model = training.recipe.base(training.seed)
         questions = questions_of(model, built.cases)
@@ -147,11 +163,15 @@ def _train_and_ask(
                     progress("asking", kept, len(questions.ids))
 
             if partial.done < len(sizes) * len(training.marks):
-                notes = train_model(training, store, shared, model, questions.examples, progress, ask_now)
+                whole = frozenset(training.marks[: partial.done // len(sizes)])
+                notes = train_model(
+                    training, store, shared, model, questions.examples, progress, ask_now, whole
+                )
                 if notes:
                     store.write_checks(job.id, [asdict(Check("training", False, note)) for note in notes])
                 if training.marks == ("",):
                     ask_now("")
+            forget_midway(store, training.names)
             partial.finish()
 
 

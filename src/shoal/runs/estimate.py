@@ -1,6 +1,7 @@
 """How long a plan will take, told before it runs: a few real steps of each kind of training, and one real batch asked.
 
 trainings   stages that are not kept yet, each once, however many jobs share it
+tries       of searches that are not made yet, each search once, however many jobs go by what it finds
 time        their steps by what a step takes here, and the examples to ask by what one takes
 """
 
@@ -18,7 +19,7 @@ from ..training.stage import Stage, silent
 from .doing import model_of
 from .plan import Job
 from .store import RunStore, ThrownAway
-from .training import Training, checkpoint, threads, training_of
+from .training import Training, checkpoint, is_found, search_name, threads, training_of
 
 MEASURED_STEPS = 12
 WARM_STEPS = 2
@@ -35,7 +36,10 @@ class Estimate:
 
     jobs: int
     trainings: int
+    tries: int
+    """Trainings more, to find settings."""
     steps: int
+    """Of all trainings, those of tries too."""
     questions: int
     seconds: float
 
@@ -52,15 +56,22 @@ def estimate(jobs: Sequence[Job], store: RunStore | None = None) -> Estimate | N
             if store is None or not checkpoint(store, name).exists():
                 stages.setdefault(name, (job, training, stage))
     pace = _Pace()
-    seconds = sum(
-        stage.steps * pace.of_step(job, training, stage) for job, training, stage in stages.values()
-    )
+    seconds, tries, steps = 0.0, 0, 0
+    searched: set[str] = set()
+    for job, training, stage in stages.values():
+        new = [search for search in stage.searches if search_name(search) not in searched]
+        new = [search for search in new if store is None or not is_found(store, search)]
+        searched |= {search_name(search) for search in new}
+        tries += sum(len(search.tries) for search in new)
+        count = stage.steps + sum(search.steps for search in new)
+        steps += count
+        seconds += count * pace.of_step(job, training, stage)
     asked = 0
     for job, training in found:
         count, each = pace.of_asking(job, training)
         asked += count * len(training.marks)
         seconds += count * len(training.marks) * each
-    return Estimate(len(left), len(stages), sum(stage.steps for *_, stage in stages.values()), asked, seconds)
+    return Estimate(len(left), len(stages), tries, steps, asked, seconds)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from ..models import parse_spec
 from .plan import Job, fingerprint_of, make_job
 from .store import RunStore, is_kept, seal
 from .tasks import Task
-from .training import checkpoint, training_of, weight_names
+from .training import checkpoint, forget_midway, midway, stage_names, training_of, weight_names
 
 PARTIAL = "answers.partial.jsonl"
 LAST = ("answers.digest", "answers.jsonl", "outcomes.jsonl", "measures.json")
@@ -53,6 +53,7 @@ def kept_for(task: Task, store: RunStore) -> list[str]:
         done = [path for name in names if is_kept(path := checkpoint(store, name))]
         paths += [part for path in done[-1:] for part in (path, seal(path))]
         paths += [path for name in (base, *names) for path in store.folder.glob(f"features/{name}-*")]
+        paths += [midway(store, name) for name in names]
     if task.stage is None and (folder := store.job_folder(task.job.id)).is_dir():
         paths += [path for path in folder.iterdir() if path.name != NOT_SENT and path.name[0] != "."]
     return [str(path.relative_to(store.folder)) for path in paths if path.exists()]
@@ -137,6 +138,12 @@ def keep_only(names: Sequence[str], job: Job, store: RunStore) -> None:
     for path in store.job_folder(job.id).glob("[!.]*"):
         if path.name not in kept:
             path.unlink(missing_ok=True)
+
+
+def forget_middles(task: Task, store: RunStore) -> None:
+    """What a task has come to the end of need not be kept in its middle."""
+    names = stage_names(task.job)
+    forget_midway(store, names if task.stage is None else names[: task.stage + 1])
 
 
 def _so_far(cases: Path) -> Path:
@@ -280,10 +287,12 @@ class Workplace:
     def clear(self, job: Job) -> None:
         """The task is over: what is a job's own goes, what others may need stays."""
         shutil.rmtree(self.store.job_folder(job.id), ignore_errors=True)
-        shutil.rmtree(self.store.folder / "locks", ignore_errors=True)
+        for folder in ("locks", "midway"):
+            shutil.rmtree(self.store.folder / folder, ignore_errors=True)
 
     def _files(self) -> Iterator[tuple[str, Path]]:
-        for folder in ("cases", "checkpoints", "features", "jobs"):
+        # A training in its middle first: what was asked before it is then not older than it.
+        for folder in ("midway", "cases", "checkpoints", "features", "jobs"):
             for path in (self.store.folder / folder).rglob("[!.]*"):
                 if path.is_file():
                     yield str(path.relative_to(self.store.folder)), path

@@ -193,6 +193,8 @@ def model_name(spec: str) -> str:
     last = parsed.name.rstrip("/").rpartition("/")[2]
     if "prompt" in parsed.options:
         return slug(f"{slug(last)} {PurePath(parsed.options['prompt']).stem}", 60)
+    if "without" in parsed.options:
+        return slug(f"{slug(last)} without {PurePath(parsed.options['without']).stem}", 60)
     return slug(f"tiny {last}" if parsed.scheme == "tiny" else last)
 
 
@@ -233,7 +235,7 @@ def _located(value: Any, folder: Path) -> Any:
     scheme, colon, name = value.partition(":")
     if colon and scheme in SCHEMES:
         head, mark, options = name.partition("?")
-        located = "&".join(_located_prompt(option, folder) for option in options.split("&"))
+        located = "&".join(_located_option(option, folder) for option in options.split("&"))
         return f"{scheme}:{_seen_from_here(head, folder)}{mark}{located}"
     path, colon, part = value.rpartition(":")
     if colon and "." in path:
@@ -241,12 +243,12 @@ def _located(value: Any, folder: Path) -> Any:
     return _seen_from_here(value, folder) if "." in value or "/" in value else value
 
 
-def _located_prompt(option: str, folder: Path) -> str:
-    """An option of a spec, the file of a prompt as it is seen from here."""
+def _located_option(option: str, folder: Path) -> str:
+    """An option of a spec; one that names a file, as it is seen from here."""
     key, _, value = option.partition("=")
     return (
         f"{key}={quote(_seen_from_here(unquote_plus(value), folder), safe=QUOTED)}"
-        if key == "prompt"
+        if key in FILE_OPTIONS
         else option
     )
 
@@ -381,6 +383,8 @@ def _spec(name: str, table: Any, where: str) -> str:
     return str(table["spec"]).partition("?")[0] + (f"?{joined}" if joined else "")
 
 
+FILE_OPTIONS = ("prompt", "without")
+"""Options of a spec that name a file."""
 QUOTED = ",:/\\ "
 """What stands in an option as it is; the rest is quoted, so that a label's name may hold `&`."""
 

@@ -3,14 +3,17 @@
 [resources]
 cores = 2
 memory = "4 GB"
+checkpoints = 10         # minutes of training between two; 0: none
 
 [resources.merge]        # of this protocol's jobs
 gpus = 0.5
 """
 
+import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from typing import Any
 
 from ..errors import PlanError, nearest
@@ -27,6 +30,8 @@ class Resources:
     gpus: float = 0.0
     memory: int = 0
     """Bytes; 0: not said."""
+    checkpoints: float | None = None
+    """Minutes after which a training is kept in its middle; 0: it is not. None: the store's own."""
 
     def words(self) -> str:
         """For messages."""
@@ -75,7 +80,7 @@ def _values(table: Mapping[str, Any], known: Sequence[str], where: str) -> dict[
                 why=f"known: {', '.join(known)}",
                 fix=nearest(name, known) or "one of those",
             )
-        values[name] = _bytes(value, where) if name == "memory" else _amount(name, value, where)
+        values[name] = READERS.get(name, partial(_amount, name))(value, where)
     return values
 
 
@@ -92,6 +97,17 @@ def _amount(name: str, value: Any, where: str) -> float:
     return float(value)
 
 
+def _minutes(value: Any, where: str) -> float:
+    """So many minutes, or none."""
+    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value < math.inf:
+        raise PlanError(
+            f"{where}: checkpoints = {value!r}",
+            why="minutes of training between two are expected",
+            fix="checkpoints = 5, or 0 for none",
+        )
+    return float(value)
+
+
 def _bytes(value: Any, where: str) -> int:
     """An amount of memory.
 
@@ -103,3 +119,6 @@ def _bytes(value: Any, where: str) -> int:
     if found is None or isinstance(value, bool) or unit not in UNITS or not float(found[1]) > 0:
         raise PlanError(f"{where}: memory = {value!r}", fix='memory = "4 GB"')
     return int(float(found[1]) * UNITS[unit])
+
+
+READERS: dict[str, Callable[[Any, str], Any]] = {"memory": _bytes, "checkpoints": _minutes}

@@ -19,12 +19,12 @@ from ..files import read_lines
 from ..models import SCHEMES
 from ..protocols import PROTOCOLS, find_protocol
 from ..protocols.base import only_part
-from ..records import Measure, Measures, Result
+from ..records import Measure, Measures, Result, verdicts_of
 from ..training.stage import Progress, silent
 from .auditing import job_for_now
 from .doing import do
 from .plan import make_job
-from .scoring import result_of, stored_job
+from .scoring import brief_result, result_of, stored_job
 from .settings import make_settings
 from .store import RunStore, ThrownAway
 
@@ -50,8 +50,9 @@ def find_results(
             "--set is for models that are scored here; a job or a result file was scored already",
             fix="leave out --set",
         )
-    asked = iter(audit_all(specs, protocol, settings, progress, RunStore(into) if keep else None))
-    return [next(asked) if SPEC.match(name) else find_stored(name, into) for name in names]
+    store = RunStore(into)
+    asked = iter(audit_all(specs, protocol, settings, progress, store if keep else None))
+    return [next(asked) if SPEC.match(name) else find_stored(name, store) for name in names]
 
 
 def audit_all(
@@ -73,25 +74,26 @@ def audit_all(
         return [do(job_for_now(protocol, model, chosen), store_for_now, progress) for model in models]
 
 
-def find_stored(name: str, into: Path) -> Result:
+def find_stored(name: str, store: RunStore) -> Result:
     """A result file, or a job of a store."""
     path = Path(name)
     if path.is_file():
         return read_result(path)
-    store = RunStore(into)
     known = store.job_ids()
     if not any(name in one for one in known):
         if path.suffix in (".json", ".jsonl", ".csv", ".gz"):
             raise DataError(f"{path}: no such file", fix="check the name, and the folder you are in")
         raise StoreError(
-            f"{name!r} is neither a model, nor a result file, nor a job of {into}",
-            why=f"its jobs are {some(known, 3)}" if known else f"{into} has no job",
+            f"{name!r} is neither a model, nor a result file, nor a job of {store.folder}",
+            why=f"its jobs are {some(known, 3)}" if known else f"{store.folder} has no job",
             fix=f"predictions:FILE, python:module:name or hf:{name} for a model; --into for another store",
         )
     job = stored_job(store, name)
     if not store.is_done(job.id):
         raise StoreError(f"{job.id} is not done", fix="shoal run PLAN")
-    return result_of(job, store)
+    brief = brief_result(job, store)
+    # What an error said stands in the answers, which a brief result does not read.
+    return result_of(job, store) if "e" in verdicts_of(brief.outcomes) else brief
 
 
 def read_result(path: Path) -> Result:

@@ -108,6 +108,7 @@ def score_job(job: Job, store: RunStore, progress: Progress = silent) -> Result:
             "outcomes": verdicts_of(result.outcomes),
             "measures": [as_json(measure) for measure in result.measures],
             "findings": [finding_as_json(finding) for finding in result.findings],
+            "checks": result.job["checks"],
         },
         {
             VALUES: [None if value != value else value for value in values_of(result.outcomes)],
@@ -120,8 +121,9 @@ def score_job(job: Job, store: RunStore, progress: Progress = silent) -> Result:
 def kept_score(job: Job, store: RunStore) -> dict[str, Any] | None:
     """What `measures.json` says, if it is there and was made under these settings from these answers."""
     kept = store.read_measures(job.id)
-    current = kept is not None and kept.get("scoring") == json.loads(json.dumps(scoring_of(job)))
-    return kept if current else None
+    if kept is None or "checks" not in kept:
+        return None
+    return kept if kept.get("scoring") == json.loads(json.dumps(scoring_of(job))) else None
 
 
 def scoring_of(job: Job) -> dict[str, Any]:
@@ -143,7 +145,7 @@ def _read_back(
 ) -> Result:
     cases = store.cases_later(job, len(kept["outcomes"]), progress)
     return Result(
-        _described(job, kept["about"], store.read_checks(job.id)),
+        _described(job, kept["about"], kept["checks"]),
         cases,
         Outcomes(
             cases, kept["outcomes"], KeptValues(columns), {}

@@ -15,6 +15,7 @@
           outcomes.jsonl          with it: values by case, in blocks that are read when they are asked for
           error.txt               only if the last try failed
       checkpoints/, features/     what several jobs share of their trainings (`training.py`)
+      midway/                     trainings in their middle, while they go on
 
 Nothing else is consulted: no database, no status field to go stale. Locks are the operating system's own and end with
 the process that held them, however it ended.
@@ -61,6 +62,12 @@ NO_LOCKS = (errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS)
 """What a file system says that has no locks."""
 ENCODER = json.JSONEncoder(ensure_ascii=False)
 """One for all lines: making one takes as long as writing a line."""
+PLAIN = {"label", "probabilities"}
+"""What most answers with probabilities say, and nothing else."""
+JOB = {"id", "protocol", "model", "settings", "identity", "cases"}
+CHECK = {"name", "ok", "detail"}
+"""What `job.json`, and each of the checks, says."""
+DAMAGED = "what it said is damaged (checks.json); it is made again when the model is asked again"
 PATIENCE = 2.0
 """Seconds of waiting for another process before it is said."""
 
@@ -70,12 +77,15 @@ class RunStore:
 
     memory: "Memory | None" = None
     """What models have said in this process, where that is to be used."""
+    between_checkpoints: float = 300.0
+    """Seconds after which a training is kept in its middle; 0: it is not."""
     spread: "Spread | None" = None
     """Who asks the batches of one very large job, where several copies of the model do."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._cases: dict[tuple[str, int], CasesLater] = {}
+        self._at_hand: dict[str, Sequence[Answer]] = {}
 
     def __repr__(self) -> str:
         return f"RunStore({str(self.folder)!r})"
@@ -164,13 +174,18 @@ class RunStore:
     def read_job(self, job_id: str) -> dict[str, Any]:
         """What `job.json` says."""
         path = self.job_folder(job_id) / "job.json"
-        try:
-            job: dict[str, Any] = json.loads(path.read_text())
-        except (OSError, ValueError) as problem:
-            raise StoreError(
-                f"{path}: cannot be read", why=str(problem), fix="remove its folder, and run the plan again"
-            ) from None
+        job = _read_sealed(path) or _read_json(path)  # without a digest in stores of before
+        if not isinstance(job, dict) or job.keys() != JOB:
+            why = "it is not what was written there" if path.exists() else "it is gone"
+            raise StoreError(f"{path}: damaged", why=why, fix="shoal run PLAN, which writes it again")
         return job
+
+    def mend_job(self, job: Job) -> None:
+        """Say again what was asked, where that is damaged."""
+        try:
+            self.read_job(job.id)
+        except StoreError:
+            self.write_job(job)
 
     @contextmanager
     def lock(self, name: str, *, wait: bool, progress: Progress = silent) -> Iterator[bool]:
@@ -202,21 +217,20 @@ class RunStore:
     def waiting_for(self, name: str) -> str:
         """Who has the lock of this name, and since when, in words."""
         holder = _read_json(self._holder(name))
-        if not isinstance(holder, dict):
+        if not isinstance(holder, dict) or not isinstance(holder.get("since"), float | int):
             return f"waiting for another process, which is at {name}"
         since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(holder["since"]))
-        return f"waiting for process {holder['pid']} on {holder['host']}, which is at {name} since {since}"
+        return f"waiting for process {holder.get('pid')} on {holder.get('host')}, which is at {name} since {since}"
 
     def write_job(self, job: Job) -> None:
         """Say what is being asked."""
         folder = self.job_folder(job.id)
-        with making(folder), writing(folder / "job.json") as stream:
-            json.dump(job.as_json(), stream, indent=1)
+        with making(folder):
+            _write_sealed(folder / "job.json", job.as_json())
 
     def write_checks(self, job_id: str, checks: Sequence[dict[str, Any]]) -> None:
         """Keep what the model's self-check said before it was asked in earnest."""
-        with writing(self.job_folder(job_id) / "checks.json") as stream:
-            json.dump(checks, stream, indent=1)
+        _write_sealed(self.job_folder(job_id) / "checks.json", {"checks": list(checks)})
 
     def add_check(self, job_id: str, check: dict[str, Any]) -> None:
         """Keep what was found out while the model was asked; it takes the place of an earlier one of its name."""
@@ -225,12 +239,23 @@ class RunStore:
 
     def has_checks(self, job_id: str) -> bool:
         """Whether the self-check was made, and what it said can be read."""
-        return _read_json(self.job_folder(job_id) / "checks.json") is not None
+        return self._checks_in(self.job_folder(job_id) / "checks.json") is not None
 
     def read_checks(self, job_id: str) -> list[dict[str, Any]]:
-        """What the self-check said."""
-        checks = _read_json(self.job_folder(job_id) / "checks.json")
-        return checks if isinstance(checks, list) else []
+        """What the self-check said; where that is damaged, so much is said."""
+        path = self.job_folder(job_id) / "checks.json"
+        checks = self._checks_in(path)
+        if checks is None and path.exists():
+            return [{"name": "self-check", "ok": False, "detail": DAMAGED}]
+        return checks or []
+
+    def _checks_in(self, path: Path) -> list[dict[str, Any]] | None:
+        kept = _read_sealed(path)
+        checks = _read_json(path) if kept is None else kept["checks"]  # a list alone in stores of before
+        known = isinstance(checks, list) and all(
+            isinstance(check, dict) and check.keys() == CHECK for check in checks
+        )
+        return checks if known else None
 
     def write_measures(
         self, job_id: str, scored: dict[str, Any], columns: Mapping[str, Sequence[Any]]
@@ -239,8 +264,7 @@ class RunStore:
         folder = self.job_folder(job_id)
         write_columns(columns, folder / "outcomes.jsonl")
         scored = {**scored, "beside": {"names": list(columns), "digest": digest(folder / "outcomes.jsonl")}}
-        with writing(folder / "measures.json") as stream:
-            json.dump({"digest": _digest(scored), **scored}, stream, indent=1)
+        _write_sealed(folder / "measures.json", scored)
 
     def read_columns(self, job_id: str, scored: Mapping[str, Any]) -> KeptColumns | None:
         """The columns beside these measures; None where they are damaged or kept otherwise: made again then."""
@@ -254,10 +278,7 @@ class RunStore:
         path, answers = (self.job_folder(job_id) / name for name in ("measures.json", "answers.jsonl"))
         if not path.exists() or path.stat().st_mtime_ns < answers.stat().st_mtime_ns:
             return None
-        scored = _read_json(path)
-        if not isinstance(scored, dict):
-            return None
-        return scored if scored.pop("digest", "") == _digest(scored) else None
+        return _read_sealed(path)
 
     def write_error(self, job_id: str, text: str) -> None:
         """Keep what a job failed with."""
@@ -283,8 +304,16 @@ class RunStore:
         """All that the model said."""
         return list(self.answers(job_id))
 
-    def answers(self, job_id: str) -> Iterator[Answer]:
-        """All that the model said, one after the other."""
+    def answers(self, job_id: str) -> Iterable[Answer]:
+        """All that the model said; what was kept a moment ago is not read back."""
+        at_hand = self._at_hand.pop(job_id, None)
+        return self._read_answers(job_id) if at_hand is None else at_hand
+
+    def at_hand(self, job_id: str, rows: Sequence[Answer]) -> None:
+        """These are the answers that were kept: whoever looks next need not read them."""
+        self._at_hand[job_id] = rows
+
+    def _read_answers(self, job_id: str) -> Iterator[Answer]:
         path = self.job_folder(job_id) / "answers.jsonl"
         try:
             check_seal(path)
@@ -381,6 +410,8 @@ def _remember(path: Path, built: Built) -> None:
 class ThrownAway(RunStore):
     """A store for this moment: the same steps, kept in memory; weights that jobs share go with its folder."""
 
+    between_checkpoints = 0.0
+
     def __init__(self, memory: "Memory | None" = None) -> None:
         super().__init__(Path(tempfile.mkdtemp(prefix="shoal-")))
         self.memory = memory
@@ -418,6 +449,9 @@ class ThrownAway(RunStore):
     def write_job(self, job: Job) -> None:
         """Nobody will look it up."""
 
+    def mend_job(self, job: Job) -> None:
+        """Nor miss it."""
+
     def write_checks(self, job_id: str, checks: Sequence[dict[str, Any]]) -> None:
         """Keep what the model's self-check said."""
         self._checks[job_id] = list(checks)
@@ -446,9 +480,10 @@ class ThrownAway(RunStore):
         """Somewhere to gather the answers."""
         return AnswersInMemory(self._answers, job_id)
 
-    def answers(self, job_id: str) -> Iterator[Answer]:
-        """All that the model said, one after the other."""
-        return chain.from_iterable(self._answers[job_id])
+    def answers(self, job_id: str) -> Iterable[Answer]:
+        """All that the model said."""
+        batches = self._answers[job_id]
+        return batches[0] if len(batches) == 1 else chain.from_iterable(batches)
 
 
 class PartialAnswers:
@@ -617,24 +652,46 @@ def _error(raw: bytes) -> str | None:
     if not raw.endswith(b"\n"):
         return None
     try:
-        row = json.loads(raw)
-    except ValueError:
+        return Answer(**json.loads(raw)).error
+    except (ValueError, TypeError, RecursionError):
         return None
-    return str(row.get("error", "")) if isinstance(row, dict) and "example_id" in row else None
 
 
 def _read_json(path: Path) -> Any:
     """What a file holds; None where it is not there or damaged: whoever asks makes it again."""
     try:
         return json.loads(path.read_text())
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
+
+
+def _write_sealed(path: Path, plain: Mapping[str, Any]) -> None:
+    """Write an object with a digest of what it says."""
+    said = json.loads(json.dumps(plain))
+    with writing(path) as stream:
+        json.dump({"digest": _digest(said), **said}, stream, indent=1)
+
+
+def _read_sealed(path: Path) -> dict[str, Any] | None:
+    """What was written there; None where it is gone, damaged or without a digest."""
+    said = _read_json(path)
+    return said if isinstance(said, dict) and said.pop("digest", "") == _digest(said) else None
 
 
 def line(row: Answer) -> str:
     """An answer as it is kept; the mark only where there is one."""
+    if row.kind == "probabilities" and not row.error and not row.mark and row.data.keys() == PLAIN:
+        # Most of a large store. What follows would write the same, in twice the time.
+        label, chances = row.data["label"], row.data["probabilities"]
+        vector = ", ".join([f"{_quoted(name)}: {chance!r}" for name, chance in chances.items()])
+        begin = f'{{"example_id": {ENCODER.encode(row.example_id)}, "kind": "probabilities", "data": '
+        return f'{begin}{{"label": {_quoted(label)}, "probabilities": {{{vector}}}}}, "error": ""}}\n'
     kept = {"example_id": row.example_id, "kind": row.kind, "data": row.data, "error": row.error}
     return ENCODER.encode({**kept, "mark": row.mark} if row.mark else kept) + "\n"
+
+
+_quoted = lru_cache(maxsize=4096)(ENCODER.encode)
+"""Names of labels, which come again and again."""
 
 
 @contextmanager

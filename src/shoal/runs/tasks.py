@@ -13,6 +13,7 @@ from typing import Protocol
 
 from ..errors import ShoalError
 from ..files import sweep
+from ..models.validate import in_words
 from ..training.stage import Progress, silent
 from .doing import ask_again, do
 from .plan import Job
@@ -24,6 +25,8 @@ BUSY = "\0busy "
 """How a task ends that another process is at, before the name of the lock: it is looked at again later."""
 BETWEEN_LOOKS = 0.2
 """Seconds."""
+KEPT = 6_000
+"""Letters of a traceback, from its end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +106,8 @@ def _stage_tasks(
 
 def run_task(task: Task, store: RunStore, progress: Progress = silent) -> str | None:
     """Do one task; gives None, BUSY with the name of a lock, or what it failed with."""
+    minutes = task.resources.checkpoints
+    store.between_checkpoints = type(store).between_checkpoints if minutes is None else 60 * minutes
     try:
         if task.stage is None:
             return _job(task, store, progress)
@@ -113,9 +118,7 @@ def run_task(task: Task, store: RunStore, progress: Progress = silent) -> str | 
     except ShoalError as problem:
         return failed(task, store, str(problem))
     except Exception as problem:
-        return failed(
-            task, store, f"{type(problem).__name__}: {problem} (see error.txt)", traceback.format_exc()
-        )
+        return failed(task, store, f"{in_words(problem)} (see error.txt)", traceback.format_exc()[-KEPT:])
 
 
 def failed(task: Task, store: RunStore, problem: str, detail: str = "") -> str:

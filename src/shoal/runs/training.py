@@ -2,6 +2,7 @@
 
     runs/checkpoints/3f9c1a2b….safetensors   weights at the end of a stage that several jobs begin with
     runs/features/3f9c1a2b….npz              what a frozen encoder makes of every text, for all heads on top of it
+    runs/midway/3f9c1a2b….safetensors        a long stage in its middle, while it is trained (`training/midway.py`)
     runs/searches/3f9c1a2b….json             settings that were found by trying, with the score of every try
 
 All are named by everything that decides them and can be deleted at any time: what is missing is made again.
@@ -82,17 +83,19 @@ def train_model(
     asked: Sequence[Example],
     progress: Progress,
     mark: Mark,
+    done: frozenset[str] = frozenset(),
 ) -> list[str]:
     """Bring a base model to the end of its last stage, from the latest weights that are kept.
 
-    `mark` is called wherever the last stage says. `asked` are the examples that will be asked afterwards: a frozen
-    encoder sees them together with those it is trained on. Gives what the stages trained here noted.
+    `mark` is called wherever the last stage says, if not for certain at those that are `done`. `asked` are the examples
+    that will be asked afterwards: a frozen encoder sees them together with those it is trained on. Gives what the
+    stages trained here noted.
     """
     notes: list[str] = []
     for number in range(_restore(training, store, model), len(training.recipe.stages)):
         last = number == len(training.recipe.stages) - 1
         marked = mark if last else _unmarked
-        notes += _train_stage(training, number, store, shared, model, asked, progress, marked)
+        notes += _train_stage(training, number, store, shared, model, asked, progress, marked, done)
     return notes
 
 
@@ -105,6 +108,7 @@ def train_shared(training: Training, number: int, store: RunStore, progress: Pro
         for stage in range(_restore(training, store, model, number), number + 1):
             keep = frozenset([training.names[number]])
             _train_stage(training, stage, store, keep, model, (), progress, _unmarked)
+    forget_midway(store, training.names[: number + 1])
 
 
 def _train_stage(
@@ -116,7 +120,10 @@ def _train_stage(
     asked: Sequence[Example],
     progress: Progress,
     mark: Mark,
+    done: frozenset[str] = frozenset(),
 ) -> list[str]:
+    from ..training.midway import Keeper, kept_midway
+
     name = training.names[number]
     stage = _settled(store, training.recipe.stages[number], progress)
     with _turn(store, name, wanted=name in shared):
@@ -126,10 +133,13 @@ def _train_stage(
         if stage.frozen is not None:
             before = training.names[number - 1] if number else training.base
             _freeze(store, before, model, [*stage.frozen(), *asked], progress)
-        notes = stage.train(model, training.seed, progress, mark)
+        every = store.between_checkpoints
+        with kept_midway(Keeper(midway(store, name), every, done) if every else None):
+            notes = stage.train(model, training.seed, progress, mark)
         if name in shared and not stage.marks:
             with sealing(checkpoint(store, name)) as beside:
                 model.save_weights(beside)
+            forget_midway(store, [name])
     return list(notes or ())
 
 
@@ -143,8 +153,7 @@ def _settled(store: RunStore, stage: Stage, progress: Progress) -> Stage:
 def _found(store: RunStore, search: Search, progress: Progress) -> Try:
     from ..training.search import best_try, run_search
 
-    name = short_hash(dict(search.identity), 16)
-    path = store.folder / "searches" / f"{name}.json"
+    name, path = search_name(search), _path_of(store, search)
     with making(path.parent), store.lock(f"search-{name}", wait=False) as mine:
         if not mine:
             raise BusyError(f"search-{name}")
@@ -160,6 +169,20 @@ def _found(store: RunStore, search: Search, progress: Progress) -> Try:
 
         scores = run_search(search, _scores_of(path), keep, progress)
     return best_try(search, scores)
+
+
+def search_name(search: Search) -> str:
+    """A name for what a search finds: everything that decides it."""
+    return short_hash(dict(search.identity), 16)
+
+
+def is_found(store: RunStore, search: Search) -> bool:
+    """Whether a search has been made to its end."""
+    return len(_scores_of(_path_of(store, search))) >= len(search.tries)
+
+
+def _path_of(store: RunStore, search: Search) -> Path:
+    return store.folder / "searches" / f"{search_name(search)}.json"
 
 
 def _scores_of(path: Path) -> list[float]:
@@ -182,6 +205,7 @@ def _restore(training: Training, store: RunStore, model: Any, up_to: int | None 
         path = checkpoint(store, training.names[number])
         if is_kept(path) and not training.recipe.stages[number].marks:
             model.load_weights(path)
+            forget_midway(store, [training.names[number]])
             return number + 1
     return 0
 
@@ -189,6 +213,17 @@ def _restore(training: Training, store: RunStore, model: Any, up_to: int | None 
 def checkpoint(store: RunStore, name: str) -> Path:
     """Where the weights after a stage are kept."""
     return store.folder / "checkpoints" / f"{name}.safetensors"
+
+
+def midway(store: RunStore, name: str) -> Path:
+    """Where a stage is kept in its middle."""
+    return store.folder / "midway" / f"{name}.safetensors"
+
+
+def forget_midway(store: RunStore, names: Sequence[str]) -> None:
+    """Their ends are kept, or nobody needs them any more."""
+    for name in names:
+        midway(store, name).unlink(missing_ok=True)
 
 
 @contextmanager

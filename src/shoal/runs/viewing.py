@@ -1,6 +1,8 @@
 """What a job or a plan shows: its protocol says what, the renderers say how."""
 
-from collections.abc import Iterator, Mapping, Sequence
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import repeat
 from typing import Any
@@ -9,7 +11,7 @@ from ..errors import ModelError
 from ..models import load_model
 from ..protocols import find_protocol
 from ..protocols.base import Compared
-from ..records import Case, Finding, Measures, Outcome, Result
+from ..records import Case, Finding, Measures, Outcome, Result, values_of, verdicts_of
 from ..selecting import choose
 from ..views import CaseList, Section, Text, WeighedWords, Words, expected_words, shown_cases
 from .plan import Job, Plan
@@ -130,10 +132,41 @@ def _case_row(case: Case, outcome: Outcome, answers: Sequence[str] | None) -> di
     }
 
 
-def each_case(result: Result) -> Iterator[dict[str, Any]]:
-    """Every case in the order of the suite, one after the other: for results that are large."""
-    answers = result.columns.get("said", repeat(None))
-    return map(_case_row, result.cases, result.outcomes, answers)
+OUTCOMES = {"1": "pass", "0": "fail", "-": "n/a", "e": "error"}
+
+
+def case_lines(result: Result, job: str) -> Iterator[str]:
+    """Every case in the order of the suite as a line of JSON: the job, then what `case_rows` has. For large results.
+
+    Put together from pieces, which takes a quarter of the time of encoding each row.
+    """
+    groups: dict[tuple[tuple[str, str], ...], str] = {}
+    begin, said = f'{{"job": {_json(job)}, "case_id": ', result.columns.get("said", repeat(None))
+    outcomes = zip(verdicts_of(result.outcomes), values_of(result.outcomes), strict=True)
+    for place, (case, (letter, value), answers) in enumerate(zip(result.cases, outcomes, said, strict=False)):
+        key = tuple(case.groups.items())
+        if key not in groups:
+            groups[key] = "".join(f"{_json(name)}: {_json(group)}, " for name, group in key)
+        error = result.outcomes[place].error if letter == "e" else ""
+        labels = "null" if case.labels is None else _list(map(_json, case.labels))
+        examples = _list(_list(map(_json, example)) for example in case.examples)
+        end = "" if answers is None else f', "said": {_list(map(_json, answers))}'
+        yield (
+            f'{begin}{_json(case.id)}, {groups[key]}"outcome": "{OUTCOMES[letter]}", "value": {_number(value)}, '
+            f'"error": {_json(error)}, "labels": {labels}, "examples": {examples}{end}}}\n'
+        )
+
+
+_json = json.JSONEncoder(ensure_ascii=False, default=str).encode
+
+
+def _list(pieces: Iterable[str]) -> str:
+    return f"[{', '.join(pieces)}]"
+
+
+def _number(value: float) -> str:
+    """As `_json`, in a third of its time; null where there is none."""
+    return float.__repr__(value) if math.isfinite(value) else _json(None if value != value else value)
 
 
 def plan_measures(jobs: Sequence[Job], store: RunStore, compared: Mapping[str, Compared]) -> Measures:

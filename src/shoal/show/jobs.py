@@ -68,8 +68,9 @@ def print_jobs(jobs: Sequence[Job], store: RunStore | None = None) -> None:
 
 def print_estimate(found: Estimate) -> None:
     """What a plan with trainings will take."""
+    tries = f" and {found.tries:,} tries to find their settings" if found.tries else ""
     text = (
-        f"{found.trainings:,} trainings, {found.steps:,} steps, {found.questions:,} questions: about "
+        f"{found.trainings:,} trainings{tries}, {found.steps:,} steps, {found.questions:,} questions: about "
         f"{duration(found.seconds)} in one process on this machine; --workers divides it by the cores there are"
     )
     Console(highlight=False).print(Text(text))

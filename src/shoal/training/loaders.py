@@ -233,6 +233,11 @@ class Feed(Protocol):
     """The batches of a training."""
 
     @property
+    def rng(self) -> Generator:
+        """All that it leaves to chance."""
+        ...
+
+    @property
     def steps(self) -> int:
         """In one epoch."""
         ...

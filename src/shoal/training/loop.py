@@ -4,29 +4,34 @@
     train_network  any network on batches of one's own
 
 All randomness comes from the seed, whatever ran before in the process: same seed, same weights, bit by bit (on one
-machine, with one number of threads). Being asked at a mark changes nothing in the training.
+machine, with one number of threads). Being asked at a mark changes nothing in the training, nor does being kept in its
+middle and gone on with elsewhere (`midway.py`).
 """
 
+import copy
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.random import Generator
+from torch import Tensor
 
-from ..errors import ModelError, PlanError
+from ..errors import PlanError
+from . import midway
 from .batch import Batch, Source, Tokens, Vectors
 from .environments import Environment
 from .how import How
 from .loaders import ByEnvironment, EveryItem, Feed, Losses
 from .methods import Method, Phase, Vanilla
 from .spans import Windows
-from .stage import Mark, Progress
+from .stage import BrokenTrainingError, Mark, Progress
 from .stepper import Learner, Stepper
 
 __all__ = ["How", "Learner", "Log", "steps_of", "train", "train_network"]
@@ -93,7 +98,7 @@ def train(
     method.start(environments)
     learner = Learner(model.network(model.trained), model.forward)
     legs = [leg(phase) for phase in method.phases(how)]
-    log = _walk(learner, method, legs, seed, progress, mark, marks)
+    log = _Walk(learner, method, legs, seed, progress, mark, marks, windows).go()
     log.notes += windows.notes() if windows else []
     return log
 
@@ -135,7 +140,7 @@ def train_network(
     """Train any network in place on batches of one's own, in the plain way; `feed` brings its own randomness."""
     method = Vanilla()
     legs = [_Leg(phase, feed.steps, lambda rng: feed) for phase in method.phases(how)]
-    return _walk(learner, method, legs, seed, progress, mark, marks)
+    return _Walk(learner, method, legs, seed, progress, mark, marks).go()
 
 
 def steps_of(environments: Sequence[Environment], method: Method, how: How) -> int:
@@ -150,53 +155,154 @@ def steps_of(environments: Sequence[Environment], method: Method, how: How) -> i
 # The loop itself
 
 
-def _walk(
-    learner: Learner,
-    method: Method,
-    legs: Sequence[_Leg],
-    seed: int,
-    progress: Progress,
-    mark: Mark,
-    marks: Sequence[str],
-) -> Log:
-    log, total, stops = Log(), sum(leg.steps for leg in legs), _stops(legs, marks)
-    with _seeded(seed):
-        for number, leg in enumerate(legs if total else ()):
-            rng = np.random.default_rng([seed, number])
-            learner.network.train()
-            with leg.phase.around(learner.network):
-                with learner.asked():  # a frozen encoder reads its examples here
-                    feed = leg.feed(rng)
-                stepper = Stepper(learner.weights(), leg.phase.how, leg.steps * method.updates)
-                for batches in islice(_batches(feed), leg.steps):
-                    loss = method.step(learner, batches, stepper, log.steps / total)
-                    _note(log, loss, batches)
-                    progress("training", log.steps, total)
-                    for name in stops.get(log.steps, ()):
-                        _ask(learner, mark, name)
-    learner.network.eval()
-    log.notes = method.notes() if total else []
-    for name in marks if not total else ():
-        mark(name)
-    return log
+class _Walk:
+    """One training, through all phases of its method."""
+
+    def __init__(
+        self,
+        learner: Learner,
+        method: Method,
+        legs: Sequence[_Leg],
+        seed: int,
+        progress: Progress,
+        mark: Mark,
+        marks: Sequence[str],
+        windows: Windows | None = None,
+    ) -> None:
+        self.learner, self.method, self.legs, self.seed = learner, method, legs, seed
+        self.progress, self.mark, self.marks, self.windows = progress, mark, marks, windows
+        self.total, self.stops = sum(leg.steps for leg in legs), _stops(legs, marks)
+        self.keeper, self.log = midway.the_keeper(), Log()
+        self.drawn: Counter[str] = Counter()  # cases of this phase, by environment
+        self.before: dict[str, Tensor] = {}  # the weights, while it is not sure whether it can go on
+
+    def go(self) -> Log:
+        """To the end, from the beginning or from where it was left."""
+        if self.total:
+            kept = self._kept()
+            if kept is None or not self._goes_on(kept):
+                self._legs(0)
+        self.learner.network.eval()
+        self.log.notes = self.method.notes() if self.total else []
+        for name in self.marks if not self.total else ():
+            self.mark(name)
+        return self.log
+
+    def _legs(self, first: int, kept: midway.Moment | None = None) -> None:
+        with _seeded(self.seed):
+            for number, leg in enumerate(self.legs[first:], start=first):
+                rng = np.random.default_rng([self.seed, number])
+                self.learner.network.train()
+                with leg.phase.around(self.learner.network):
+                    self._leg(number, leg, rng, kept)
+                kept = None
+
+    def _leg(self, number: int, leg: _Leg, rng: Generator, kept: midway.Moment | None) -> None:
+        if kept is not None:
+            midway.put_back(self.learner.network, midway.part(kept.tensors, "network"))
+        with self.learner.asked():  # a frozen encoder reads its examples here
+            feed = leg.feed(rng)
+        stepper = Stepper(self.learner.weights(), leg.phase.how, leg.steps * self.method.updates)
+        steps = enumerate(islice(_batches(feed), leg.steps), start=1)
+        self.drawn.clear()
+        if kept is not None:
+            self._go_on(kept, stepper, feed, steps)
+        for step, batches in steps:
+            loss = self.method.step(self.learner, batches, stepper, self.log.steps / self.total)
+            self._note(loss, batches)
+            self.progress("training", self.log.steps, self.total)
+            for name in self.stops.get(self.log.steps, ()):
+                _ask(self.learner, self.mark, name)
+            if self.keeper is not None and self.keeper.is_due():
+                trouble = self.keeper.keep(partial(self._now, number, step, stepper, feed))
+                if trouble:
+                    self.progress(trouble, 0, 0)
+
+    def _note(self, loss: float, batches: Sequence[Batch]) -> None:
+        self.log.steps += 1
+        self.log.losses.append(loss)
+        self._note_drawn(batches)
+        if not math.isfinite(loss):
+            raise BrokenTrainingError(
+                f"the training broke down at step {self.log.steps:,}",
+                why=f"the loss is {loss}",
+                fix="a lower learning rate",
+            )
+
+    def _note_drawn(self, batches: Sequence[Batch]) -> None:
+        for batch in batches:
+            self.log.shown[batch.environment] += batch.cases
+            self.drawn[batch.environment] += batch.cases
+
+    # Kept in its middle
+
+    def _now(self, number: int, step: int, stepper: Stepper, feed: Feed) -> midway.Moment:
+        tensors = {
+            "network": midway.weights_of(self.learner.network),
+            "optimiser": midway.moments_of(stepper.optimiser),
+            "generator": midway.generators(),
+            "losses": {"": torch.tensor(self.log.losses, dtype=torch.float64)},
+        }
+        return midway.Moment(
+            leg=number,
+            step=step,
+            total=self.total,
+            updates=stepper.done,
+            shown=self.log.shown,
+            drawn=midway.digest_of(feed, self.drawn),
+            method=midway.remembered(self.method),
+            tally=self.windows.tally if self.windows else (),
+            tensors=midway.named(tensors),
+        )
+
+    def _kept(self) -> midway.Moment | None:
+        """Where this training was left, if that is known and every mark before it has been asked at."""
+        kept = self.keeper.found() if self.keeper is not None else None
+        if self.keeper is None or kept is None or kept.total != self.total:
+            return None
+        done = len(midway.part(kept.tensors, "losses")[""])
+        passed = {name for step, names in self.stops.items() if step <= done for name in names}
+        return kept if passed <= self.keeper.asked else None
+
+    def _goes_on(self, kept: midway.Moment) -> bool:
+        """Go on from there to the end; False, and all as it was before, where the same batches do not come again."""
+        network, remembered = self.learner.network, copy.deepcopy(vars(self.method))
+        self.before = {name: weight.detach().clone() for name, weight in midway.weights_of(network).items()}
+        try:
+            self._legs(kept.leg, kept)
+        except midway.OtherWayError:
+            midway.put_back(network, self.before)
+            vars(self.method).clear()
+            vars(self.method).update(remembered)
+            self.log = Log()
+            return False
+        return True
+
+    def _go_on(
+        self, kept: midway.Moment, stepper: Stepper, feed: Feed, steps: Iterator[tuple[int, Sequence[Batch]]]
+    ) -> None:
+        """Draw again what had been drawn, and be as it was then."""
+        chance = feed.rng.bit_generator.state
+        for _, batches in islice(steps, kept.step):
+            self._note_drawn(batches)
+        if midway.digest_of(feed, self.drawn) != kept.drawn:
+            feed.rng.bit_generator.state = chance
+            raise midway.OtherWayError
+        losses = midway.part(kept.tensors, "losses")[""].tolist()
+        self.log = Log(len(losses), losses, Counter(kept.shown))
+        stepper.done = kept.updates
+        midway.put_moments_back(stepper.optimiser, midway.part(kept.tensors, "optimiser"))
+        vars(self.method).update(kept.method)
+        if self.windows is not None:
+            self.windows.tally = kept.tally
+        midway.put_generators_back(midway.part(kept.tensors, "generator"))
+        kept.tensors.clear()  # four times the weights that nobody needs any more
+        self.before.clear()
 
 
 def _batches(feed: Feed) -> Iterator[Sequence[Batch]]:
     while True:
         yield from feed.epoch()
-
-
-def _note(log: Log, loss: float, batches: Sequence[Batch]) -> None:
-    log.steps += 1
-    log.losses.append(loss)
-    for batch in batches:
-        log.shown[batch.environment] += batch.cases
-    if not math.isfinite(loss):
-        raise ModelError(
-            f"the training broke down at step {log.steps:,}",
-            why=f"the loss is {loss}",
-            fix="a lower learning rate",
-        )
 
 
 # Marks and seeds

@@ -121,11 +121,12 @@ class MaskedBlocks:
 
 
 def _loss(wanted: Tensor, logits: Tensor, scale: Tensor | None = None) -> Tensor:
-    return functional.cross_entropy(logits, wanted)
+    return functional.cross_entropy(logits, wanted.to(logits.device))
 
 
 def logits_at_chosen(network: Any, inputs: dict[str, Tensor]) -> Tensor:
     """Logits (places, vocabulary) where tokens were chosen; the head is computed there only."""
+    inputs = {name: column.to(network.device) for name, column in inputs.items()}
     states = network.base_model(
         inputs["input_ids"], attention_mask=inputs["attention_mask"]
     ).last_hidden_state

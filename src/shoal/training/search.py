@@ -3,11 +3,18 @@
 import math
 from collections.abc import Callable, Sequence
 
-from .stage import Progress, Search, Try
+from ..errors import ModelError
+from .stage import BrokenTrainingError, Progress, Search, Try
 
 
 def best_try(search: Search, scores: Sequence[float]) -> Try:
     """The first of those that did best; a try that broke down is none."""
+    if all(map(math.isnan, scores)):
+        raise ModelError(
+            f"every try of {search.title} broke down",
+            why=f"{len(scores)} were made, and the loss of each was no number any more",
+            fix="lower rates: train.learning_rate, or train.options.METHOD.learning_rate",
+        )
     return search.tries[max(range(len(scores)), key=lambda at: (_rank(scores[at]), -at))]
 
 
@@ -28,6 +35,9 @@ def run_search(
     for number in range(len(scores), len(search.tries)):
         network.load_state_dict(start)
         progress(f"trying {search.title}", number + 1, len(search.tries))
-        scores.append(search.score(model, search.tries[number], progress))
+        try:
+            scores.append(search.score(model, search.tries[number], progress))
+        except BrokenTrainingError:
+            scores.append(math.nan)
         keep(scores)
     return scores

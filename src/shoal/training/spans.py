@@ -111,6 +111,15 @@ class Windows:
         places = self.windows[row][3]
         return [at for at, place in enumerate(places) if self.reference or place is not None]
 
+    @property
+    def tally(self) -> Sequence[int]:
+        """What was counted so far."""
+        return self.shown, self.idle
+
+    @tally.setter
+    def tally(self, counted: Sequence[int]) -> None:
+        self.shown, self.idle = counted
+
     def notes(self) -> list[str]:
         """Whether much of what was shown taught nothing."""
         if self.idle <= MANY * self.shown:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..errors import ModelError
 from ..records import Example
 
 Progress = Callable[[str, int, int], None]
@@ -23,6 +24,10 @@ def silent(step: str, done: int, total: int) -> None:
 
 Mark = Callable[[str], None]
 """Called by a stage when it has come to one of its marks; the model is asked there and then."""
+
+
+class BrokenTrainingError(ModelError):
+    """A training whose loss is no number any more."""
 
 
 Try = Mapping[str, Any]
@@ -42,6 +47,8 @@ class Search:
     """The model that every try starts from; made once."""
     score: Callable[[Any, Try, Progress], float]
     """Train such a model by one try, in place, and say how good it is."""
+    steps: int = 0
+    """How many steps all of it takes, for the estimate of time."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -273,7 +273,12 @@ def test_two_diagnostics_of_one_concept_are_held_against_each_other():
     (apart,) = found.where("difference between diagnostics", category="religion")
     assert apart.value == pytest.approx(0.25)
     assert apart.facts["means"] == pytest.approx({"crows": 0.75, "stereoset": 0.5}) and apart.n == 3
-    assert found.where("correlation between diagnostics")[0].value == pytest.approx(1.0)
+    (together,) = found.where("correlation between diagnostics")
+    assert (
+        together.value == pytest.approx(1.0) and together.interval is None
+    )  # of three checkpoints there is none
+    text = printed(bias.view(settings(), results, found, ()))
+    assert "correlation between diagnostics" in text and "difference between diagnostics" in text
 
 
 def printed(sections, width=100):
@@ -393,6 +398,12 @@ def test_the_report_of_a_plan_knows_its_groups_and_marks(save, tmp_path):
     found = report(plan, tmp_path / "runs")
     assert {row["size"] for name in ("likelihood", "seat", "clusters") for row in found[name]} == {"base"}
     assert len({row["run"] for row in found["likelihood"]}) == 2
+    # Two checkpoints of one recipe are not "one checkpoint of each model"; every finding says whose it is.
+    assert "one checkpoint of each model" not in plan.with_suffix(".html").read_text()
+    markdown = tmp_path / "page.md"
+    asked = ["report", str(plan), "--into", str(tmp_path / "runs"), "--format", "md", "--out", str(markdown)]
+    assert CliRunner().invoke(command_line, asked).exit_code == 0
+    assert "base · diagnostic crows: **Over 2 checkpoints" in markdown.read_text()
     before = [row["ss"] for row in found["likelihood"]]
     plan.write_text(plan.read_text() + 'crows_scoring = "modified_tokens"\n')  # asks again: other tokens
     again = report(plan, tmp_path / "runs")

@@ -88,11 +88,10 @@ def test_a_recipe_that_prefers_more_is_found_and_its_difference_is_that_of_the_s
     assert row.groups["recipe"] == "large and base" and row.facts["adjusted p"] < 0.01
     text, tables = printed(results, together)
     assert "crows between recipes" in text and "4 and 5 checkpoints" in text
-    assert (
-        tables["between_recipes"]
-        .splitlines()[0]
-        .startswith("test,task,category,representation,recipes,score")
-    )
+    assert "large − base" in text
+    head, line, *_ = tables["between_recipes"].splitlines()
+    assert head.startswith("test,task,category,representation,recipes,score,less,difference")
+    assert "large and base,stereotype score,large − base" in line
 
 
 def test_one_checkpoint_a_side_is_no_comparison_of_recipes():
@@ -289,7 +288,7 @@ def test_each_checkpoint_is_held_against_what_it_was_made_of():
     assert again.value == pytest.approx(row.value) and again.interval == pytest.approx(row.interval)
     text, files = printed(results, together)
     assert "crows before and after" in text and "4 pairs of checkpoints" in text
-    assert "base to debiased" in files["between_recipes"]
+    assert "base to debiased" in files["between_recipes"] and "debiased − base" in text
 
 
 def test_mitigation_that_does_nothing_is_called_something_in_no_more_than_one_of_twenty():

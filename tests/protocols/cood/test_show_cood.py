@@ -52,6 +52,17 @@ def test_nine_cells_stand_where_text_and_word_cross(settings, audited):
     assert rates == ["100.0", "0.0", "100.0"]
 
 
+def test_which_head_was_trained_is_said(settings, scored, audited):
+    right = answers_to(cood.build(settings()))
+    for head, words in (
+        ("own", "the architecture's own head"),
+        ("linear", "a linear head on the first state"),
+    ):
+        runs = [scored(settings(head=head, seed=seed), right) for seed in (0, 1)]
+        assert words in " ".join(printed(runs[0]).split()) and f"trained: {words}" in printed(*runs)
+    assert " head" not in printed(audited(settings(), "python:planted_readers:x_only"))
+
+
 @pytest.mark.parametrize("width", [70, 80, 110])
 def test_nothing_is_cut_off_in_a_narrow_terminal(width, settings, audited):
     text = printed(audited(settings(), "python:planted_readers:x_only"), width=width)

@@ -5,12 +5,13 @@ import sys
 from dataclasses import replace
 
 import pytest
-from merge_planted import Planted, Suggests, truth
+from merge_planted import BERT, ROBERTA, TEXTS, TOY, Planted, Suggests, truth
 
 from shoal import audit
 from shoal.errors import DataError, MissingExtra
 from shoal.protocols.merge import Settings, build
 from shoal.protocols.merge.build import generate
+from shoal.protocols.merge.filters import STEPS
 from shoal.protocols.merge.problems import read_problems
 from shoal.protocols.merge.score import named, score
 from shoal.protocols.merge.settings import Filter
@@ -135,6 +136,48 @@ def test_sources_are_compared_at_equal_numbers_on_the_same_problems(tmp_path, mo
         p["groups"]["source"]: p["draws"] for p in split.cases[0].meta["patterns"] if "source" in p["groups"]
     }
     assert all(sum(len(parts[name][n]) for name in parts) == 6 for n in range(5))
+
+
+def test_suggestions_may_be_counted_for_each_word_or_each_suggester(tmp_path, monkeypatch):
+    """Six of one suggester, four of the other, three of them shared, for each of two nouns."""
+    first = Suggests({word: 0.5 - n / 100 for n, word in enumerate(WORDS[:6])})
+    second = Suggests({word: 0.5 - n / 100 for n, word in enumerate(WORDS[3:7])})
+    with_suggesters(monkeypatch, bert=first, roberta=second)
+    data = write(
+        tmp_path, "premise\thypothesis\tlabel\nA man has a guitar .\tThe man plays the guitar .\tneutral\n"
+    )
+
+    def made(**options):
+        settings = Settings(
+            data=data, draws=1, word_classes=("noun",), suggesters=("hf:bert", "hf:roberta"), **options
+        )
+        (case,) = build(settings).cases
+        return case.meta["made"]
+
+    assert len(made(minimum=14, sample=14)) == 14
+    with pytest.raises(DataError, match="at most 7 are left"):
+        made(minimum=14, sample=14, minimum_of="word")
+    assert len(made(minimum=7, sample=7, minimum_of="word")) == 7
+    # Of the two suggesters only the first has ten for the class: what is the second's alone goes.
+    rows = made(minimum=10, sample=10, minimum_of="model")
+    assert {tuple(row["source"]) for row in rows} == {("bert",)} and {
+        row["replacement"] for row in rows
+    } <= set(WORDS[:6])
+
+
+def test_the_toy_funnel_is_what_a_build_reports(tmp_path, monkeypatch):
+    """Section 4.11 from problems to measures: 12, 10, 8, 7 and 5 are left, too few for 20 and enough for 5."""
+    with_suggesters(monkeypatch, BERT=Suggests(TOY[BERT], 0.2), RoBERTa=Suggests(TOY[ROBERTA], 0.2))
+    data = write(tmp_path, "premise\thypothesis\tlabel\n" + "\t".join((*TEXTS, "entailment")) + "\n")
+    settings = Settings(data=data, suggesters=("hf:BERT", "hf:RoBERTa"), word_classes=("noun",), draws=1)
+    with pytest.raises(DataError, match="needs 20 suggestions; at most 5 are left, for 'man'"):
+        build(settings)
+    built = build(replace(settings, minimum=5, sample=5))
+    assert [count(built, "variants", step=step) for step in STEPS] == [12, 10, 8, 7, 5]
+    assert count(built, "suggestions per problem", **{"word class": "noun"}) == 5
+    assert ("A woman plays a guitar .", "A woman plays an instrument .") in built.cases[0].examples
+    sources = {row["replacement"]: row["source"] for row in built.cases[0].meta["made"]}
+    assert sources["woman"] == [BERT, ROBERTA] and sources["lady"] == [BERT]
 
 
 # Bad input
@@ -287,6 +330,24 @@ def test_a_file_of_variants_that_would_be_counted_wrongly_is_refused(tmp_path, r
     path.write_text("\n".join(map(json.dumps, rows)) + "\n")
     with pytest.raises(DataError, match=words):
         build(Settings(variants=str(path)))
+
+
+def test_what_a_file_made_elsewhere_says_of_probabilities_is_not_computed_with_unless_it_is_one(tmp_path):
+    rows: list[dict[str, object]] = [
+        {"problem_id": "1", "texts": ["A man sits.", "A man rests."], "label": "neutral"}
+    ]
+    chances: tuple[object, ...] = ("x", None, -1, [], {}, [0.2, "y"], [0.2, 0.4])
+    for number, chance in enumerate(chances):
+        texts = [f"A {WORDS[number]} sits.", f"A {WORDS[number]} rests."]
+        made = {"problem_id": "1", "w": ["man"], "s": WORDS[number], "texts": texts, "p_s": {"bert": chance}}
+        rows.append({**made, "p_w": {"bert": [0.1, 0.1]}, "source": ["bert"], "class": "noun"})
+    path = tmp_path / "variants.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)) + "\n")
+    result = audit(
+        "merge", Planted(lambda e: "neutral"), variants=str(path), label_names="entailment,neutral"
+    )
+    assert named(result.measures, "sample accuracy", {}).value == 1.0  # type: ignore[union-attr]
+    assert not result.measures.where("within-problem effect")
 
 
 def test_what_was_assumed_is_said_for_single_texts_and_pairs(tmp_path, monkeypatch):

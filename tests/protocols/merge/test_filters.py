@@ -3,20 +3,16 @@
 from dataclasses import replace
 
 import pytest
+from merge_planted import BERT, ROBERTA, TEXTS, TOY
 
+from shoal.errors import DataError
 from shoal.protocols.merge import Settings
 from shoal.protocols.merge.draws import source_name
 from shoal.protocols.merge.filters import STEPS, Filtered, filtered, has_same_class, is_relative
 from shoal.protocols.merge.suggest import NO_CHANCE, Suggestion, blanks_of, gather
 from shoal.protocols.merge.tagger import load_tagger
 from shoal.protocols.merge.targets import replace_word, targets_of
-
-TEXTS = ("A man plays a guitar .", "A man plays an instrument .")
-BERT, ROBERTA = "BERT", "RoBERTa"
-TOY = {
-    BERT: {"woman": .30, "boy": .25, "girl": .22, "manly": .21, ".": .5, "he": .4, "person": .20, "lady": .26},
-    ROBERTA: {"woman": .30, "boy": .25, "musician": .21, "men": .24, "dog": .10, "Man": .3, "person": .20, "lady": .15},
-}  # fmt: skip
+from shoal.protocols.merge.wordnet import load_derivations
 
 
 def suggestions(model, chances, of_word=0.20):
@@ -78,13 +74,42 @@ def test_relatives_can_be_kept():
     [
         ("men", "man", True), ("manly", "man", True), ("woman", "man", False), ("dancing", "dance", True),
         ("runner", "run", True), ("happily", "happy", True), ("unhappy", "happy", True), ("cart", "car", False),
-        ("play", "plays", True), ("played", "plays", True),
+        ("play", "plays", True), ("played", "plays", True), ("dancers", "dance", True), ("music", "musicians", False),
     ],
 )  # fmt: skip
 def test_relatives_share_lemma_or_stem(word, target, related):
     tags = {"dance": "VVB", "run": "VVB", "happy": "AJ0", "plays": "VVZ"}
     made = replace(man(), word=target, tags=(tags.get(target, "NN1"),) * 2)
     assert is_relative(word, made, load_tagger()) is related
+
+
+def test_words_that_wordnet_links_by_derivation_are_relatives_too(tmp_path):
+    """Synsets in WordNet's own form: `musician` is derived from `music`; a link of another kind is none."""
+    lines = {
+        "data.noun": "  a licence, indented\n"
+        "00000100 10 n 02 music 0 tune 0 002 + 00000200 n 0101 @ 00000200 n 0000 | x\n"
+        "00000200 18 n 01 Musician 0 001 + 00000100 n 0101 | y\n",
+        "data.verb": "", "data.adj": "00000300 00 a 01 tuneful(a) 0 001 + 00000100 n 0102 | z\n", "data.adv": "",
+    }  # fmt: skip
+    for name, text in lines.items():
+        (tmp_path / name).write_text(text)
+    assert load_derivations(str(tmp_path)) == {
+        "music": {"musician"}, "musician": {"music"}, "tune": {"tuneful"}, "tuneful": {"tune"},
+    }  # fmt: skip
+    musicians = replace(man(), word="musicians", tags=("NN2", "NN2"))
+    assert is_relative("music", musicians, load_tagger(), load_derivations(str(tmp_path)))
+    assert "musician" in {candidate.word for candidate in toy(wordnet=str(tmp_path)).candidates}
+    (tmp_path / "data.adv").write_text("not a synset\n")
+    load_derivations.cache_clear()
+    with pytest.raises(DataError, match=r"data.adv, line 1: no synset"):
+        toy(wordnet=str(tmp_path))
+    with pytest.raises(DataError, match=r"no data.noun there"):
+        toy(wordnet=str(tmp_path / "nowhere"))
+
+
+def test_a_suggestion_as_probable_as_the_word_is_kept_where_asked():
+    kept = [{c.word for c, _ in toy(as_probable=ties).kept("default")} for ties in (False, True)]
+    assert kept[1] - kept[0] == {"person"}
 
 
 def test_the_fine_tag_tells_number():

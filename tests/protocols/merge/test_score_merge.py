@@ -9,12 +9,14 @@ import numpy as np
 import pytest
 from merge_planted import LABELS, Planted, truth
 from rich.console import Console
+from scipy.stats import norm
 
-from shoal import audit
+from shoal import audit, load_model
 from shoal.comparing.judge import judge
 from shoal.comparing.pairs import compare
 from shoal.comparing.rules import Rule
-from shoal.errors import DataError, PlanError
+from shoal.errors import DataError, ModelError, PlanError
+from shoal.measures import quantity
 from shoal.protocols import merge
 from shoal.protocols.base import Built
 from shoal.protocols.merge import Settings, build
@@ -22,6 +24,8 @@ from shoal.protocols.merge.score import named, score
 from shoal.records import Answers, Case, Example, Measures, Result
 from shoal.show.csv_tables import tables_of
 from shoal.show.terminal import print_sections
+from shoal.stats.patterns import Split, split_difference
+from shoal.views import Curves
 
 HEADLINE = ("0.5", "0.9", "0.95", "1")
 
@@ -140,6 +144,22 @@ def test_a_model_that_stumbles_over_one_replacement_loses_whole_patterns_and_few
     assert value(measures, "seed accuracy") == 1.0
 
 
+def test_a_model_that_reads_the_hypothesis_alone_is_a_baseline(small):
+    blind, seeing = load_model("tiny:nli?reads=last"), load_model("tiny:nli")
+    pair, alone = ("A man eats.", "Nobody eats."), ("Nobody eats.",)
+    given = blind.classify([pair, ("Snow falls.", "Nobody eats.")], None)
+    assert given.probabilities.tolist() == seeing.classify([alone, alone], None).probabilities.tolist()
+    assert blind.fingerprint() != seeing.fingerprint() and "reads=last" in repr(blind)
+    settings = {**small, "limit": 6}
+    by_name = {
+        name: value(audit("merge", f"tiny:nli{name}", **settings).measures, "sample accuracy")
+        for name in ("", "?reads=last")
+    }
+    assert by_name[""] > 0.9 > by_name["?reads=last"]  # type: ignore[operator]
+    with pytest.raises(ModelError, match=r"reads is 'lst'.*\n.*\n.*last"):
+        load_model("tiny:nli?reads=lst")
+
+
 def _other(label: str) -> str:
     return LABELS[(LABELS.index(label) + 1) % 3]
 
@@ -193,6 +213,23 @@ def test_groups_of_the_users_own_count_every_member(tmp_path):
     assert value(result.measures, "pattern accuracy", threshold="1") == 0.5
     assert result.job["about"]["dropped"] == {"alone in its group": 1}
     assert [outcome.passed for outcome in result.outcomes] == [False, True]
+
+
+def test_groups_on_one_premise_stand_and_fall_together(tmp_path):
+    """Forty groups on two premises say little more than two: the interval is over premises."""
+    rows = [
+        f"{premise}-{n}\tPremise {premise} .\tHypothesis {n} {member} .\tneutral"
+        for premise in (1, 2)
+        for n in range(20)
+        for member in (1, 2)
+    ]
+    (tmp_path / "groups.tsv").write_text("group\tpremise\thypothesis\tlabel\n" + "\n".join(rows) + "\n")
+    model = Planted(lambda e: "neutral" if "1 ." in e[0] else "entailment")
+    names = "entailment,neutral"
+    result = audit("merge", model, data=str(tmp_path / "groups.tsv"), group="group", label_names=names)
+    row = named(result.measures, "pattern accuracy", {"threshold": "1"})
+    assert row is not None and row.interval is not None and row.value == 0.5
+    assert row.interval_method == "wilson over premises" and row.interval[1] - row.interval[0] > 0.8
 
 
 def test_a_paraphrase_column_makes_groups_of_two(tmp_path):
@@ -262,6 +299,10 @@ def test_two_models_are_compared_problem_by_problem(built):
     print_sections(sections, console)
     shown = console.file.getvalue()  # type: ignore[attr-defined]
     assert "worse" in shown and "differences on the same problems" in shown
+    adjusted = [row for row in compared.measures if row.name == "adjusted p value"]
+    assert adjusted and all(quantity(row).unit == "p" for row in adjusted)
+    (line,) = [line for line in shown.splitlines() if "sample accuracy" in line and "points" not in line]
+    assert line.rstrip().endswith("<.001")
     assert {"models", "differences", "points"} <= set(tables_of(sections))
 
 
@@ -275,6 +316,73 @@ def test_what_is_shown_of_one_model(built):
     for words in ("merge of some model", "together with 90 % of their variants", "solved", "noun", "originals",
                   "if independent", "what is left after each step", "originals right, variants wrong"):  # fmt: skip
         assert words in shown, words
+
+
+def test_what_a_split_does_is_shown_beside_the_others_with_its_difference(small):
+    """A model that is right but for scrambled replacements; another that is right but for verbs."""
+    built = build(Settings(**{**small, "limit": 10}, filters=("default", "scrambled")))
+    rows = [
+        (example, made)
+        for case in built.cases
+        for example, made in zip(case.examples[1:], case.meta.get("made", ()), strict=False)
+    ]
+    mixed = {example for example, made in rows if "scrambled from" in made}
+    verbs = {example for example, made in rows if made["word class"] == "verb"}
+    result = result_of(built, lambda e: _other(truth(e)) if e in mixed else truth(e), "some model")
+    row = named(
+        result.measures,
+        "difference between splits",
+        {"filter": "scrambled", "against": "default", "threshold": "1"},
+    )
+    assert row is not None and row.interval is not None and row.facts["of"] == "pattern accuracy"
+    assert row.value == -1.0 and row.interval[1] < -0.5
+    other = scored(built, lambda e: _other(truth(e)) if e in verbs else truth(e))
+    assert value(other, "difference between splits", word_class="noun", against="verb") == 1.0
+    assert value(other, "within-problem effect", factor="verb", against="noun") == pytest.approx(-1.0)
+    console = Console(width=110, file=io.StringIO())
+    print_sections(merge.view(result.settings, [result], (), result.findings), console)
+    shown = console.file.getvalue()  # type: ignore[attr-defined]
+    assert "10 problems with" in shown and "under 2 filters" in shown
+    assert "scrambled  default filter" in shown and "noun, scrambled" not in shown
+    assert "noun, scrambled" in tables_of(merge.view(result.settings, [result], (), []))["accuracy"]
+    titles = [block.title for section in merge.view(result.settings, [result], (), []) for block in section.blocks
+              if isinstance(block, Curves)]  # fmt: skip
+    assert titles[1:] == ["problems solved, by word class", "problems solved, by filter"]
+
+
+def test_differences_of_splits_hold_their_level():
+    """Two classes of words on 40 premises, one of them on half of these; problems of a premise go together."""
+    rng, hits, times = np.random.default_rng(6), 0, 400
+    for _ in range(times):
+        luck = rng.normal(size=40)
+        solved = [norm.cdf(0.7 * luck + 0.7 * rng.normal(size=40)) < share for share in (0.8, 0.6)]
+        few = rng.permutation(40)[:20]
+        first = Split(solved[0], np.ones(40), np.arange(40))
+        _, (low, high) = split_difference(first, Split(solved[1][few], np.ones(20), few))
+        hits += low <= 0.2 <= high
+    assert 0.92 <= hits / times <= 0.99, hits / times
+
+
+def test_problems_and_labels_by_class_are_those_of_the_first_table(built):
+    rows = Measures(built.measures)
+    drawn = {name: [case for case in built.cases if name in _classes(case)] for name in ("noun", "verb")}
+    for name, cases in drawn.items():
+        assert value(rows, "problems", word_class=name) == len(cases)
+        assert value(rows, "variants", word_class=name, step="in a draw") == 8 * len(cases)
+        labels = [case.groups["label"] for case in cases]
+        shares = {
+            label: value(rows, "problems", word_class=name, label=label) for label in built.labels or ()
+        }
+        assert shares == {label: labels.count(label) for label in built.labels or ()}
+    assert value(rows, "variants", step="in a draw") == sum(8 * len(_classes(case)) for case in built.cases)
+
+
+def _classes(case: Case) -> set[str]:
+    return {
+        made["groups"]["word class"]
+        for made in case.meta.get("patterns", ())
+        if "word class" in made["groups"]
+    }
 
 
 def test_models_are_compared_under_the_first_filter_condition_whichever_it_is(small):
@@ -292,7 +400,9 @@ def test_models_are_compared_under_the_first_filter_condition_whichever_it_is(sm
 def test_a_gate_takes_a_threshold(built):
     result = result_of(built, truth, "good")
     (met,) = judge([Rule({"threshold": "0.9"}, at_least=0.7)], result)
-    assert met.status == "met" and met.measure.name == "pattern accuracy"
+    assert (
+        met.status == "met" and met.measure.name == "pattern accuracy" and met.name == "pattern accuracy, 0.9"
+    )
     (headline,) = judge([Rule(at_least=0.99)], result)
     assert headline.status == "failed" and headline.measure.groups == {"threshold": "0.9"}
 

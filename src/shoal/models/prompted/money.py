@@ -122,14 +122,15 @@ def read_spending(path: Path) -> dict[str, int]:
     total = {"input": 0, "output": 0, "requests": 0}
     if not path.exists():
         return total
-    for line in path.read_text().splitlines():
+    for line in path.read_text(errors="replace").splitlines():
         try:
             row: dict[str, Any] = json.loads(line)
-        except ValueError:
+            read, written = int(row["input"]), int(row["output"])
+        except (ValueError, TypeError, KeyError):
             continue
         total = {
-            "input": total["input"] + row["input"],
-            "output": total["output"] + row["output"],
+            "input": total["input"] + read,
+            "output": total["output"] + written,
             "requests": total["requests"] + 1,
         }
     return total

@@ -23,6 +23,7 @@ from ...stats.resampling import (
     cluster_table,
     macro_mean,
     rate,
+    sharing,
 )
 from ..base import Built, Scored
 from .iid import IID, OOD, is_beside, is_iid
@@ -70,7 +71,11 @@ def score(settings: Settings, built: Built, answers: Mapping[str, Answers]) -> S
     chosen = {name: built.about[name] for name in CHOSEN if name in built.about}
     about = about_answers(settings, asked, given)
     measures = measure(asked, outcomes, about, chosen, beside_iid=bool(iid))
-    measures += [*example_rates(asked, judged, outcomes), *([iid_score(iid)] if iid else [])]
+    measures += [
+        *example_rates(asked, judged, outcomes),
+        *unconditional_rates(settings, asked, given, outcomes),
+    ]
+    measures += [iid_score(iid)] if iid else []
     measures += [iid_f1(iid)] if iid and given.texts else []
     measures += ood_scores(rows[count:], beside[count:])
     shown = with_neutral_band(given, asked, settings.resolved("band"))
@@ -599,6 +604,36 @@ def example_rates(
     return rows
 
 
+def unconditional_rates(
+    settings: Settings, cases: Sequence[Case], answers: Answers, outcomes: Sequence[Outcome]
+) -> Iterator[Measure]:
+    """The share of cases with the label that a directional test expects, whether or not the test applies to them.
+
+    A model can raise its pass rate by making fewer cases apply; this it cannot raise so (`docs/method/beyond.md` 7.7).
+    """
+    shown, failed = (
+        with_neutral_band(answers, cases, settings.resolved("band")),
+        errors_of(verdicts_of(outcomes)),
+    )
+    sizes = np.fromiter((len(case.examples) for case in cases), np.int64, len(cases))
+    starts = np.cumsum(sizes) - sizes
+    for members in by_functionality(cases).values():
+        first = cases[members[0]]
+        expect = as_set(first, settings)
+        if first.meta.get("direction") != "label" or not expect.na_if:
+            continue
+        block = _block(shown, cases, members, starts[members], sizes[members], expect)
+        values = values_of(block, replace(expect, na_if=""), settings.resolved("slack"))
+        passed, _, _ = aggregate(values, block.starts, expect.aggregate)
+        known = passed[~failed[members]]
+        n, right, errors = len(known), int(known.sum()), int(failed[members].sum())
+        groups = dict(first.groups)
+        if n:
+            yield Measure(
+                "unconditional pass rate", right / n, n, groups, wilson(right, n), "wilson", errors=errors
+            )
+
+
 class _Tally:
     """One functionality's outcomes, counted."""
 
@@ -608,10 +643,14 @@ class _Tally:
         self.passes = int(np.nansum(hits))
         self.errors = errors
         self.na = len(cases) - self.n - self.errors
-        self.by_template = cluster_table(hits, _cluster_codes([case.cluster for case in cases]))
+        clusters = [case.cluster for case in cases]
+        self.by_template = cluster_table(hits, _cluster_codes(clusters))
         self.by_case = cluster_table(hits)
+        self.names = [case.cluster or f"case {case.id}" for case in cases] if any(clusters) else []
+        """The template of each case, where any has one; a case that names none is one by itself."""
+        self.hits = hits
         self.templates = int(self.by_template.counts[self.by_template.rows[:, -1] > 0].sum())
-        """With a case that applies; a case that names none is one by itself."""
+        """With a case that applies."""
 
     def measure(self) -> Measure:
         row = Measure(
@@ -674,11 +713,21 @@ def _mean_interval(known: Sequence[_Tally]) -> tuple[tuple[float, float] | None,
     The functionalities stay, their cases are new; their templates too, where there are enough. Nothing is drawn.
     """
     few = THESE_TEMPLATES in _reach(known)
-    interval = macro_wilson([tally.by_case if few else tally.by_template for tally in known])
+    shared = 1.0 if few else _shared(known)
+    tables = [tally.by_case if few else tally.by_template for tally in known]
+    interval = macro_wilson(tables, shared=shared)
     if np.isnan(interval[0]):
         return None, ""
     alone = "wilson" if few or known[0].templates >= known[0].n else "cluster wilson"
     return interval, alone if len(known) == 1 else "macro wilson"
+
+
+def _shared(known: Sequence[_Tally]) -> float:
+    """How many times more a mean varies because functionalities share templates."""
+    named = [tally for tally in known if tally.names]
+    return (
+        sharing([tally.names for tally in named], [tally.hits for tally in named]) if len(named) > 1 else 1.0
+    )
 
 
 def _reach(known: Sequence[_Tally]) -> dict[str, int]:
@@ -686,5 +735,15 @@ def _reach(known: Sequence[_Tally]) -> dict[str, int]:
     templates, n = sum(tally.templates for tally in known), sum(tally.n for tally in known)
     if templates == n:
         return {}
+    if len(known) > 1:  # one that several functionalities have is one
+        alone = sum(tally.n for tally in known if not tally.names)
+        templates = alone + len(
+            {
+                name
+                for tally in known
+                for name, hit in zip(tally.names, tally.hits.tolist(), strict=False)
+                if not np.isnan(hit)
+            }
+        )
     only = {THESE_TEMPLATES: templates} if templates < ENOUGH_TEMPLATES else {}
     return {"templates": templates, "cases": n, **only}

@@ -226,7 +226,7 @@ def blocks(measures: Measures) -> list[Block]:
 def _table(diagnostic: str, rows: Sequence[Measure], measures: Measures) -> Table:
     first, second = rows[0].facts["means"]
     paired = rows[0].facts["paired"]
-    titles = (first, second, "difference", "95 % interval", "adj. p")
+    titles = (first, second, _direction(rows[0]), "95 % interval", "adj. p")
     heading = f"{diagnostic} {'before and after' if paired else 'between recipes'}"
     columns = [Column(heading, "left"), *map(Column, titles)]
     lines = []
@@ -244,14 +244,21 @@ def _table(diagnostic: str, rows: Sequence[Measure], measures: Measures) -> Tabl
         if paired
         else f"{counts[0]} and {counts[1]} checkpoints"
     )
+    beside = " beside items" if any(row.groups["of"] in COLUMNS for row in rows) else ""
     legend = [
-        f"{over}; p by Student's t over {'pairs' if paired else 'checkpoints'} beside items, Holm over the table"
+        f"{over}; p by Student's t over {'pairs' if paired else 'checkpoints'}{beside}, Holm over the table"
     ]
     if paired and counts[0] == 1:
         legend = [
             "1 pair of checkpoints: for new items, and for no other checkpoint; p by Holm over the table"
         ]
     return Table(columns, lines, legend=legend)
+
+
+def _direction(row: Measure) -> str:
+    """What is taken from what."""
+    first, second = row.facts["means"]
+    return f"{second} − {first}" if row.facts["paired"] else f"{first} − {second}"
 
 
 def _title(row: Measure) -> str:
@@ -267,7 +274,8 @@ def file(measures: Measures) -> list[Line]:
         {
             "test": row.groups.get("test", row.groups["diagnostic"]), "task": row.groups.get("task", ""),
             "category": row.groups.get("category", ""), "representation": row.groups.get("representation", ""),
-            "recipes": row.groups["recipe"], "score": row.groups["of"], "difference": Number(row),
+            "recipes": row.groups["recipe"], "score": row.groups["of"], "less": _direction(row),
+            "difference": Number(row),
             "adjusted_p": Number(next(iter(measures.where("adjusted p value", **row.groups)), None)),
         }
         for row in measures

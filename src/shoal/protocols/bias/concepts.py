@@ -6,9 +6,9 @@ import numpy as np
 
 from ...records import Measure
 from ...stats.intervals import mean_t_interval
-from ...stats.reliability import disattenuated_correlation
+from ...stats.reliability import correlation
 from .build import module_of
-from .family import Family, measure, several, sound
+from .family import Family, several, sound
 
 SCORE = "stereotype score"
 
@@ -56,6 +56,9 @@ def _compared(
         "t over checkpoints" if interval else "", note=f"{words}; {several(len(pairs))}", facts={"means": means},
     )  # fmt: skip
     if len(pairs) > 2:
-        together = disattenuated_correlation(pairs[:, 0], pairs[:, 1], 1.0, 1.0)
-        note = f"over {several(len(pairs))}: do the two rise and fall together"
-        yield measure("correlation between diagnostics", together, len(pairs), groups, note)
+        together, ends = correlation(pairs[:, 0], pairs[:, 1])
+        yield Measure(
+            "correlation between diagnostics", None if np.isnan(together) else together, len(pairs), groups,
+            sound(ends), "Fisher" if sound(ends) else "",
+            note=f"over {several(len(pairs))}: do the two rise and fall together",
+        )  # fmt: skip

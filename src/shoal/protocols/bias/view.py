@@ -16,6 +16,12 @@ from .family import Family, Line, families, is_downstream, moment, several
 from .notes import phrases_of
 from .settings import Settings
 
+APART = (
+    "difference between diagnostics",
+    "correlation between diagnostics",
+    "agreement of representations",
+)
+"""What two ways of asking the same checkpoints say differently."""
 NOTES = 6
 """How many notes stand below a table."""
 
@@ -104,7 +110,7 @@ def _between(measures: Sequence[Measure]) -> list[Section]:
     rows = Measures(measures)
     blocks: list[Block] = [*between.blocks(rows)]
     blocks += downstream.blocks(rows)
-    apart = [*rows.where("difference between diagnostics"), *rows.where("agreement of representations")]
+    apart = [row for name in APART for row in rows.where(name)]
     if apart:
         titles = ("between diagnostics", "", "", "")
         columns = [Column(title, "right" if place == 2 else "left") for place, title in enumerate(titles)]
@@ -114,10 +120,10 @@ def _between(measures: Sequence[Measure]) -> list[Section]:
 
 def _row_between(row: Measure) -> Row:
     means = ", ".join(f"{name} {shown(mean, SHARE)}" for name, mean in row.facts.get("means", {}).items())
-    counted = several(row.n) if means else f"{row.n:,} tests and checkpoints"
-    words = "; ".join(filter(None, [means, counted]))
-    about = row.groups["category"] if means else row.groups["representation"]
-    return Row([row.name, about, Number(row), Words(words, "quiet")])
+    counted = several(row.n) if "category" in row.groups else f"{row.n:,} tests and checkpoints"
+    words = "; ".join(filter(None, [row.groups["recipe"], means, counted]))
+    about = row.groups["category"] if "category" in row.groups else row.groups["representation"]
+    return Row([row.name, about, Number(row, part="value and interval"), Words(words, "quiet")])
 
 
 # For computing

@@ -10,6 +10,7 @@ from itertools import product
 from ...claims import ALPHA
 from ...errors import some
 from ...measures import shown_interval
+from ...models import parse_spec
 from ...records import Finding, Measure, Measures, Result
 from ...views import (
     Block,
@@ -65,7 +66,7 @@ def sections(
     settings: Settings, results: Sequence[Result], measures: Sequence[Measure], findings: Sequence[Finding]
 ) -> list[Section]:
     """Each result by itself, or what several say together; every cell of all for those who want everything."""
-    shown = [_together(measures, findings)] if measures else [_alone(result) for result in results]
+    shown = [_together(results, measures, findings)] if measures else [_alone(result) for result in results]
     return [*shown, *([_cells(results)] if results else [])]
 
 
@@ -104,13 +105,26 @@ def _heading(result: Result, setup: Groups) -> list[str]:
         f"{settings['data']}: of each class K = {settings['per_label'][0]:,} texts trained on, "
         f"{tested.n + tested.errors:,} tested",
         f"{reveal} items with the third word revealed" if reveal else "",
-        "a linear head" if settings["head"] == "linear" else "",
+        _head(result),
         f"batch {batch_of(result.settings, str(result.job['model']))}" if settings.get("batch_of") else "",
         f"seed {settings['seed']}",
         f"epoch {chosen.value:.0f} of {settings['epochs']}: {chosen.facts['chosen as']}"
         if chosen.value
         else "",
     ]
+
+
+def _head(result: Result) -> str:
+    """Which head was trained, where one was."""
+    settings = result.job["settings"]
+    scheme = parse_spec(str(result.job["model"])).scheme
+    if settings.get("trained") or settings["control"][0] == "majority" or scheme == "predictions":
+        return ""
+    return (
+        "a linear head on the first state"
+        if settings.get("head") == "linear"
+        else "the architecture's own head"
+    )
 
 
 def _sentence(finding: Finding, before: str = "") -> list[Words]:
@@ -195,7 +209,7 @@ def _notes(measures: Measures, setup: Groups) -> list[str]:
 # Several jobs
 
 
-def _together(measures: Sequence[Measure], findings: Sequence[Finding]) -> Section:
+def _together(results: Sequence[Result], measures: Sequence[Measure], findings: Sequence[Finding]) -> Section:
     """A line per setup, over its seeds; models against each other; the epochs of each."""
     setups = _by_setup(measures)
     probes = [dict(setup) for setup in setups if dict(setup)["control"] == "none"][:SHOWN_SETUPS]
@@ -210,7 +224,8 @@ def _together(measures: Sequence[Measure], findings: Sequence[Finding]) -> Secti
     blocks += _sizes(setups)
     for setup in probes:
         blocks += _epochs(setups[tuple(setup.items())], setup, title=_in_words(setup))
-    return Section(blocks=blocks, notes=_how_far(measures))
+    heads = dict.fromkeys(filter(None, map(_head, results)))
+    return Section(blocks=blocks, notes=[*_how_far(measures), *(f"trained: {head}" for head in heads)])
 
 
 def _grid(setups: Mapping[Names, Measures], probes: Sequence[Groups]) -> HeatMap:

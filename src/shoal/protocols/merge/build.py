@@ -59,12 +59,13 @@ def _built_of_groups(settings: Settings) -> Built:
 
 def _group_case(group: Group) -> Case:
     positions = list(range(1, len(group.problems)))
+    original = group.problems[0]
     return Case(
         f"group/{group.id}",
         tuple(problem.texts for problem in group.problems),
         tuple(problem.label for problem in group.problems),
-        {"label": group.problems[0].label, "variants": "some"},
-        f"group {group.id}",
+        {"label": original.label, "variants": "some"},
+        original.cluster if original.texts[1:] else f"group {group.id}",
         {"patterns": [{"groups": {}, "draws": [positions]}]},
     )
 
@@ -146,8 +147,11 @@ class Funnel:
         self.left_out: Counter[str] = Counter()
         self.shared = self.suggested = self.varied = 0
         self.steps: dict[str, Counter[str]] = {name: Counter() for name in ("", *settings.word_classes)}
-        self.units: dict[str, Counter[str]] = {name: Counter() for name in settings.word_classes}
-        self.asked = 0
+        self.units: dict[str, Counter[str]] = {name: Counter() for name in ("", *settings.word_classes)}
+        """Problems with variants by label, over all and by class of words."""
+        self.left: Counter[str] = Counter()
+        """Suggestions behind the last filter of these problems and classes."""
+        self.drawn = self.asked = 0
         self.most = (0, "")
 
     def add(self, problem: Problem, found: Found) -> None:
@@ -160,12 +164,16 @@ class Funnel:
             self.most = max(self.most, (counts[STEPS[-1]], word))
             for name in ("", word_class):
                 self.steps[name].update(counts)
-        for drawn in found.drawn:
-            self.asked += len(drawn["texts"])
-            if drawn["condition"] == found.drawn[0]["condition"]:
-                for pattern in drawn["patterns"]:
-                    if "word class" in pattern["groups"]:
-                        self.units[pattern["groups"]["word class"]][problem.label] += 1
+        self.asked += sum(len(drawn["texts"]) for drawn in found.drawn)
+        for drawn in found.drawn[:1]:
+            self.drawn += len(drawn["texts"])
+            classes = [
+                made["groups"]["word class"] for made in drawn["patterns"] if "word class" in made["groups"]
+            ]
+            for name in ("", *classes):
+                self.units[name][problem.label] += 1
+                these = [name] if name else classes
+                self.left[name] += sum(counts[STEPS[-1]] for _, each, counts in found.words if each in these)
 
     def measures(self) -> Iterator[Measure]:
         """The counts, each with the one before it as its n."""
@@ -178,17 +186,26 @@ class Funnel:
             f"with {self.settings.minimum} suggestions for a class": self.varied,
         }
         yield from _counts("problems", problems, {})
+        several = {"drawn under the first filter": self.drawn} if len(self.settings.filters) > 1 else {}
         kept = {step: self.steps[""][step] for step in STEPS}
-        yield from _counts("variants", {**kept, "drawn": self.asked}, {})
+        yield from _counts("variants", {**kept, **several, "drawn": self.asked}, {})
         for name in self.settings.word_classes:
-            yield from _counts(
-                "variants", {step: self.steps[name][step] for step in STEPS}, {"word class": name}
-            )
-            labels = self.units[name]
-            yield Measure("problems", float(labels.total()), self.varied, {"word class": name})
-            for label in self.read.labels:
-                groups = {"word class": name, "label": label}
-                yield Measure("problems", float(labels[label]), labels.total(), groups)
+            steps = {step: self.steps[name][step] for step in STEPS}
+            yield from _counts("variants", steps, {"word class": name})
+        for unit, labels in self.units.items():
+            yield from self._statistics({"word class": unit} if unit else {}, labels, self.left[unit])
+
+    def _statistics(self, groups: dict[str, str], labels: Counter[str], left: int) -> Iterator[Measure]:
+        """A line of the poster's Table 1: problems, suggestions for each, labels, variants in a draw."""
+        problems = labels.total()
+        if groups:
+            yield Measure("problems", float(problems), self.varied, groups)
+        units = problems if groups else sum(each.total() for name, each in self.units.items() if name)
+        in_a_draw = {**groups, "step": "in a draw"}
+        yield Measure("variants", float(units * self.settings.sample), problems, in_a_draw)
+        yield Measure("suggestions per problem", left / problems if problems else None, problems, groups)
+        for label in self.read.labels:
+            yield Measure("problems", float(labels[label]), problems, {**groups, "label": label})
 
     def nothing_left(self) -> DataError:
         """What to say where no problem has enough variants."""

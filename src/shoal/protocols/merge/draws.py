@@ -5,8 +5,9 @@ beside them, draws the same. Scrambled variants are those of the default conditi
 """
 
 import hashlib
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -84,7 +85,20 @@ def units_of(pool: Pool, condition: str, settings: Settings, tagger: Tagger) -> 
             texts = replace_word(pool.problem.texts, places, shown, articles=settings.fix_articles)
             variant = Variant(texts, word.target, candidate, source, shown)
             units.setdefault(word.target.word_class, []).append(variant)
-    return units
+    return {name: _of_large_sets(variants, settings) for name, variants in units.items()}
+
+
+def _of_large_sets(variants: Sequence[Variant], settings: Settings) -> list[Variant]:
+    """Without the words, or the suggesters, that have too few, where each is to have enough."""
+    if settings.minimum_of == "class":
+        return list(variants)
+    by_word = settings.minimum_of == "word"
+    sizes = Counter(name for each in variants for name in ([each.target.word] if by_word else each.source))
+    large = {name for name, size in sizes.items() if size >= settings.minimum}
+    if by_word:
+        return [each for each in variants if each.target.word in large]
+    left = (replace(each, source=tuple(name for name in each.source if name in large)) for each in variants)
+    return [each for each in left if each.source]
 
 
 def scrambled(word: str, rng: Generator, tagger: Tagger) -> str | None:

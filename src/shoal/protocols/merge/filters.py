@@ -15,6 +15,7 @@ from .settings import Settings
 from .suggest import Suggestion
 from .tagger import Tagger
 from .targets import COARSE, Target, replace_word
+from .wordnet import NONE, NONE_OF, Derivations, load_derivations
 
 STEPS = ("suggested", "another word", "no relative", "same class", "more probable")
 """What is counted, in order."""
@@ -83,34 +84,41 @@ def filtered(
         for suggestion in suggestions:
             by_word.setdefault(suggestion.word.casefold(), []).append(suggestion)
     result = Filtered(target, counts=dict.fromkeys(STEPS, 0))
+    derived = load_derivations(settings.wordnet) if settings.wordnet else NONE
     for word, suggestions in by_word.items():
         result.counts["suggested"] += 1
         if word == target.word or not word.isalpha():
             continue
         result.counts["another word"] += 1
-        if settings.relatives and is_relative(word, target, tagger):
+        if settings.relatives and is_relative(word, target, tagger, derived):
             continue
         result.counts["no relative"] += 1
         agrees = has_same_class(texts, target, word, settings, tagger)
-        likelier = tuple(s.model for s in suggestions if s.is_likelier(settings.probable_on))
+        likelier = tuple(
+            each.model
+            for each in suggestions
+            if each.is_likelier(settings.probable_on, or_as_likely=settings.as_probable)
+        )
         result.counts["same class"] += agrees
         result.counts["more probable"] += agrees and bool(likelier)
         result.candidates.append(Candidate(word, tuple(suggestions), agrees, likelier))
     return result
 
 
-def is_relative(word: str, target: Target, tagger: Tagger) -> bool:
-    """Whether two words share their lemma or, with a known ending or beginning, their stem."""
+def is_relative(word: str, target: Target, tagger: Tagger, derived: Derivations = NONE) -> bool:
+    """Whether two words share their lemma or, with a known ending or beginning, their stem; or one is derived."""
     tag = target.tags[0]
     lemmas = {tagger.lemma(target.word, tag), target.word}
-    if tagger.lemma(word, tag) in lemmas or _lemma_of_any_form(word, tag, tagger) & lemmas:
+    its_own = {tagger.lemma(word, tag), *_lemma_of_any_form(word, tag, tagger)}
+    if its_own & lemmas or any(derived.get(lemma, NONE_OF) & (its_own | {word}) for lemma in lemmas):
         return True
     shorter, longer = sorted((word, target.word), key=len)
     if len(shorter) < SHORTEST_STEM:
         return False
     if longer.startswith(shorter):
         ending = longer[len(shorter) :]
-        return ending in AFFIXES or (ending[:1] == shorter[-1:] and ending[1:] in AFFIXES)
+        if ending in AFFIXES or (ending[:1] == shorter[-1:] and ending[1:] in AFFIXES):
+            return True
     if longer.endswith(shorter):
         return longer[: -len(shorter)] in PREFIXES
     return shorter.endswith(("e", "y")) and _without_last(shorter, longer)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from ...errors import PlanError
 from ...files import digest
@@ -38,6 +38,8 @@ def _generates(settings: "Settings") -> bool:
 class Settings(Profiled):
     """What `[merge]` in a plan, or `--set` on the command line, may say."""
 
+    VERSION: ClassVar[int] = 2
+
     data: str = changes("cases", OURS, resolve=file_content("data"))
     """Labelled pairs or single texts: a table, or `example`, problems of our own."""
     text: tuple[str, ...] = changes("cases", ())
@@ -70,16 +72,22 @@ class Settings(Profiled):
     """Replace names too; they count as nouns."""
     relatives: bool = changes("cases", True, when=_generates)
     """Leave out suggestions with the same lemma or stem as the word."""
+    wordnet: str = changes("cases", "", when=_generates, resolve=file_content("wordnet"))
+    """The folder of WordNet's `data.noun` and so on: words that it links by derivation are relatives too."""
     same_form: bool = changes("cases", False, when=_generates)
     """The suggestion must agree in number or tense too, not in its class alone."""
     tag_alone: bool = changes("cases", False, when=_generates)
     """Tag a suggestion by itself, not in its sentence."""
     probable_on: Literal["every", "mean"] = changes("cases", "every", when=_generates)
     """More probable than the original word at every occurrence, or on average."""
+    as_probable: bool = changes("cases", False, when=_generates)
+    """Keep suggestions that are exactly as probable as the original word, too."""
     filters: tuple[Filter, ...] = changes("cases", ("default",), when=_generates)
     """Filter conditions: default; POS or probability alone; none of the two; or scrambled letters of the default's."""
     minimum: Annotated[int, Within(1)] = changes("cases", 20, when=_generates)
     """A problem's class of words needs so many suggestions; fewer are never padded."""
+    minimum_of: Literal["class", "word", "model"] = changes("cases", "class", when=_generates)
+    """What needs so many: all suggestions of a class together; those for each word; or those of each suggester."""
     sample: Annotated[int, Within(1)] = changes("cases", 20, when=_generates)
     """Variants of each problem and class of words in one draw."""
     draws: Annotated[int, Within(0)] = changes("cases", 10, when=_generates)

@@ -5,6 +5,7 @@ word itself. A suggestion for a word is one that is among the likeliest at every
 """
 
 import math
+import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -43,17 +44,20 @@ class Suggestion:
         known = [math.log(max(chance, SMALLEST)) for chance in self.probabilities if chance is not None]
         return math.fsum(known) / len(known)
 
-    def is_likelier(self, where: str) -> bool:
+    def is_likelier(self, where: str, *, or_as_likely: bool = False) -> bool:
         """Whether the model finds it more probable than the original word: at every occurrence, or on average."""
+        above = operator.ge if or_as_likely else operator.gt
         known = [
             (chance, original)
             for chance, original in zip(self.probabilities, self.of_word, strict=True)
             if chance is not None
         ]
         if where == "every":
-            return all(chance > original for chance, original in known)
+            return all(above(chance, original) for chance, original in known)
         chances, originals = zip(*known, strict=True)
-        return math.fsum(math.log(max(p, SMALLEST)) for p in chances) > math.fsum(map(math.log, originals))
+        return bool(
+            above(math.fsum(math.log(max(p, SMALLEST)) for p in chances), math.fsum(map(math.log, originals)))
+        )
 
 
 def load_suggesters(specs: Sequence[str]) -> dict[str, WordFiller]:

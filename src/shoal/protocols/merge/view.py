@@ -22,8 +22,9 @@ from ...views import (
     Tone,
     Words,
 )
-from .score import GRID, RIGHT, named
+from .score import RIGHT, named
 from .settings import HEADLINE, Settings
+from .sheet import GRID
 
 SHOWN_PROBLEMS, SHOWN_VARIANTS = 3, 5
 """How many problems are shown with variants that fail, and how many of these."""
@@ -37,11 +38,15 @@ def view(
     """Each result by itself, or models side by side; every point of every curve for those who want everything."""
     if measures:
         return [_together(settings, Measures(measures), findings), *([_points(results)] if results else [])]
-    alone = [section for result in results for section in (_alone(result), *_by_group(result.measures))]
+    alone = [section for result in results for section in _of_one(result)]
     return [*alone, *([_points(results)] if results else [])]
 
 
 # One job
+
+
+def _of_one(result: Result) -> list[Section]:
+    return [_alone(result), *_by_group(result.settings, result.measures)]
 
 
 def _alone(result: Result) -> Section:
@@ -49,8 +54,9 @@ def _alone(result: Result) -> Section:
     checks = [check for check in result.job.get("checks", ()) if check["ok"] is False]
     blocks: list[Block] = [Text([Words(finding.text)]) for finding in result.findings]
     blocks.append(_accuracies(settings, measures))
-    blocks += _curves(measures)
-    blocks += [*_audit(measures), *_funnel(measures), *_problems(result)]
+    blocks += [*_at_thresholds(settings, measures), *_beside_originals(measures), *_curves(measures)]
+    blocks += [*_contrasts(settings, measures), *_factors(measures), *_audit(measures)]
+    blocks += [*_funnel(measures), *_statistics(measures), *_problems(result)]
     return Section(
         title=[Words("merge of ", "quiet"), Words(str(result.job["model"]), "strong")],
         text=Words(_heading(settings, result), "quiet"),
@@ -63,7 +69,11 @@ def _alone(result: Result) -> Section:
 def _heading(settings: Settings, result: Result) -> str:
     varied = [case for case in result.cases if len(case.examples) > 1]
     variants = sum(len(case.examples) - 1 for case in varied)
-    words = f"{result.job['about']['data']}: {len(varied):,} problems with {variants:,} variants"
+    filters = {case.groups.get("filter") for case in varied}
+    words = (
+        f"{result.job['about']['data']}: {len(varied) // len(filters):,} problems with {variants:,} variants"
+    )
+    words += f" under {len(filters)} filters" if len(filters) > 1 else ""
     if not settings.generates:
         return words
     suggesters = ", ".join(result.job["about"].get("suggesters", ()))
@@ -84,21 +94,30 @@ def _rows_of(measures: Measures) -> list[dict[str, str]]:
     return [dict(row.groups) for row in measures.where("sample accuracy") if "model" not in row.groups]
 
 
-def _accuracies(settings: Settings, measures: Measures) -> Table:
+def _is_crossed(groups: Mapping[str, str], base: Mapping[str, str]) -> bool:
+    """Whether these are a class or source under a filter that is not the first."""
+    beside = groups.keys() - {"filter", "model"}
+    return bool(beside) and groups.get("filter") != base.get("filter")
+
+
+def _accuracies(settings: Settings, measures: Measures, *, crossed: bool = False) -> Table:
     """A line per condition: seeds, samples, patterns at the thresholds, and what variants would give by themselves."""
     thresholds = _thresholds(settings)
     columns = [
-        Column("", "left"), Column("problems"), Column("variants\nright"), Column("95 % interval"),
+        Column("", "left"), Column("problems"), Column("variants\nright"), Column("95 %\ninterval"),
         *(Column(f"solved\nat {_share(threshold)}") for threshold in thresholds),
         Column(f"if indep.,\nat {_share(thresholds[-1])}", spare=True), Column("correlation", spare=True),
     ]  # fmt: skip
+    conditions = _rows_of(measures)
+    base = next(iter(conditions), {})
+    shown = [groups for groups in conditions if crossed or not _is_crossed(groups, base)]
     rows = []
-    for groups in _rows_of(measures):
+    for groups in shown:
         sample = named(measures, "sample accuracy", groups)
         last = {**groups, "threshold": thresholds[-1]}
         rows.append(
             Row([
-                _in_words(groups) or "all", Number(sample, part="n"), Number(sample), Number(sample, part="interval"),
+                _in_words(groups, base), Number(sample, part="n"), Number(sample), Number(sample, part="interval"),
                 *(Number(_at(measures, groups, threshold), "strong") for threshold in thresholds),
                 Number(named(measures, "independence reference", last), "quiet"),
                 Number(named(measures, "intra-problem correlation", groups), "quiet"),
@@ -111,7 +130,68 @@ def _accuracies(settings: Settings, measures: Measures) -> Table:
         f"solved at {_share(t)}: {_share(t)} of a problem's variants are right" for t in thresholds[1:2]
     ]
     legend.append("if indep.: what would be solved if variants failed independently of one another")
-    return Table(columns, [_padded(row, len(columns)) for row in rows], name="accuracy", legend=legend)
+    if "filter" in base:
+        legend.append(f"classes and sources: under the filter {base['filter']}")
+    # Where there are more rows than these, another table holds all of them.
+    name = "accuracy" if crossed or len(shown) == len(conditions) else ""
+    return Table(columns, [_padded(row, len(columns)) for row in rows], name=name, legend=legend)
+
+
+def _at_thresholds(settings: Settings, measures: Measures) -> Iterator[Table]:
+    """Over all classes, each threshold with its interval, and what it is read beside."""
+    base = next(iter(_rows_of(measures)), {})
+    columns = [
+        Column("must be\nright"), Column("solved"), Column("95 %\ninterval"), Column("originals\nright"),
+        Column("if\nindependent"), Column("beta-\nbinomial"), Column("SD over\ndraws"),
+    ]  # fmt: skip
+    rows = []
+    for threshold in _thresholds(settings):
+        at = {**base, "threshold": threshold}
+        solved = named(measures, "pattern accuracy", at)
+        if solved is not None:
+            rows.append(
+                Row([
+                    _share(threshold), Number(solved, "strong"), Number(solved, part="interval"),
+                    Number(named(measures, "pattern accuracy", {**base, "seed": "right", "threshold": threshold})),
+                    Number(named(measures, "independence reference", at), "quiet"),
+                    Number(named(measures, "beta-binomial reference", at), "quiet"),
+                    Number(_spread(solved), "quiet"),
+                ])
+            )  # fmt: skip
+    legend = [
+        "originals right: the same, of problems whose original is answered right",
+        "beta-binomial: what the accuracy of variants and their correlation within problems would give",
+    ]
+    if rows:
+        yield Table(
+            columns, rows, name="thresholds", title="problems solved, over all classes", legend=legend
+        )
+
+
+def _spread(row: Measure) -> Measure | None:
+    if "sd over draws" not in row.facts:
+        return None
+    return Measure("sd over draws", float(row.facts["sd over draws"]), row.n)
+
+
+BESIDE = {
+    "drop from seeds": ("originals better than variants by, in points", ""),
+    "parity threshold": ("highest share of variants at which patterns do as well as originals", "none"),
+    "intra-problem correlation": ("correlation of variants within problems", "cannot be told"),
+}
+"""Measures in words, and what is said where there is no value."""
+
+
+def _beside_originals(measures: Measures) -> Iterator[Table]:
+    """What happens from originals to variants, in three numbers."""
+    base = next(iter(_rows_of(measures)), {})
+    rows = [
+        Row([words, Number(row, instead=instead), Number(row, part="interval")])
+        for name, (words, instead) in BESIDE.items()
+        if (row := named(measures, name, base)) is not None
+    ]
+    if rows:
+        yield Table([Column("", "left"), Column(""), Column("95 % interval")], rows, name="originals")
 
 
 def _padded(row: Row, width: int) -> Row:
@@ -122,8 +202,18 @@ def _share(threshold: str) -> str:
     return f"{100 * float(threshold):g} %"
 
 
-def _in_words(groups: Mapping[str, str]) -> str:
-    return ", ".join(f"{value}" for key, value in groups.items() if key != "model")
+FILTERS = {
+    "default": "default filter", "pos": "same class only", "probability": "more probable only",
+    "none": "no filter", "scrambled": "scrambled",
+}  # fmt: skip
+
+
+def _in_words(groups: Mapping[str, str], base: Mapping[str, str]) -> str:
+    """A condition by what it has beside the first filter: "all", "noun", "no filter", "noun, no filter"."""
+    words = [value for key, value in groups.items() if key not in ("model", "filter", "threshold")]
+    if groups.get("filter") != base.get("filter"):
+        words.append(FILTERS.get(groups["filter"], groups["filter"]))
+    return ", ".join(words) or "all"
 
 
 def _curves(measures: Measures) -> list[Curves]:
@@ -138,19 +228,23 @@ def _curves(measures: Measures) -> list[Curves]:
     return [curve for curve in curves if all(line.points for line in curve.lines)]
 
 
-def _by_group(measures: Measures) -> Iterator[Section]:
-    """The curves by class, by source and by filter condition, for those who want everything."""
-    curves = []
+def _by_group(settings: Settings, measures: Measures) -> Iterator[Section]:
+    """The curves by class, by source and by filter condition, and every row, for those who want everything."""
+    conditions = _rows_of(measures)
+    base = next(iter(conditions), {})
+    blocks: list[Block] = []
     for key in BY:
-        groups = [groups for groups in _rows_of(measures) if set(groups) == {key}]
+        groups = [each for each in conditions if key in each and {**base, key: each[key]} == each]
         if len(groups) > 1:
             lines = [
                 _line(each[key], measures, "pattern accuracy", each, TONES[number % len(TONES)])
                 for number, each in enumerate(groups)
             ]
-            curves.append(Curves("threshold", lines, title=f"problems solved, by {key}"))
-    if curves:
-        yield Section(blocks=curves, detail="full")
+            blocks.append(Curves("threshold", lines, title=f"problems solved, by {key}"))
+    if any(_is_crossed(groups, base) for groups in conditions):
+        blocks.append(_accuracies(settings, measures, crossed=True))
+    if blocks:
+        yield Section(blocks=blocks, detail="full")
 
 
 def _line(name: str, measures: Measures, measure: str, groups: Mapping[str, str], tone: Tone) -> Line:
@@ -160,6 +254,42 @@ def _line(name: str, measures: Measures, measure: str, groups: Mapping[str, str]
         if row is not None:
             points.append((threshold, row))
     return Line(name, points, tone)
+
+
+def _contrasts(settings: Settings, measures: Measures) -> Iterator[Table]:
+    """Classes, sources and filters against each other: all variants, and patterns at the threshold that counts."""
+    at, rows = f"{settings.threshold:g}", []
+    for sample in measures.where("difference between splits"):
+        if "threshold" not in sample.groups:
+            (key,) = sample.groups.keys() - {"against"}
+            names = [FILTERS.get(name, name) for name in (sample.groups[key], sample.groups["against"])]
+            solved = named(measures, "difference between splits", {**sample.groups, "threshold": at})
+            numbers = [Number(row, part="value and interval") for row in (sample, solved)]
+            rows.append(Row([key, *names, *numbers]))
+    if rows:
+        columns = [Column("", "left", once=True), Column("", "left"), Column("against", "left")]
+        columns += [Column("variants right"), Column(f"solved at {_share(at)}")]
+        legend = ["in points; each interval by itself, not adjusted for their number"]
+        yield Table(columns, rows, name="splits", title="splits against each other", legend=legend)
+
+
+def _factors(measures: Measures) -> Iterator[Table]:
+    """What goes with a variant being right, each factor with the others held fast."""
+    rows = [
+        Row([
+            row.groups["factor"], row.groups.get("against", ""), Number(row), Number(row, part="interval"),
+            Number(row, part="n"),
+        ])
+        for row in measures.where("within-problem effect")
+    ]  # fmt: skip
+    if rows:
+        columns = [Column("", "left"), Column("against", "left"), Column("right more\noften by")]
+        columns += [Column("95 %\ninterval"), Column("problems in\nwhich it varies")]
+        legend = [
+            "in points, on average over variants; twice as probable: the replacement, to who suggests it"
+        ]
+        title = "variants of one and the same problem, the other factors held fast"
+        yield Table(columns, rows, name="factors", title=title, legend=legend)
 
 
 def _audit(measures: Measures) -> Iterator[Table]:
@@ -181,7 +311,8 @@ def _audit(measures: Measures) -> Iterator[Table]:
 
 def _funnel(measures: Measures) -> Iterator[Table]:
     """What became of problems and suggestions, step by step."""
-    steps = [row for row in measures if row.name in ("problems", "variants") and "step" in row.groups]
+    counts = [row for row in measures if row.name in ("problems", "variants")]
+    steps = [row for row in counts if row.groups.get("step", "in a draw") != "in a draw"]
     whole = [row for row in steps if "word class" not in row.groups]
     classes = list(dict.fromkeys(row.groups["word class"] for row in steps if "word class" in row.groups))
     if not whole:
@@ -197,11 +328,41 @@ def _funnel(measures: Measures) -> Iterator[Table]:
     yield Table(columns, lines, name="funnel", title="what is left after each step")
 
 
+def _statistics(measures: Measures) -> Iterator[Table]:
+    """Problems with variants by class of words, as the poster's Table 1 has them."""
+    labels = [row.groups["label"] for row in measures.where("problems") if row.groups.keys() == {"label"}]
+    each = measures.where("suggestions per problem")
+    if not labels or not each:
+        return
+    columns = [Column("", "left"), Column("problems"), Column("suggestions\neach")]
+    columns += [*(Column(f"{label}\n%") for label in labels), Column("variants\nin a draw")]
+    lines = []
+    for row in [*each[1:], each[0]]:
+        shares = [named(measures, "problems", {**row.groups, "label": label}) for label in labels]
+        lines.append(
+            Row([
+                row.groups.get("word class", "all"), Number(row, part="n"), Number(row),
+                *(Number(_label_share(share)) for share in shares),
+                Number(named(measures, "variants", {**row.groups, "step": "in a draw"})),
+            ])
+        )  # fmt: skip
+    yield Table(columns, lines, name="statistics", title="problems with variants")
+
+
+def _label_share(row: Measure | None) -> Measure | None:
+    return row and Measure("label share", (row.value or 0.0) / row.n if row.n else None, row.n, row.groups)
+
+
 def _problems(result: Result) -> Iterator[CaseList]:
     """Problems whose original is right and whose variants fail most, with some that do."""
     place = {case.id: number for number, case in enumerate(result.cases)}
     right = result.columns.get(RIGHT, ())
-    chosen = [case for case in result.failing() if right and right[place[case.id]][0] == 1.0]
+    base = next(iter(_rows_of(result.measures)), {}).get("filter")
+    chosen = [
+        case
+        for case in result.failing()
+        if right and right[place[case.id]][0] == 1.0 and base in (None, case.groups.get("filter"))
+    ]
     cases = [_with_failures(result, place[case.id]) for case in chosen[:SHOWN_PROBLEMS]]
     if cases:
         yield CaseList(cases, Words("originals right, variants wrong: the worst", "strong"))
@@ -265,8 +426,31 @@ def _together(settings: Settings, measures: Measures, findings: Sequence[Finding
     ]
     blocks: list[Block] = [Text([Words(finding.text)]) for finding in findings]
     blocks += [Table(columns, rows, name="models"), Curves("threshold", lines, name="pa_curves")]
-    blocks += _differences(measures)
+    blocks += [*_differences(measures), *_models_by_split(thresholds, measures, models)]
     return Section(blocks=blocks, notes=[_intervals(measures), "each model is one checkpoint"])
+
+
+def _models_by_split(thresholds: Sequence[str], measures: Measures, models: Sequence[str]) -> Iterator[Table]:
+    """Every model on every class, source and filter: the poster's Table 3 and figures 3 to 7 in numbers."""
+    conditions: dict[str, list[tuple[str, dict[str, str]]]] = {}
+    for model in models:
+        base = _base(measures, model)
+        for row in measures.where("sample accuracy", model=model):
+            groups = dict(row.groups)
+            if groups != base and not _is_crossed(groups, base):
+                conditions.setdefault(_in_words(groups, base), []).append((model, groups))
+    columns = [Column("", "left", once=True), Column("model", "left"), Column("problems"), Column("variants\nright"),
+               *(Column(f"solved\nat {_share(t)}") for t in thresholds)]  # fmt: skip
+    rows = [
+        Row([
+            words, model, Number(sample := named(measures, "sample accuracy", groups), part="n"), Number(sample),
+            *(Number(_at(measures, groups, threshold), "strong") for threshold in thresholds),
+        ])
+        for words, found in conditions.items()
+        for model, groups in found
+    ]  # fmt: skip
+    if rows:
+        yield Table(columns, rows, name="models_by_split", title="by class of words, source and filter")
 
 
 def _base(measures: Measures, model: str) -> dict[str, str]:
@@ -307,12 +491,14 @@ def _differences(measures: Measures) -> Iterator[Table]:
 
 def _points(results: Sequence[Result]) -> Section:
     """Every point of every curve of every job (`pa_curve.csv` of `docs/method/merge.md` 4.5)."""
-    columns = [Column(name, "left") for name in ("model", "split", "theta")] + [Column("pa"), Column("n")]
+    columns = [Column(name, "left") for name in ("model", "split", "theta")]
+    columns += [Column("pa"), Column("n"), Column("rep_sd")]
     rows = [
         Row([
             str(result.job["model"]),
-            _in_words({key: value for key, value in row.groups.items() if key != "threshold"}) or "all",
+            ", ".join(value for key, value in row.groups.items() if key != "threshold") or "all",
             row.groups["threshold"], Number(row, part="value and interval"), Number(row, part="n"),
+            Number(_spread(row)),
         ])
         for result in results
         for row in result.measures.where("pattern accuracy")

@@ -38,6 +38,7 @@ from ..parcels import (
     Held,
     Workplace,
     files_in,
+    forget_middles,
     inputs_of,
     keep_only,
     kept_for,
@@ -97,22 +98,37 @@ def _cluster(address: str) -> Iterator[None]:
         _knock(address)
         ray.init(address=address or None, logging_level=logging.ERROR, **quiet)
     except (OSError, RuntimeError, ValueError, ImportError) as trouble:
-        raise PlanError(
-            f"--on {address if client else f'ray:{address}'}: no cluster answers there",
-            why=(str(trouble).strip().splitlines() or [type(trouble).__name__])[0],
-            fix="ray start --head on that machine; or --on ray, which starts one here where there is none",
-        ) from None
+        raise _not_connected(address if client else f"ray:{address}", trouble) from None
     try:
         yield
     finally:
         ray.shutdown()
 
 
+def _not_connected(on: str, trouble: Exception) -> PlanError:
+    """Why there is no connection, in words."""
+    lines = [line.strip() for line in str(trouble).splitlines() if line.strip()] or [type(trouble).__name__]
+    if "ersion" in lines[0]:  # of Ray, or of Python
+        return PlanError(
+            f"--on {on}: the cluster runs another version",
+            why="; ".join(lines)[:300],
+            fix="the same Ray and the same Python on every node and here",
+        )
+    return PlanError(
+        f"--on {on}: no cluster answers there",
+        why=lines[0],
+        fix="ray start --head on that machine; or --on ray, which starts one here where there is none",
+    )
+
+
 def _knock(address: str) -> None:
-    """Whether anybody answers at HOST:PORT: where nobody does, Ray would end the whole process."""
+    """Whether anybody answers at HOST:PORT: where nobody does, Ray would wait long, or end the whole process."""
+    if address in ("", "auto", "local"):
+        return
     host, _, port = address.removeprefix("ray://").rpartition(":")
-    if port.isdecimal():
-        socket.create_connection((host, int(port)), timeout=10).close()
+    if not (host and port.isdecimal() and 0 < int(port) < 2**16):
+        raise ValueError("HOST:PORT, auto or local is expected behind ray:, HOST:PORT behind ray://")
+    socket.create_connection((host.strip("[]"), int(port)), timeout=10).close()
 
 
 # The driver
@@ -219,7 +235,7 @@ class _Driver:
         path = self.store.folder / name
         status = path.stat()
         version = status.st_mtime_ns, status.st_size
-        if name.startswith("jobs/"):
+        if name.startswith(("jobs/", "midway/")):
             return version, ray.put(path.read_bytes())  # of this task alone
         return version, self._held_reference(name, version, path.read_bytes)
 
@@ -282,6 +298,8 @@ class _Driver:
         put_in_place(files, self.store)
         if task.stage is None:
             keep_only(names, task.job, self.store)
+        if problem is None:
+            forget_middles(task, self.store)
         yield self.queue.end(task, problem)
 
     def _is_hopeless(self, task: Task, trouble: RayError) -> bool:

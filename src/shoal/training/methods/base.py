@@ -4,6 +4,7 @@ The model turns a batch's inputs into logits and knows the task; the batch turns
 type; the method knows neither. A method is a dataclass whose fields are its options, all with defaults.
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -12,10 +13,22 @@ from typing import ClassVar
 from numpy.random import Generator
 from torch import nn
 
+from ...errors import PlanError
 from ..batch import Batch
 from ..environments import Environment
 from ..how import How
 from ..stepper import Learner, Stepper
+
+
+def refuse_outside(
+    option: str, value: float, low: float, high: float = math.inf, *, below: bool = False, example: float
+) -> None:
+    """Stop at an option that is not from `low` to `high`, or to below that."""
+    if low <= value <= high and not (below and value == high):
+        return
+    upper = f" to {'below ' if below else ''}{high:g}" if math.isfinite(high) else " on"
+    name = option.rpartition(": ")[2]
+    raise PlanError(f"{option} must be from {low:g}{upper}, found {value!r}", fix=f"{name} = {example:g}")
 
 
 def _as_it_is(network: nn.Module) -> AbstractContextManager[None]:

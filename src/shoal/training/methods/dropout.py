@@ -8,7 +8,7 @@ from functools import partial
 from torch import nn
 
 from ..how import How
-from .base import Method, Phase
+from .base import Method, Phase, refuse_outside
 
 
 @dataclass
@@ -16,6 +16,9 @@ class Dropout(Method):
     """Plain training with hidden and attention dropout at this rate, where BERT has 0.1."""
 
     rate: float = 0.3
+
+    def __post_init__(self) -> None:
+        refuse_outside("dropout: rate", self.rate, 0, 1, below=True, example=0.3)
 
     def phases(self, how: How) -> list[Phase]:
         """One, with another rate."""

@@ -3,18 +3,17 @@
 Shi et al. 2022, Algorithm 2, https://arxiv.org/abs/2104.09937
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import torch
 from numpy.random import Generator
 
-from ...errors import PlanError
 from ..batch import Batch
 from ..environments import Environment
 from ..stepper import Learner, Stepper
-from .base import Method
+from .base import Method, refuse_outside
 from .sampling import chances, draw_with_iid, steps_of_an_epoch
 
 
@@ -41,16 +40,19 @@ class Fish(Method):
     by_environment: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if self.inner_steps < 1:
-            raise PlanError(
-                f"fish: inner_steps must be 1 or more, found {self.inner_steps!r}", fix="inner_steps = 5"
-            )
-        for name in ("epsilon", "plain_share"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise PlanError(
-                    f"fish: {name} is a share, from 0 to 1; found {getattr(self, name)!r}",
-                    fix=f"{name} = 0.5",
-                )
+        refuse_outside("fish: inner_steps", self.inner_steps, 1, example=5)
+        refuse_outside("fish: epsilon", self.epsilon, 0, 1, example=0.5)
+        refuse_outside("fish: plain_share", self.plain_share, 0, 1, example=0.2)
+
+    def idle(self) -> Mapping[str, str]:
+        """All of the way is plain training, however much of the training it is; one step has no room for two."""
+        if self.epsilon == 0 == self.plain_share and not self.extra_momentum_step:
+            return dict.fromkeys(("inner_steps", "kappa", "iid_always"), "with epsilon 0 nothing is learnt")
+        if self.epsilon == 1:
+            return {"plain_share": "with epsilon 1 every step goes all of the way"}
+        if self.plain_share == 1:
+            return {"epsilon": "with plain_share 1 every step goes all of the way"}
+        return {"iid_always": "with one inner step there is none to spare"} if self.inner_steps == 1 else {}
 
     def start(self, environments: Sequence[Environment]) -> None:
         """The schedule counts every inner step."""

@@ -15,6 +15,7 @@ from numpy.random import Generator
 from ..batch import Batch
 from ..environments import Environment
 from ..stepper import Learner, Stepper
+from .base import refuse_outside
 from .sampling import Sampled, draw, steps_of_an_epoch
 
 STRENGTH = 2.0
@@ -57,6 +58,10 @@ class GroupDRO(Sampled):
     draws: Counter[str] = field(default_factory=Counter, init=False, repr=False)
     largest: float = field(default=1.0, init=False, repr=False)
     """The largest ratio of two weights so far."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        refuse_outside("group-dro: step_size", self.step_size or 0, 0, example=0.01)
 
     def idle(self) -> Mapping[str, str]:
         """All groups are drawn every time; without a step size nobody is blamed for anything."""

@@ -15,6 +15,7 @@ from torch import Tensor
 from ..batch import Batch
 from ..environments import Environment
 from ..stepper import Learner, Stepper
+from .base import refuse_outside
 from .sampling import Sampled, chances, draw_with_iid, steps_of_an_epoch
 
 
@@ -47,11 +48,29 @@ class IRM(Sampled):
     """What each environment's objective is multiplied by: 1 where all count alike."""
     _risen: bool = field(default=False, init=False, repr=False)
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("penalty", "first_penalty", "per_step"):
+            refuse_outside(f"irm: {name}", getattr(self, name), 0, example=getattr(IRM, name))
+        refuse_outside("irm: penalty_start", self.penalty_start, 0, 1, example=0.2)
+
     def idle(self) -> Mapping[str, str]:
-        """A penalty that does not rise has no moment at which it does."""
-        if self.penalty != self.first_penalty or self.reset_optimiser:
-            return {}
-        return {"penalty_start": "penalty and first_penalty are the same"}
+        """A penalty that does not rise has no moment at which it does; one that is nil has no form."""
+        idle = {}
+        if self.penalty == self.first_penalty and not self.reset_optimiser:
+            idle["penalty_start"] = "penalty and first_penalty are the same"
+        if self.penalty_start == 0:
+            always = "with penalty_start 0 the penalty is high from the first step"
+            idle |= {"first_penalty": always, "reset_optimiser": always}
+        if self.penalty_start == 1:
+            never = "with penalty_start 1 the penalty never rises"
+            idle |= {"penalty": never, "reset_optimiser": never}
+        if self.per_step == 1:
+            alone = "a step is of one environment"
+            idle |= {"iid_share": alone, "mean": alone}
+        if self.penalty == 0 == self.first_penalty:
+            idle |= dict.fromkeys(("scalar", "two_halves"), "there is no penalty")
+        return idle
 
     def start(self, environments: Sequence[Environment]) -> None:
         """The penalty is yet to rise."""

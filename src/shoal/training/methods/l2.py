@@ -1,6 +1,6 @@
 """L2: large weights cost something."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import torch
@@ -8,7 +8,7 @@ import torch
 from ..batch import Batch
 from ..how import How
 from ..stepper import Learner, Stepper
-from .base import Method, Phase
+from .base import Method, Phase, refuse_outside
 
 
 @dataclass
@@ -21,6 +21,13 @@ class L2(Method):
 
     decay: float = 0.1
     penalty: bool = False
+
+    def __post_init__(self) -> None:
+        refuse_outside("l2: decay", self.decay, 0, example=0.1)
+
+    def idle(self) -> Mapping[str, str]:
+        """Without decay there is nothing to put elsewhere."""
+        return {} if self.decay else {"penalty": "decay is 0"}
 
     def phases(self, how: How) -> list[Phase]:
         """One, with decay in the optimiser unless it is in the loss."""

@@ -14,7 +14,7 @@ from torch.nn.utils import parametrize
 
 from ...errors import ModelError, PlanError
 from ..how import How
-from .base import Method, Phase
+from .base import Method, Phase, refuse_outside
 
 
 @dataclass
@@ -28,8 +28,13 @@ class LoRA(Method):
     alpha: float = 16.0
 
     def __post_init__(self) -> None:
-        if self.rank < 1:
-            raise PlanError(f"lora: rank must be 1 or more, found {self.rank!r}", fix="rank = 8")
+        refuse_outside("lora: rank", self.rank, 1, example=8)
+        if not self.alpha > 0:
+            raise PlanError(
+                f"lora: alpha must be above 0, found {self.alpha!r}",
+                why="adapters that add nothing learn nothing",
+                fix="alpha = 16; for the head alone the method lp",
+            )
 
     def phases(self, how: How) -> list[Phase]:
         """One, with adapters."""

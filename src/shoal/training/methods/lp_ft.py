@@ -5,8 +5,9 @@ Kumar et al. 2022, https://arxiv.org/abs/2202.10054
 
 from dataclasses import dataclass, replace
 
+from ...errors import PlanError
 from ..how import How
-from .base import Method, Phase
+from .base import Method, Phase, refuse_outside
 from .lp import probing
 
 
@@ -23,6 +24,20 @@ class LPFT(Method):
     probe_share: float = 0.5
     """Of the epochs."""
     frozen_dropout: bool = False
+
+    def __post_init__(self) -> None:
+        if not 0 < self.probe_share < 1:
+            raise PlanError(
+                f"lp-ft: probe_share must be above 0 and below 1, found {self.probe_share!r}",
+                why="one of its two halves would not be there",
+                fix="probe_share = 0.5; the head alone is lp, everything at once vanilla",
+            )
+        if not self.probe_learning_rate > 0:
+            raise PlanError(
+                f"lp-ft: probe_learning_rate must be above 0, found {self.probe_learning_rate!r}",
+                fix="probe_learning_rate = 1e-3",
+            )
+        refuse_outside("lp-ft: probe_batch", self.probe_batch, 0, example=8)
 
     def phases(self, how: How) -> list[Phase]:
         """The head, then all."""

@@ -11,9 +11,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from ...errors import PlanError
 from ..environments import Environment
-from .base import Method
+from .base import Method, refuse_outside
 
 Chances = NDArray[np.float64]
 
@@ -30,10 +29,7 @@ class Sampled(Method):
     iid_share: float = 0.5
 
     def __post_init__(self) -> None:
-        if not 0 <= self.iid_share < 1:
-            raise PlanError(
-                f"iid_share is a share, from 0 to below 1; found {self.iid_share!r}", fix="iid_share = 0.5"
-            )
+        refuse_outside("iid_share", self.iid_share, 0, 1, below=True, example=0.5)
 
     def chances(self, known: Sequence[Environment]) -> Chances:
         """The share of each environment; they sum to 1."""

@@ -304,6 +304,13 @@ def test_tiny_models_are_trained_at_a_higher_rate_except_where_only_a_head_is():
     assert iid_how(settings, "hf:bert", "sentiment").learning_rate == 2e-5
     assert iid_how(settings, "tiny:sentiment", "sentiment").learning_rate == pytest.approx(5e-4)
     assert suite_how(settings, "tiny:sentiment", "sentiment", "iid>suite", "lp").learning_rate == 1e-3
+    times = {
+        name: suite_how(settings, "tiny:sentiment", "sentiment", "iid>suite", name).learning_rate / 2e-5
+        for name in ("vanilla", "l2", "fish", "dropout", "lp-ft", "group-dro")
+    }
+    assert times == pytest.approx(
+        {"vanilla": 25, "l2": 25, "fish": 25, "dropout": 10, "lp-ft": 10, "group-dro": 10}
+    )
     both = suite_how(settings, "hf:bert", "sentiment", "iid>suite", "lp-ft")
     assert (both.epochs, both.batch, both.learning_rate) == (3.0, 8, 2e-5)
     assert method_options(settings, "sentiment", "iid>suite", "lp-ft") == {
@@ -345,11 +352,46 @@ def test_a_rate_for_all_methods_is_not_that_of_a_head_alone():
             "train.options.fish.iid_always has no effect",
         ),
         ({"method": "lp", "learning_rate": 1e-4}, "train.learning_rate has no effect on lp"),
+        ({"on": "iid+suite", "iid_epochs": 1}, "train.iid_epochs has no effect"),
+        ({"on": "iid", "batch": 4}, "train.batch has no effect"),
+        ({"on": "iid", "direction": "margin"}, "train.direction has no effect"),
     ],
 )
 def test_what_no_training_would_heed_is_refused(train, message):
     with pytest.raises(PlanError, match=message):
         parts(learning(train={"on": "iid>suite", **train}))
+
+
+@pytest.mark.parametrize(
+    ("task", "train", "message"),
+    [
+        ("reading", {"loss": "sigmoid"}, "train.loss has no effect"),
+        ("reading", {"invariance": "js"}, "train.invariance has no effect"),
+        ("paraphrase", {"direction": "margin"}, "train.direction has no effect"),
+    ],
+)
+def test_a_loss_of_cases_that_the_suite_has_not_is_refused(task, train, message):
+    with pytest.raises(PlanError, match=message):
+        parts(learning(suite=task, iid=task, train={"on": "iid>suite", **train}))
+
+
+def test_a_plan_of_all_functionalities_goes_on_from_one_of_a_sample():
+    some, every = (
+        parts(
+            learning(
+                hold_out=["functionality", "capability"],
+                hold_out_sample=k,
+                train={"on": ["iid", "iid>suite"]},
+            )
+        )
+        for k in (3, 0)
+    )
+    assert set(map(repr, some)) < set(map(repr, every)) and len(every) - len(some) == 41 - 3
+
+
+def test_a_sample_of_what_is_not_held_out_is_refused():
+    with pytest.raises(PlanError, match="hold_out_sample has no effect"):
+        parts(learning(hold_out=("capability",), hold_out_sample=3, train={"on": "iid>suite"}))
 
 
 def test_fish_begins_plainly_where_it_starts_from_base_weights():

@@ -5,7 +5,7 @@ import pytest
 
 from shoal import Case
 from shoal.protocols.behaviour.iid import IID
-from shoal.protocols.behaviour.learning.signs import at_temperature, headroom, signs_of
+from shoal.protocols.behaviour.learning.signs import at_temperature, headroom, losses_of_pairs, signs_of
 from shoal.protocols.behaviour.rules import DIRECTIONS, Expect
 from shoal.protocols.behaviour.score import iid_outcomes
 from shoal.protocols.behaviour.settings import Settings
@@ -110,7 +110,38 @@ def test_a_model_that_is_too_sure_to_get_surer_is_saturated():
     )
     (room,) = [row for row in signs.measures if row.name == "headroom"]
     assert room.value == pytest.approx(0.03) and room.facts == {"can fail": 0.0}
+    facts = signs.findings[0].facts
+    assert "the loss at step 0 is" in signs.findings[0].text and facts["without a gradient"] > 0.8
     assert found(suite, moderate, iid, right_with_chance(iid, rng, 0.8, 0.8))[0] == []
+
+
+def test_the_loss_at_step_0_is_equation_6_of_the_model_that_training_starts_from():
+    """The worked examples of DIR (`docs/method/beluga.md` 1.13), each pair by itself."""
+    for before, after, direction, loss in (
+        ((0.3, 0.7), (0.1, 0.9), "not_more_conf", 0.223144),
+        ((0.3, 0.7), (0.25, 0.75), "not_more_conf", 0.051293),
+        ((0.3, 0.7), (0.8, 0.2), "not_more_conf", 0.0),
+        ((0.3, 0.7), (0.8, 0.2), "not_less_conf", 0.693147),
+        ((0.3, 0.7), (0.45, 0.55), "not_less_2", 0.162519),
+        ((1.0, 0.0), (0.0, 1.0), "not_less_conf", 100.0),
+    ):
+        (found,) = losses_of_pairs(direction, np.array([before, after]))
+        assert found == pytest.approx(loss, abs=5e-7)
+    suite, rng = suite_of(30), np.random.default_rng(3)
+    iid = iid_rows(60, rng)
+    positive = np.full(30 + 60, 0.7)
+    positive[31::2] = 0.9
+    positive[31:51:2] = 0.7
+    _, signs = found_of(suite, answers(positive), iid, rng)
+    (row,) = [row for row in signs.measures if row.name == "directional loss"]
+    assert (row.n, row.facts) == (30, {"without a gradient": pytest.approx(1 / 3)})
+    assert row.value == pytest.approx(0.223144 * 2 / 3, abs=1e-6)
+    (sure,) = [row for row in signs.measures if row.name == "mean confidence"]
+    assert sure.value == pytest.approx(np.mean(positive)) and sure.n == 90
+
+
+def found_of(suite: list[Case], given: Answers, iid: list[Case], rng: np.random.Generator):
+    return found(suite, given, iid, right_with_chance(iid, rng, 0.9, 0.9))
 
 
 def test_log_odds_see_what_a_sure_model_hides():
@@ -122,6 +153,9 @@ def test_log_odds_see_what_a_sure_model_hides():
     _, signs = found(suite, answers(positive), iid, right_with_chance(iid, rng, 0.9, 0.9))
     (row,) = [row for row in signs.measures if row.name == "pass rate on log-odds"]
     assert (row.value, row.n) == (0.0, 30) and row.groups["functionality"] == "hedges"
+    (balance,) = [row for row in signs.measures if row.name == "directional balance"]
+    assert (balance.value, balance.n, balance.facts["wrong"]) == (-1.0, 30, 30) and balance.facts["p"] < 1e-8
+    assert balance.facts["mean change"] == pytest.approx(np.log(0.97 / 0.03) - np.log(0.99 / 0.01))
     positive[31::2] = 0.972
     _, signs = found(suite, answers(positive), iid, right_with_chance(iid, rng, 0.9, 0.9))
     assert next(row for row in signs.measures if row.name == "pass rate on log-odds").value == 1.0

@@ -6,6 +6,7 @@ be otherwise; a claim is robust where every way agrees.
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from statistics import fmean
 
 from ....records import Finding, Measure
@@ -15,6 +16,7 @@ from .trainings import HOLD_OUTS, STANDARD, Row
 SENSITIVE = "aggregation"
 WEIGHT = 3.0
 WORST = 5
+SMALLER = "the smaller"
 Rates = Sequence[Measure]
 
 
@@ -67,7 +69,25 @@ def generalised_mean(a: float, b: float, power: float) -> float:
     return mean
 
 
-MEANS = {"harmonic": -1.0, "geometric": 0.0, "arithmetic": 1.0, "the smaller": -math.inf}
+def weighted_harmonic(suite: float, iid: float, beta: float) -> float:
+    """G_β = (1 + β²) s_T s_iid / (β² s_T + s_iid): above 1, β favours the i.i.d. score.
+
+    >>> [round(weighted_harmonic(0.6, 0.9, beta), 4) for beta in (0.5, 1, 2)]
+    [0.6429, 0.72, 0.8182]
+    """
+    below = beta**2 * suite + iid
+    return (1 + beta**2) * suite * iid / below if below else 0.0
+
+
+MEANS: dict[str, Callable[[float, float], float]] = {
+    "harmonic": partial(generalised_mean, power=-1.0),
+    "geometric": partial(generalised_mean, power=0.0),
+    "arithmetic": partial(generalised_mean, power=1.0),
+    SMALLER: partial(generalised_mean, power=-math.inf),
+    "harmonic (i.i.d. twice)": partial(weighted_harmonic, beta=2.0),
+    "harmonic (the suite twice)": partial(weighted_harmonic, beta=0.5),
+}
+"""Of suite score and i.i.d. score; twice is β = 2, and for the suite β = ½."""
 PAPER = ("functionalities alike", "harmonic")
 
 
@@ -143,9 +163,9 @@ def _scores(measures: Sequence[Measure], model: str | None, column: str) -> Scor
         return {}
     kept = {name: [row for row in rates[name] if row.groups["functionality"] in shared] for name in common}
     return {
-        (suite, mean): {name: generalised_mean(score(kept[name]), iid[name], power) for name in common}
+        (suite, mean): {name: combined(score(kept[name]), iid[name]) for name in common}
         for suite, score in SUITE_SCORES.items()
-        for mean, power in MEANS.items()
+        for mean, combined in MEANS.items()
     }
 
 
@@ -160,9 +180,7 @@ def _contrary(row: TableRow, column: str, scores: Scores) -> list[str]:
         baseline = next((value for name, value in values.items() if name[0] == "iid"), None)
         ours = values.get(row.name)
         if baseline is not None and ours is not None and _sign(ours - baseline) == -wanted:
-            ways.append(
-                f"{suite}, {mean} mean" if mean != "the smaller" else f"{suite}, the smaller of the two"
-            )
+            ways.append(f"{suite}, {mean} mean" if mean != SMALLER else f"{suite}, the smaller of the two")
     return ways
 
 

@@ -53,6 +53,7 @@ from .against_iid import (
 )
 from .averages import average_measures, means_over_methods
 from .notes import FEW_IN, NO_ANSWER, NO_CASE, NO_FUNCTIONALITY, with_facts
+from .nulls import null_measures
 from .trainings import HOLD_OUTS, Floats, Scenario, Trainings, read_trainings, undefined
 from .transfer import transfer_measures
 
@@ -96,6 +97,7 @@ def _compared(
         rows = list(table.measures())
         rows += average_measures(rows, table.contests, settings.seed) if averages else ()
         rows += transfer_measures(table.trainings)
+        rows += null_measures(table.trainings, table.compared)
         for row in rows:
             yield replace(row, groups={**which, **row.groups})
 

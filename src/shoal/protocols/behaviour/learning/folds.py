@@ -11,9 +11,9 @@ import numpy as np
 
 from ....errors import PlanError, nearest
 from ....records import Case
-from ..build import suite_cases, training_split
+from ..build import split_file, suite_cases, training_split
 from ..iid import is_beside
-from ..settings import Settings, Train
+from ..settings import SPLITS, Settings, Train
 
 OTHERS = "others"
 """Everything but one functionality is left out."""
@@ -32,18 +32,22 @@ def parts(settings: Settings) -> list[Settings]:
             fix='iid = "sentiment", or iid = "train.tsv" with iid_test = "test.tsv"',
         )
     refuse_idle_options(train)
+    _refuse_idle_numbers(settings, train)
+    _refuse_tested_twice(settings, train)
     cases = suite_cases(settings, training_split(settings))
+    _refuse_idle_losses(train, cases)
+    single_job = replace(settings, hold_out_sample=0)  # which folds there are decides nothing of one of them
     jobs: dict[str, Settings] = {}
     for config in train.on:
         if config == "iid":
             part = replace(
-                settings, train=replace(train, on=("iid",), method=("vanilla",)), hold_out=("none",)
+                single_job, train=replace(train, on=("iid",), method=("vanilla",)), hold_out=("none",)
             )
             jobs[_key(part)] = part
             continue
         for method in train.method:
-            single = replace(settings, train=replace(train, on=(config,), method=(method,)))
-            for part in _scenarios(single, cases):
+            single = replace(single_job, train=replace(train, on=(config,), method=(method,)))
+            for part in _scenarios(single, cases, settings.hold_out_sample):
                 jobs[_key(part)] = part
     return list(jobs.values())
 
@@ -98,6 +102,76 @@ def refuse_idle_options(train: Train) -> None:
         )
 
 
+def _refuse_idle_numbers(settings: Settings, train: Train) -> None:
+    """Stop at numbers of a stage that no configuration has, and at losses of cases that the suite has not."""
+    stages = {
+        "i.i.d. stage": (
+            any(config != "iid+suite" for config in train.on) or train.from_ == "model",
+            ("iid_learning_rate", "iid_batch", "iid_epochs"),
+        ),
+        "stage with the suite": (
+            any(config != "iid" for config in train.on),
+            ("learning_rate", "batch", "epochs", "tune", "invariance", "direction"),
+        ),
+    }
+    defaults = Train()
+    for stage, (there, names) in stages.items():
+        idle = [name for name in names if not there and getattr(train, name) != getattr(defaults, name)]
+        if idle:
+            raise PlanError(
+                f"train.{idle[0]} has no effect",
+                why=f"train.on has no {stage}: {', '.join(train.on)}",
+                fix="leave it out, or another train.on",
+            )
+    if settings.hold_out_sample and not {"functionality", OTHERS} & set(settings.hold_out):
+        raise PlanError(
+            "hold_out_sample has no effect",
+            why="only functionalities are sampled, and hold_out does not name them",
+            fix='hold_out = ["functionality"], or leave it out',
+        )
+
+
+def _refuse_idle_losses(train: Train, cases: Sequence[Case]) -> None:
+    """Stop at a loss for cases that the suite has none of."""
+    reading = any(case.meta.get("reading") for case in cases)
+    invariant = any(case.groups["test type"] == "INV" for case in cases)
+    directed = any(case.meta.get("direction") not in (None, "label") for case in cases)
+    for name, has_cases, needed in (
+        ("loss", not reading, "labels"),
+        ("invariance", invariant and not reading, "tests of invariance with labels"),
+        ("direction", directed, "tests of which way confidence may go"),
+    ):
+        if not has_cases and getattr(train, name) != getattr(Train(), name):
+            raise PlanError(
+                f"train.{name} has no effect",
+                why=f"it is for {needed}: the suite has none",
+                fix="leave it out",
+            )
+
+
+def _refuse_tested_twice(settings: Settings, train: Train) -> None:
+    """Stop where what is trained on, or chosen by, is also what is tested on."""
+    split = (
+        settings.split
+        if settings.split in SPLITS
+        else split_file(settings.split)[1]
+        if settings.split
+        else ""
+    )
+    if split == "train":
+        raise PlanError(
+            f"split = {settings.split!r} is what the model is trained on",
+            why="it would be tested on the very cases that it has seen",
+            fix='split = "test", or leave it out',
+        )
+    if train.tune and split == "validation":
+        raise PlanError(
+            f"split = {settings.split!r} is what train.tune chooses by",
+            why="the best of many on these cases looks better on them than on others",
+            fix='split = "test", or leave it out',
+        )
+
+
 def _key(settings: Settings) -> str:
     return repr(settings)
 
@@ -111,8 +185,8 @@ def _refuse_without_training(settings: Settings) -> None:
         )
 
 
-def _scenarios(settings: Settings, cases: Sequence[Case]) -> Iterator[Settings]:
-    """Trained on the full suite, then without each fold."""
+def _scenarios(settings: Settings, cases: Sequence[Case], sample: int) -> Iterator[Settings]:
+    """Trained on the full suite, then without each fold, or each of a sample."""
     if settings.fold:
         yield _one_fold(settings, cases)
         return
@@ -120,7 +194,7 @@ def _scenarios(settings: Settings, cases: Sequence[Case]) -> Iterator[Settings]:
     for scenario in settings.hold_out:
         if scenario in ("none", "seen"):
             continue
-        for fold in folds(cases, unit_of(scenario), settings.hold_out_sample, settings.sample_seed):
+        for fold in folds(cases, unit_of(scenario), sample, settings.sample_seed):
             yield replace(settings, hold_out=(scenario,), fold=fold)
 
 

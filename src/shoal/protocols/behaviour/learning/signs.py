@@ -5,7 +5,9 @@
     shares of answers   against those of the right ones, on i.i.d. rows and on minimum functionality tests; of answers
                         in words, one answer to many questions, none, or wherever the context begins
     i.i.d. score        against always giving the commonest label
-    directional tests   how much room there is to fail; on log-odds; with calibrated confidence
+    directional tests   how much room there is to fail; on log-odds; with calibrated confidence; what equation 6 would
+                        have to learn from, were the model trained on them from here
+    confidence          how sure the model is of its answers to the suite
 """
 
 from collections import Counter
@@ -19,7 +21,8 @@ from ....errors import some
 from ....measures import quantity, shown
 from ....records import Answers, Case, Finding, Measure, Outcome
 from ....stats.intervals import wilson
-from ..rules import Floats, Integers
+from ....stats.paired import sign_test
+from ..rules import Floats, Integers, directional_error
 from ..score import DEGENERATE, WEIGHTS, case_outcomes, expect_of, judge_examples
 from ..settings import Settings
 from .retention import FORGOTTEN, UNTRAINED
@@ -62,7 +65,11 @@ def signs_of(
         add(signs, name, cases, answers)
     signs.findings.extend(_untrained(settings, iid, outcomes))
     if given.probabilities is not None and of_iid.probabilities is not None:
-        _add_directions(signs, settings, suite, given, _temperature(iid, of_iid))
+        sure = Measure(
+            "mean confidence", float(np.nanmean(given.probabilities.max(axis=1))), len(given.predictions)
+        )
+        signs.measures.append(sure)
+        _add_directions(signs, settings, suite, given, _temperature(iid, of_iid), sure)
     return signs
 
 
@@ -186,7 +193,7 @@ def _untrained(settings: Settings, iid: Sequence[Case], outcomes: Sequence[Outco
 
 
 def _add_directions(
-    signs: Signs, settings: Settings, suite: Sequence[Case], given: Answers, temperature: float
+    signs: Signs, settings: Settings, suite: Sequence[Case], given: Answers, temperature: float, sure: Measure
 ) -> None:
     assert given.probabilities is not None
     directed: dict[str, list[int]] = {}
@@ -199,7 +206,7 @@ def _add_directions(
     if not directed:
         return
     calibrated = _calibrated_rates(settings, suite, given, temperature)
-    tight = []
+    tight, losses = [], []
     for name, members in directed.items():
         case = suite[members[0]]
         groups = dict(case.groups)
@@ -208,20 +215,23 @@ def _add_directions(
         signs.measures.append(
             Measure("headroom", float(room.mean()), len(room), groups, facts={"can fail": free})
         )
-        passes = [
-            _holds_on_log_odds(
-                case.meta["direction"], given.probabilities[starts[at] : starts[at] + sizes[at]]
-            )
-            for at in members
-        ]
+        answers = [given.probabilities[starts[at] : starts[at] + sizes[at]] for at in members]
+        changes = [log_odds_changes(case.meta["direction"], vectors) for vectors in answers]
+        passes = [bool((moved <= LOG_ODDS_TOLERANCE).all()) for moved in changes]
         signs.measures.append(_rate("pass rate on log-odds", passes, groups, {}))
+        signs.measures.append(_balance([float(moved.mean()) for moved in changes if len(moved)], groups))
+        lost = [loss for vectors in answers for loss in losses_of_pairs(case.meta["direction"], vectors)]
+        losses += lost
+        still = {"without a gradient": float(np.mean(np.array(lost) == 0))} if lost else {}
+        value = float(np.mean(lost)) if lost else None
+        signs.measures.append(Measure("directional loss", value, len(lost), groups, facts=still))
         signs.measures.append(
             _rate("pass rate if calibrated", calibrated[name], groups, {"temperature": temperature})
         )
         if free < CAN_FAIL:
             tight.append((name, free))
     if tight:
-        signs.findings.append(_saturated(given, tight, len(directed), signs.measures))
+        signs.findings.append(_saturated(tight, len(directed), sure, losses))
 
 
 def headroom(direction: str, before: Floats) -> Floats:
@@ -240,13 +250,33 @@ def headroom(direction: str, before: Floats) -> Floats:
     return room[direction]
 
 
-def _holds_on_log_odds(direction: str, probabilities: Floats) -> bool:
-    """Whether no variant's log-odds moved the wrong way by more than the tolerance."""
+def log_odds_changes(direction: str, probabilities: Floats) -> Floats:
+    """How far the log-odds of each variant moved the wrong way; below 0, the right way.
+
+    >>> log_odds_changes("not_more_conf", np.array([[0.5, 0.5], [0.5, 0.5], [0.1, 0.9]])).round(2).tolist()
+    [0.0, -2.2]
+    """
     odds = np.clip(probabilities, SMALLEST, 1 - SMALLEST)
     odds = np.log(odds) - np.log1p(-odds)
     watched = {"not_less_2": 0, "not_less_0": -1}.get(direction, int(probabilities[0].argmax()))
     sign = -1.0 if direction == "not_less_conf" else 1.0
-    return bool((sign * (odds[1:, watched] - odds[0, watched]) <= LOG_ODDS_TOLERANCE).all())
+    changes: Floats = sign * (odds[1:, watched] - odds[0, watched])
+    return changes
+
+
+def _balance(changes: Sequence[float], groups: Mapping[str, str]) -> Measure:
+    """Cases that moved the right way less those that moved the wrong way, of all, and whether that is chance."""
+    wrong, right = (sum(side * change > LOG_ODDS_TOLERANCE for change in changes) for side in (1, -1))
+    n = len(changes)
+    if not n:
+        return Measure("directional balance", None, 0, groups)
+    facts = {
+        "right": right,
+        "wrong": wrong,
+        "p": sign_test(right, wrong),
+        "mean change": -float(np.mean(changes)),
+    }
+    return Measure("directional balance", (right - wrong) / n, n, groups, facts=facts)
 
 
 def _calibrated_rates(
@@ -304,17 +334,35 @@ def at_temperature(probabilities: Floats, temperature: float) -> Floats:
     return softened
 
 
+def losses_of_pairs(direction: str, probabilities: Floats) -> Floats:
+    """Equation 6 for an original and each of its variants: -log(1 - ε), ε how far the answer moved the wrong way.
+
+    Of the model that a training starts from it is the loss at step 0.
+
+    >>> losses_of_pairs("not_more_conf", np.array([[0.3, 0.7], [0.1, 0.9], [0.8, 0.2]])).round(6).tolist()
+    [0.223144, 0.0]
+    """
+    before = np.repeat(probabilities[:1], len(probabilities) - 1, axis=0)
+    error = directional_error(direction, before, probabilities[1:])
+    with np.errstate(divide="ignore"):
+        losses: Floats = np.minimum(-np.log1p(-error), 100.0) + 0.0  # no -0.0
+    return losses
+
+
 def _saturated(
-    given: Answers, tight: Sequence[tuple[str, float]], total: int, measures: list[Measure]
+    tight: Sequence[tuple[str, float]], total: int, sure: Measure, losses: Sequence[float]
 ) -> Finding:
-    assert given.probabilities is not None
-    sure = float(given.probabilities.max(axis=1).mean())
-    confidence = Measure("mean confidence", sure, len(given.predictions))
-    measures.append(confidence)
     words = some([f"{name} ({free:.0%} of cases)" for name, free in tight], 3)
     text = (
         f"{len(tight)} of {total} directional functionalities can hardly fail: the model is too sure to get surer "
-        f"(mean confidence {shown(sure, quantity(confidence))}): {words} have room"
+        f"(mean confidence {shown(sure.value, quantity(sure))}): {words} have room"
     )
-    facts = {"functionalities": [name for name, _ in tight]}
-    return Finding(SATURATED, text, (confidence,), 1.0, facts=facts)
+    facts: dict[str, Any] = {"functionalities": [name for name, _ in tight]}
+    if losses:
+        loss, still = float(np.mean(losses)), float(np.mean(np.array(losses) == 0))
+        text += (
+            f". Trained on them from here, the loss at step 0 is {loss:.4f} by equation 6, and {still:.0%} of pairs "
+            'have no gradient; train.direction = "margin" gives them one'
+        )
+        facts |= {"loss at step 0": loss, "without a gradient": still}
+    return Finding(SATURATED, text, (sure,), 1.0, facts=facts)

@@ -30,12 +30,12 @@ from ....training.environments import (
     Labelled,
     Several,
 )
-from ....training.loop import How, train
+from ....training.loop import How, steps_of, train
 from ....training.methods import make_method
 from ....training.spans import Windows
 from ....training.stage import Progress, Search, Stage, Try, silent
-from ..build import iid_of, load_suite, suite_cases, training_split
-from ..rules import squad_normalise
+from ..build import digest_of, iid_of, load_suite, suite_cases, training_split
+from ..rules import directional_error, squad_normalise
 from ..score import by_functionality, judge
 from ..settings import Settings
 from .hyper import HALF, as_for_bert, grid, losses, method_options, suite_how
@@ -134,7 +134,13 @@ def _search(
         "tries": tries,
         "select_on": settings.train.select_on,
     }
-    return Search(f"{config} {method}", identity, tries, start, score)
+
+    def steps(tried: Try) -> int:
+        way = make_method(method, _options(settings, model, task, config, method, tried))
+        return steps_of(whole, way, replace(usual, **tried))
+
+    every = sum(stage.steps for stage in before) + sum(map(steps, tries))
+    return Search(f"{config} {method}", identity, tries, start, score, every)
 
 
 # What the best is best at
@@ -149,9 +155,9 @@ class Objective:
         self.data = iid_of(settings)
         self.labels = self.data.labels
         self.lessons = suite_lessons(settings, self.labels, "validation")
-        self.digest = self.lessons.digest
         self.by_g = settings.train.select_on == "G_val"
         self.iid = self._validation_rows() if self.by_g else ()
+        self.digest = "-".join([self.lessons.digest, *([self._judged_by()] if self.by_g else [])])
 
     def __call__(self, model: Any) -> float:
         if self.by_g:
@@ -160,6 +166,13 @@ class Objective:
         kinds = [environment.kind for environment in self.lessons.environments for _ in environment.items]
         score = _of_spans if self.data.is_reading else _of_labels
         return score(model, items, kinds, self.labels, load_suite(self.settings.suite).labels or self.labels)
+
+    def _judged_by(self) -> str:
+        """What else decides G: the i.i.d. rows, and the rules that cases are judged by."""
+        rules = [
+            (name, self.settings.resolved(name)) for name in ("tolerance", "slack", "directional", "band")
+        ]
+        return digest_of(repr((self.iid, rules, self.settings.profile)).encode())
 
     def _validation_rows(self) -> Sequence[Any]:
         if self.data.validation:
@@ -237,7 +250,9 @@ def _of_labels(
         if isinstance(item, Invariant):
             moved.setdefault(kind, []).append(bool(abs(own[1, -1] - own[0, -1]) <= TOLERANCE))
         elif isinstance(item, Directed):
-            moved.setdefault(kind, []).append(wrong_way(own[0], own[1], item.direction) <= TOLERANCE)
+            moved.setdefault(kind, []).append(
+                bool(directional_error(item.direction, own[:1], own[1:])[0] <= TOLERANCE)
+            )
         else:
             targets = shown[number][1]
             right.setdefault(kind, []).extend(
@@ -289,17 +304,6 @@ def _accuracy(rows: Sequence[tuple[bool, bool, bool]], told_by_f1: bool) -> floa
     both = 2 * int((said & wanted).sum())
     f1 = both / (int(said.sum()) + int(wanted.sum())) if said.any() or wanted.any() else 0.0
     return (accuracy + f1) / 2
-
-
-def wrong_way(before: Floats, after: Floats, direction: str) -> float:
-    """How far the probability that is watched went the wrong way.
-
-    >>> round(wrong_way(np.array([0.3, 0.7]), np.array([0.1, 0.9]), "not_more_conf"), 6)
-    0.2
-    """
-    watched = {"not_less_2": 0, "not_less_0": len(before) - 1}.get(direction, int(before.argmax()))
-    sign = -1.0 if direction == "not_less_conf" else 1.0
-    return max(0.0, sign * float(after[watched] - before[watched]))
 
 
 def _of_spans(

@@ -14,6 +14,7 @@ from .averages import AVERAGE, OVER_METHODS
 from .conclusions import CONCLUSION, corrected_gain, sentence
 from .files import file_tables
 from .notes import FEW_IN, note_of
+from .nulls import NULL
 from .table3 import COLUMNS, Cell, TableRow, means_of, models_of, out_of_domain, rows_of_table3
 from .trainings import HOLD_OUTS, STANDARD, Row, Training, read_trainings
 from .transfer import TRAINED_ON, TRANSFER
@@ -213,6 +214,7 @@ def _legend(measures: Sequence[Measure], rows: Sequence[TableRow], seeds: int) -
         _intervals(seeds),
         *(note_of({FEW_IN: number}) for number in list(few)[:1]),
     ]
+    lines += _nulls(measures)
     adjusted = next((cell.adjusted for cell in cells if cell.adjusted), None)
     if adjusted:
         tests = dict.fromkeys(str(cell.p.facts["test"]) for cell in cells if cell.p)
@@ -226,6 +228,19 @@ def _legend(measures: Sequence[Measure], rows: Sequence[TableRow], seeds: int) -
         ]
     lines += [AVERAGED] if seeds > 1 else []
     return [*lines, "in per cent; bold: the largest of its column"]
+
+
+def _nulls(measures: Sequence[Measure]) -> list[str]:
+    """How the model does that knows nothing and has the highest suite score."""
+    scores: dict[str, dict[str, Measure]] = {}
+    for row in measures:
+        if row.name == NULL:
+            scores.setdefault(row.groups["null"], {})[row.groups["of"]] = row
+    if not scores:
+        return []
+    best = max(scores, key=lambda name: scores[name]["suite score"].value or 0.0)
+    words = ", ".join(f"{of} {shown(row.value, quantity(row))}" for of, row in scores[best].items())
+    return [f"for comparison, a model that answers {best}: {words}"]
 
 
 def _why_hollow(seeds: int) -> str:

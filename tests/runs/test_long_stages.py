@@ -1,0 +1,175 @@
+"""Trainings killed in the middle of a stage go on from there: the same files, few steps twice, nothing left behind."""
+
+import multiprocessing
+import os
+import random
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("transformers", reason="needs shoal[hf]")
+
+from shoal.errors import PlanError
+from shoal.runs.executors import run_here, run_jobs
+from shoal.runs.parcels import Workplace, kept_for, put_in_place
+from shoal.runs.plan import check_plan, make_plan
+from shoal.runs.store import RunStore
+from shoal.runs.tasks import run_task, tasks_of
+from shoal.training import midway
+
+FORK = multiprocessing.get_context("fork")
+LEARNING = {
+    "models": ["tiny:sentiment"],
+    "resources": {"checkpoints": 0.00001},
+    "behaviour": {
+        "suite": "sentiment",
+        "limit": 60,
+        "iid": "sentiment",
+        "iid_limit": 60,
+        "hold_out": ["none"],
+        "train": {"on": ["iid", "iid>suite"], "method": ["vanilla", "group-dro"], "epochs": 0.5},
+        "resamples": 50,
+    },
+}
+"""A stage that several jobs share, and one of each job's own."""
+MARKED: dict[str, Any] = {
+    "models": ["tiny:masked"],
+    "resources": {"checkpoints": 0.00001},
+    "bias": {
+        "diagnostic": "crows",
+        "data": "example",
+        "pretrain": {"epochs": 2, "ask_after": [1], "width": 32, "vocabulary": 600, "batch": 8},
+    },
+}
+"""A stage that is asked on its way."""
+
+
+@pytest.fixture(params=["learning", "marked"])
+def table(request, tmp_path):
+    return LEARNING if request.param == "learning" else marked(tmp_path)
+
+
+def marked(folder: Path) -> dict[str, Any]:
+    text = folder / "text.txt"
+    text.write_text(
+        "\n".join(f"the {who} writes {n} letters" for n in range(80) for who in ("nurse", "pilot"))
+    )
+    return {
+        **MARKED,
+        "bias": {**MARKED["bias"], "pretrain": {**MARKED["bias"]["pretrain"], "text": str(text)}},
+    }
+
+
+def files(store: Path) -> dict[str, bytes]:
+    kept = [path for path in store.rglob("*") if path.is_file() and "locks" not in path.parts]
+    return {str(path.relative_to(store)): path.read_bytes() for path in kept}
+
+
+def run_up_to(steps: int, trained: Any, table: dict[str, Any], store: Path) -> None:
+    """The body of a process that is killed after so many steps of training."""
+    midway.SHARE = 1e9  # at every step, however long that takes
+    begun = trained.value
+
+    def progress(what: str, done: int, total: int) -> None:
+        if what == "training":
+            trained.value += 1
+            if trained.value - begun == steps:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    plan = make_plan(table)
+    list(run_jobs(check_plan(plan), RunStore(store), progress, on="here", resources=plan.resources))
+
+
+def test_killed_again_and_again_a_plan_ends_with_the_same_files(table, tmp_path):
+    counted: list[int] = []
+    plan = make_plan(table)
+    undisturbed = RunStore(tmp_path / "here")
+    for _, problem in run_here(
+        check_plan(plan), undisturbed, lambda what, done, total: counted.append(what == "training")
+    ):
+        assert problem is None
+    trained, rng, kills = FORK.Value("i", 0), random.Random(0), 0
+    while kills < 60:
+        process = FORK.Process(
+            target=run_up_to, args=(rng.randrange(4, 20), trained, table, tmp_path / "there")
+        )
+        process.start()
+        process.join()
+        if process.exitcode == 0:
+            break
+        assert process.exitcode == -signal.SIGKILL
+        kills += 1
+    assert kills >= 3
+    assert files(tmp_path / "there") == files(tmp_path / "here")
+    assert not list((tmp_path / "there" / "midway").iterdir()), "left behind"
+    assert trained.value <= sum(counted) + kills, (
+        "more than the step at which it was killed was trained again"
+    )
+
+
+def test_a_task_that_is_lost_goes_on_elsewhere_from_what_was_sent(tmp_path, monkeypatch):
+    monkeypatch.setattr(midway, "SHARE", 1e9)
+    plan = make_plan(LEARNING)
+    here, there = RunStore(tmp_path / "here"), RunStore(tmp_path / "there")
+    jobs = check_plan(plan)
+    list(run_here(jobs, here))
+    task = tasks_of(jobs, there, resources=plan.resources)[0]
+    assert task.stage == 0
+    lost, seen = Workplace(tmp_path / "lost"), []
+
+    class LostError(BaseException):
+        pass
+
+    def until(what: str, done: int, total: int) -> None:
+        if done == 8:
+            raise LostError
+
+    lost.lay_out({})
+    with pytest.raises(LostError):
+        run_task(task, lost.store, until)
+    put_in_place(lost.news(done=False), there)
+    (middle,) = (there.folder / "midway").iterdir()
+    paths = {name: there.folder / name for name in kept_for(task, there)}
+    assert middle in paths.values()
+    place = Workplace(tmp_path / "next")
+    place.lay_out({name: (path.stat().st_mtime_ns, path.read_bytes) for name, path in paths.items()})
+    assert run_task(task, place.store, lambda what, done, total: seen.append(done)) is None
+    assert seen[0] == 8
+    name = middle.name
+    assert (place.store.folder / "checkpoints" / name).read_bytes() == (
+        here.folder / "checkpoints" / name
+    ).read_bytes()
+    place.clear(task.job)
+    assert not (place.store.folder / "midway").exists()
+
+
+def test_answers_that_are_lost_are_asked_again_though_the_training_was_kept_behind_them(tmp_path):
+    table = marked(tmp_path)
+    (job,) = check_plan(make_plan(table))
+    here, there = RunStore(tmp_path / "here"), RunStore(tmp_path / "there")
+    list(run_here([job], here))
+    trained = FORK.Value("i", 0)
+    process = FORK.Process(target=run_up_to, args=(30, trained, table, there.folder))
+    process.start()
+    process.join()
+    partial = there.job_folder(job.id) / "answers.partial.jsonl"
+    assert process.exitcode == -signal.SIGKILL and partial.stat().st_size, "it was killed before the mark"
+    partial.unlink()
+    list(run_here([job], there))
+    assert files(there.folder) == files(here.folder)
+
+
+def test_without_checkpoints_nothing_is_kept(tmp_path):
+    table = {**marked(tmp_path), "resources": {"checkpoints": 0}}
+    process = FORK.Process(target=run_up_to, args=(30, FORK.Value("i", 0), table, tmp_path / "there"))
+    process.start()
+    process.join()
+    assert process.exitcode == -signal.SIGKILL and not (tmp_path / "there" / "midway").exists()
+
+
+@pytest.mark.parametrize("value", [-1, "5 minutes", True, float("inf"), float("nan")])
+def test_checkpoints_are_minutes(value):
+    with pytest.raises(PlanError, match="checkpoints = "):
+        make_plan({"models": ["tiny:sentiment"], "behaviour": {}, "resources": {"checkpoints": value}})

@@ -1,0 +1,262 @@
+"""A training that is broken off and gone on with elsewhere ends as one that never was."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from shoal import load_model
+from shoal.records import Example
+from shoal.training import midway, spans
+from shoal.training.environments import Alike, Answered, Environment
+from shoal.training.how import How
+from shoal.training.loop import Log, train
+from shoal.training.masked import Shape, fresh_masked_model, pretrain
+from shoal.training.methods import METHODS, Method, make_method
+from shoal.training.midway import Keeper, kept_midway
+from shoal.training.spans import Windows
+
+HOW = How(learning_rate=1e-3, batch=8, epochs=0.6)
+
+
+@pytest.fixture(autouse=True)
+def at_every_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However long keeping takes."""
+    monkeypatch.setattr(midway, "SHARE", 1e9)
+
+
+class BrokenOffError(Exception):
+    """The machine is switched off."""
+
+
+def broken_off_at(step: int):
+    def progress(what: str, done: int, total: int) -> None:
+        if total and done > step:
+            raise BrokenOffError
+
+    return progress
+
+
+def silent(*_: object) -> None:
+    pass
+
+
+class Once(Keeper):
+    """Keeps once, after so many steps."""
+
+    def __init__(self, path: Path, steps: int) -> None:
+        super().__init__(path, 1e-9)
+        self.left = steps
+
+    def is_due(self) -> bool:
+        self.left -= 1
+        return self.left == 0
+
+
+def gone_on(path: Path, again, *steps: int):
+    """A training that ends after each of these steps, from a fresh model each time, and then goes on to its end."""
+    for before, step in pairwise([0, *steps]):
+        with pytest.raises(BrokenOffError), kept_midway(Once(path, step - before)):
+            again(broken_off_at(step))
+    seen: list[int] = []
+    with kept_midway(Keeper(path, 1e9)):
+        done = again(lambda what, now, total: seen.append(now))
+    assert seen[0] == steps[-1] + 1, "it began from somewhere else"
+    return done
+
+
+def equal(first: dict[str, Any], second: dict[str, Any]) -> bool:
+    return first.keys() == second.keys() and all(torch.equal(first[name], second[name]) for name in first)
+
+
+@pytest.mark.parametrize(
+    ("method", "options"),
+    [
+        *((name, {}) for name in METHODS),
+        ("irm", {"reset_optimiser": True, "two_halves": True}),
+        ("group-dro", {"centre": True, "all_groups": True, "step_size": 0.05}),
+        ("fish", {"extra_momentum_step": True}),
+        ("lp", {"frozen_dropout": True}),
+    ],
+)
+def test_every_method_ends_with_the_same_weights_losses_and_notes(
+    method, options, toy, fresh, weights_of, tmp_path
+):
+    how = replace(HOW, epochs=2) if METHODS[method].by_environment else HOW
+
+    def again(progress) -> tuple[dict[str, Any], Log]:
+        model = fresh()
+        log = train(model, toy, make_method(method, options), how, 3, progress)
+        return weights_of(model), log
+
+    weights, log = again(silent)
+    assert log.steps > 5
+    path = tmp_path / "midway.safetensors"
+    others, other = gone_on(path, again, 1, 2 * log.steps // 3)
+    assert equal(weights, others)
+    assert (log.steps, log.losses, log.shown, log.notes) == (
+        other.steps,
+        other.losses,
+        other.shown,
+        other.notes,
+    )
+
+
+def test_pairs_that_taught_nothing_are_counted_from_the_beginning(tmp_path, weights_of, monkeypatch):
+    monkeypatch.setattr(Windows, "notes", lambda windows: [f"{windows.shown} shown, {windows.idle} idle"])
+    monkeypatch.setattr(spans, "ANSWER_KEPT", 0.5)
+
+    def example(thing: str) -> Example:
+        return (f"the {thing} is red and stands in the garden", f"which {thing} is red ?")
+
+    things = ("house", "car", "door", "wall", "bus", "boat")
+    answered = [Answered(example(one), ((4, 4 + len(one)),)) for one in things]
+    alike = [Alike(example(one), (example(two),)) for one, two in pairwise(things)]
+    environments = [Environment("a", "MFT", answered), Environment("b", "INV", alike)]
+
+    def again(progress):
+        model = load_model("tiny:reading").with_fresh_span_head(0)
+        log = train(model, environments, make_method("vanilla"), How(1e-3, 2, 4), 0, progress)
+        return weights_of(model), log
+
+    weights, log = again(silent)
+    others, other = gone_on(tmp_path / "midway.safetensors", again, 14)
+    assert equal(weights, others) and log.notes == other.notes and " 0 idle" not in log.notes[0]
+
+
+def test_pre_training_goes_on_with_the_same_masks(tmp_path, weights_of):
+    text = tmp_path / "text.txt"
+    text.write_text("\n".join(f"a sentence of {n} words about the number {n * n}" for n in range(60)))
+
+    def again(progress):
+        model = fresh_masked_model(str(text), Shape(32, 1, 2, 300, 32), seed=1)
+        pretrain(model, str(text), How(1e-3, 8, 3), 32, 1, progress, silent, ())
+        return weights_of(model)
+
+    weights = again(silent)
+    assert equal(weights, gone_on(tmp_path / "midway.safetensors", again, 11))
+
+
+def test_a_mark_that_was_not_asked_at_for_good_is_come_by_again(toy, fresh, weights_of, tmp_path):
+    path, steps = tmp_path / "midway.safetensors", []
+    how = How(1e-3, 8, 2)
+
+    def again(keeper, progress=silent) -> list[str]:
+        asked: list[str] = []
+        model = fresh()
+        with kept_midway(keeper):
+            train(model, toy, make_method("vanilla"), how, 0, progress, asked.append, ("1", "2"))
+        steps.append(weights_of(model))
+        return asked
+
+    assert again(None) == ["1", "2"]
+    epoch = sum(-(-len(one) // 8) for one in toy)
+    with pytest.raises(BrokenOffError):
+        again(Keeper(path, 1e-9), broken_off_at(epoch + 2))
+    assert again(Keeper(path, 1e9, frozenset({"1"}))) == ["2"]
+    with pytest.raises(BrokenOffError):
+        again(Keeper(path, 1e-9), broken_off_at(epoch + 2))
+    assert again(Keeper(path, 1e9)) == ["1", "2"], "what was asked at the first mark is lost"
+    assert equal(steps[0], steps[1]) and equal(steps[0], steps[2])
+
+
+def spoil(path, how: str) -> None:
+    content = bytearray(path.read_bytes())
+    if how == "cut":
+        content = content[: len(content) // 2]
+    elif how == "changed":
+        content[-5] ^= 1
+    elif how == "other":
+        content = content.replace(b'\\"torch\\": \\"', b'\\"torch\\": \\"9', 1)[: len(content)]
+    path.write_bytes(bytes(content))
+
+
+@pytest.mark.parametrize("how", ["cut", "changed", "other", "nonsense"])
+def test_a_file_that_is_not_what_was_written_is_as_good_as_none(how, toy, fresh, weights_of, tmp_path):
+    path, seen = tmp_path / "midway.safetensors", []
+
+    def again(progress, keeper):
+        model = fresh()
+        with kept_midway(keeper):
+            train(model, toy, make_method("vanilla"), HOW, 0, progress)
+        return weights_of(model)
+
+    weights = again(silent, None)
+    with pytest.raises(BrokenOffError):
+        again(broken_off_at(5), Keeper(path, 1e-9))
+    if how == "nonsense":
+        path.write_text("nonsense")
+    else:
+        spoil(path, how)
+    assert equal(weights, again(lambda what, now, total: seen.append(now), Keeper(path, 1e9)))
+    assert seen[0] == 1
+
+
+@dataclass
+class Chooser(Method):
+    """Draws from where it did worst: what it draws depends on what it has seen."""
+
+    by_environment = True
+    worst: float = 0.0
+
+    def environments(self, known: Sequence[Environment], rng: np.random.Generator) -> Sequence[str]:
+        return [known[round(self.worst * 1e6) % len(known)].name]
+
+    def step(self, model, batches, stepper, progress) -> float:
+        self.worst = super().step(model, batches, stepper, progress)
+        return self.worst
+
+
+def test_a_method_that_chooses_by_what_it_has_seen_begins_again(toy, fresh, weights_of, tmp_path):
+    path, seen = tmp_path / "midway.safetensors", []
+
+    def again(progress):
+        model = fresh()
+        log = train(model, toy, Chooser(), HOW, 0, progress)
+        return weights_of(model), log
+
+    weights, log = again(silent)
+    with pytest.raises(BrokenOffError), kept_midway(Keeper(path, 1e-9)):
+        again(broken_off_at(7))
+    assert path.exists()
+    with kept_midway(Keeper(path, 1e9)):
+        others, other = again(lambda what, now, total: seen.append(now))
+    assert seen[0] == 1 and equal(weights, others) and log.losses == other.losses
+
+
+@dataclass
+class Hoarder(Method):
+    """Remembers what has no place in a file."""
+
+    def start(self, environments: Sequence[Environment]) -> None:
+        self.first = environments[0]
+
+
+def test_a_training_that_cannot_be_kept_goes_on_and_says_so(toy, fresh, tmp_path):
+    said: list[str] = []
+    with kept_midway(Keeper(tmp_path / "midway.safetensors", 1e-9)):
+        log = train(fresh(), toy, Hoarder(), HOW, 0, lambda what, now, total: said.append(what))
+    assert [what for what in said if what != "training"] == [
+        "the middle of this training cannot be kept (its method remembers a Environment): it goes on without"
+    ]
+    assert log.steps == said.count("training") and not list(tmp_path.iterdir())
+
+
+def test_short_trainings_are_not_kept_and_keeping_takes_a_twentieth_of_the_time_at_the_most(
+    toy, fresh, tmp_path, monkeypatch
+):
+    path = tmp_path / "midway.safetensors"
+    with kept_midway(Keeper(path, 300)):
+        train(fresh(), toy, make_method("vanilla"), HOW, 0)
+    assert not path.exists()
+    monkeypatch.setattr(midway, "SHARE", 0.05)
+    keeper = Keeper(path, 1e-9)
+    with kept_midway(keeper):
+        train(fresh(), toy, make_method("vanilla"), How(1e-3, 8, 0.1), 0)
+    took = keeper.every * 0.05
+    assert path.exists() and 0.0005 < took < 5
