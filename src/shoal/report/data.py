@@ -309,11 +309,13 @@ def _warnings(results: Sequence[Result], names: Mapping[str, str]) -> Iterator[s
             "1 case has no answer and counts" if errors == 1 else f"{errors:,} cases have no answer and count"
         )
         yield f"{who} nowhere"
+    if any(result.job.get("group") for result in results):
+        return  # what checkpoints of a recipe may say, the protocol tells
     seeds = {str(result.job["settings"].get("seed", "")) for result in results if "settings" in result.job}
     if _trains(results) and len(seeds) < ENOUGH_SEEDS:
         count = f"{len(seeds)} seeds" if len(seeds) > 1 else "one seed"
         yield f"{count} of each recipe: fewer than {ENOUGH_SEEDS} support no claim about the recipe"
-    elif results and not _trains(results) and not any(result.job.get("group") for result in results):
+    elif results and not _trains(results):
         yield "one checkpoint of each model: nothing here speaks of another training of the same recipe"
 
 
