@@ -17,6 +17,7 @@ from importlib import import_module
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
+from scipy import special
 
 from shoal.protocols.behaviour.suite import Suite
 from shoal.protocols.behaviour.suites import SUITES
@@ -45,6 +46,7 @@ from shoal.stats.resampling import (
     cluster_table,
     degrees_of_freedom,
     paired_table,
+    sharing,
 )
 from shoal.stats.seeds import SeedError, composed, recipe_difference, recipe_mean
 from shoal.stats.sequential import below_e_value, look_limit, mean_below_e_value, worse_e_value
@@ -542,35 +544,47 @@ def print_templates(repetitions: int) -> None:
 
 
 def print_own_suites(repetitions: int) -> None:
-    """The suite score of the suites that ship, for new templates: cases alone, and cases by template."""
-    print("\n| suite | functionalities | templates | alike | by case | width | by template | width |")
-    print("| --- | --: | --: | --: | --: | --: | --: | --: |")
+    """The suite score of the suites that ship, for new templates: by case, by template, and with shared ones as one."""
+    print(
+        "\n| suite | functionalities | templates | alike | they go | by case | by template | shared as one | width |"
+    )
+    print("| --- | --: | --: | --: | --- | --: | --: | --: | --: |")
     for name, module in SUITES.items():
         suite: Suite = import_module(f"shoal.protocols.behaviour.suites.{module}").suite
         clusters: dict[str, list[str]] = {}
         for case in suite.cases:
             clusters.setdefault(case.groups["functionality"], []).append(case.cluster)
-        codes = [np.unique(names, return_inverse=True)[1] for names in clusters.values()]
+        names = sorted({cluster for owners in clusters.values() for cluster in owners})
+        codes = [np.searchsorted(names, owners) for owners in clusters.values()]
         for alike in (0.3, 0.9):
-            rng, spread = np.random.default_rng(0), (1 - alike) / alike
-            held, width = np.zeros(2), np.zeros(2)
-            for _ in range(repetitions):
-                rates = np.clip(rng.beta(2, 1, len(codes)), 0.02, 0.98)
-                tables: tuple[list[ClusterTable], list[ClusterTable]] = ([], [])
-                for owners, rate in zip(codes, rates.tolist(), strict=True):
-                    chances = rng.beta(rate * spread, (1 - rate) * spread, int(owners.max()) + 1)
-                    hits = rng.random(len(owners)) < chances[owners]
-                    tables[0].append(cluster_table(hits))
-                    tables[1].append(cluster_table(hits, owners))
-                intervals = [macro_wilson(each) for each in tables]
-                held += [covers(interval, float(rates.mean())) for interval in intervals]
-                width += [high - low for low, high in intervals]
-            shares = " | ".join(
-                f"{100 * h / repetitions:.1f} | {100 * w / repetitions:.0f}"
-                for h, w in zip(held, width, strict=True)
-            )
-            number = sum(int(owners.max()) + 1 for owners in codes)
-            print(f"| {name} | {len(codes)} | {number} | {alike} | {shares} |", flush=True)
+            for together in (False, True):
+                rng, spread = np.random.default_rng(0), (1 - alike) / alike
+                held, width = np.zeros(3), 0.0
+                for _ in range(repetitions):
+                    rates = np.clip(rng.beta(2, 1, len(codes)), 0.02, 0.98)
+                    good = rng.random(len(names))
+                    values, tables = [], []
+                    for owners, rate in zip(codes, rates.tolist(), strict=True):
+                        ranks = good if together else rng.random(len(names))
+                        used = np.unique(owners)
+                        chances = np.zeros(len(names))
+                        chances[used] = special.betaincinv(rate * spread, (1 - rate) * spread, ranks[used])
+                        values.append((rng.random(len(owners)) < chances[owners]).astype(float))
+                        tables.append(cluster_table(values[-1], owners))
+                    intervals = [
+                        macro_wilson([cluster_table(each) for each in values]),
+                        macro_wilson(tables),
+                        macro_wilson(tables, shared=sharing(codes, values)),
+                    ]
+                    held += [covers(interval, float(rates.mean())) for interval in intervals]
+                    width += intervals[2][1] - intervals[2][0]
+                shares = " | ".join(f"{100 * share / repetitions:.1f}" for share in held)
+                how = "alike in all" if together else "each for itself"
+                print(
+                    f"| {name} | {len(codes)} | {len(names)} | {alike} | {how} | {shares} "
+                    f"| {100 * width / repetitions:.0f} |",
+                    flush=True,
+                )
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

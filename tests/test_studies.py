@@ -258,7 +258,12 @@ def test_the_main_table_of_cood_is_in_its_file():
 
 def verbs() -> ModuleType:
     path = STUDIES.parents[1] / "benchmarks" / "verbs.py"
-    spec = importlib.util.spec_from_file_location("verbs_benchmark", path)
+    return loaded(path, "verbs_benchmark")
+
+
+def loaded(path: Path, name: str) -> ModuleType:
+    """A script as a module."""
+    spec = importlib.util.spec_from_file_location(name, path)
     assert spec and spec.loader
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module  # dataclasses look it up
@@ -271,6 +276,29 @@ def test_the_table_of_promises_is_the_one_that_its_command_prints(capsys):
     simulation.print_table(list(simulation.cells()), simulation.kept(simulation.KEPT))
     text = (STUDIES / "interval-coverage.md").read_text(encoding="utf-8")
     assert [line for line in capsys.readouterr().out.splitlines() if line not in text] == []
+
+
+# What checkpoints, recipes and downstream tasks are told to promise
+
+
+def test_the_page_of_bias_shows_the_counts_of_broken_promises():
+    counts = {(row["promise"], row["checkpoints"]): row for row in kept("bias/levels.csv")}
+    cells = table("../bias.md", "| what could be wrong |")
+    assert len(cells) == len({promise for promise, _ in counts})
+    for promise, *shares in cells:
+        for checkpoints, shown in zip(("3", "4", "5"), shares, strict=True):
+            row = counts.get((promise, checkpoints))
+            assert (shown == "–") if row is None else is_shown(shown, int(row["broken"]) / int(row["trials"]))
+    # Five in a hundred are promised; of so many trials chance may make it a little more.
+    for row in counts.values():
+        trials = int(row["trials"])
+        assert int(row["broken"]) <= 0.05 * trials + 3 * (0.0475 * trials) ** 0.5, row
+
+
+def test_broken_promises_are_counted_by_the_script_beside_the_page():
+    levels = loaded(STUDIES / "bias" / "levels.py", "levels_of_bias")
+    row = next(levels.count(1))
+    assert set(row) == set(kept("bias/levels.csv")[0]) and row["checkpoints"] == 3
 
 
 # Behavioural learning

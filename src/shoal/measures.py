@@ -189,7 +189,7 @@ MEASURES: dict[str, Quantity] = {
 
 
 def quantity(measure: Measure | str) -> Quantity:
-    """What a measure is; of a difference or a spread, what it is a difference of."""
+    """What a measure is; of a difference or a spread, what it is a difference of; a p value stays one."""
     name = measure if isinstance(measure, str) else str(measure.facts.get("of", measure.name))
     known = MEASURES.get(name.removesuffix(" on common cases"), Quantity())
     if not isinstance(measure, str) and "of" in measure.facts:
@@ -200,13 +200,17 @@ def quantity(measure: Measure | str) -> Quantity:
     return known
 
 
+HUGE = 1e9
+"""From here on nobody counts digits."""
+
+
 def shown(value: float | None, what: Quantity, *, signed: bool | None = None) -> str:
     """A value as people read it: shares in per cent, p without its leading zero, a dash for nothing.
 
     >>> shown(0.8861, RATE), shown(-0.02, POINTS), shown(0.0004, P), shown(None, RATE)
     ('88.6', '−2.0', '<.001', '–')
-    >>> shown(0.99999, MEASURES["probability better"])
-    '>99.9'
+    >>> shown(0.99999, MEASURES["probability better"]), shown(2.4107e44, MEASURES["e value"])
+    ('>99.9', '2.4e44')
     """
     if value is None:
         return NOTHING
@@ -221,6 +225,8 @@ def shown(value: float | None, what: Quantity, *, signed: bool | None = None) ->
                 f">{100 * (1 - least):.{what.digits}f}" if value > 0.5 else f"<{100 * least:.{what.digits}f}"
             )
     scaled = 100 * value if what.unit == "share" else value
+    if abs(scaled) >= HUGE:
+        return f"{scaled:.1e}".replace("e+", "e").replace("-", "−")
     sign = "+" if (what.signed if signed is None else signed) else ""
     text = f"{scaled:{sign},.{what.digits}f}"
     zero = f"{0:.{what.digits}f}"

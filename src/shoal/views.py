@@ -172,6 +172,8 @@ class Scatter:
     title: str = ""
     name: str = ""
     legend: Sequence[str] = ()
+    diagonal: bool = False
+    """Whether a line shows where both are equal: for two measures of one scale."""
 
 
 @dataclass(frozen=True, slots=True)

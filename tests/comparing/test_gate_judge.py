@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import binom
 
 from shoal import Measure, Measures, Result
 from shoal.comparing.judge import judge
@@ -33,7 +34,8 @@ def test_by_default_we_must_be_confident_that_it_is_good_enough(make):
         ("point", 0.95, "met"),
         ("point", 0.951, "failed"),
         ("upper bound", 0.97, "met"),
-        ("upper bound", 0.98, "failed"),
+        ("upper bound", 0.98, "met"),  # Wilson ends at 97.8, but 95 or fewer come in 5.1 % of such models
+        ("upper bound", 0.99, "failed"),
         ("lower bound", 0.8, "met"),
         ("lower bound", 0.95, "failed"),
     ],
@@ -51,6 +53,41 @@ def test_lower_bound_is_stricter_than_point_and_point_than_upper_bound(make, pas
         for end in ("lower bound", "point", "upper bound")
     ]
     assert met == sorted(met)
+
+
+@pytest.mark.parametrize("n", [5, 20, 50])
+@pytest.mark.parametrize("limit", [0.5, 0.56, 0.8, 0.9, 0.95, 0.99])
+def test_a_rule_is_wrong_in_at_most_one_of_forty_summed_over_all_counts(make, n, limit):
+    wrong = {"lower bound": 0.0, "upper bound": 0.0}
+    for passes in range(n + 1):
+        result = make({"f": [1] * passes + [0] * (n - passes)})
+        for end in wrong:
+            rule = Rule({"functionality": "f"}, at_least=limit, judge=end)  # type: ignore[arg-type]
+            (verdict,) = judge([rule], result)
+            (of_a_file,) = judge([rule], replace(result, cases=(), outcomes=()))
+            assert (verdict.status, verdict.reason) == (of_a_file.status, of_a_file.reason)
+            if verdict.is_met == (end == "lower bound"):
+                wrong[end] += float(binom.pmf(passes, n, limit))
+    assert max(wrong.values()) <= 0.025 + 1e-9  # the ends of Wilson's interval alone: up to 9.6 %
+
+
+def test_a_verdict_that_the_exact_test_holds_back_says_so(make):
+    rule = Rule({"functionality": "f"}, at_least=0.9)
+    (verdict,) = judge([rule], make({"f": [1] * 35}))
+    assert (verdict.status, verdict.reason) == (
+        "failed",
+        "not by the one-sided test: p = 0.02503, more than 0.025",
+    )
+    assert judge([rule], make({"f": [1] * 36}))[0].status == "met"
+
+
+def test_for_at_most_the_exact_test_looks_the_other_way(make):
+    result = make({"f": [1] * 3 + [0] * 17})  # 15 %
+    at_most = Rule({"functionality": "f"}, at_most=0.05, judge="upper bound")
+    (verdict,) = judge([at_most], result)  # three or more of twenty at .05: 7.5 %
+    assert (verdict.status, "p = 0.07548" in verdict.reason) == ("met", True)
+    four = make({"f": [1] * 4 + [0] * 16})
+    assert judge([at_most], four)[0].status == "failed"
 
 
 def test_a_ninth_of_ten_is_90_per_cent(make):

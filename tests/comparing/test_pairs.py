@@ -486,3 +486,41 @@ def test_changed_cases_come_newly_failing_first():
         ("f/0", True),
     ]
     assert [case.id for case, _ in found.changed(row(found, "g"))] == ["g/0"]
+
+
+# Templates that several functionalities share
+
+
+def shared_templates(hits: np.ndarray) -> Result:
+    """Outcomes of functionalities × templates × fillings; every functionality has the same templates."""
+    cases = []
+    for f, t, n in np.ndindex(hits.shape):
+        groups = {"functionality": f"f{f}", "capability": "c", "test type": "MFT"}
+        cases.append(Case(f"f{f}/{t}/{n}", ((f"{f} {t} {n}",),), None, groups, f"t{t}"))
+    outcomes = [Outcome(case.id, bool(hit)) for case, hit in zip(cases, hits.ravel(), strict=True)]
+    return Result({"model": "m"}, cases, outcomes, Measures(measure(cases, outcomes)))
+
+
+def test_templates_that_functionalities_share_are_counted_once():
+    better = np.ones((4, 6, 3), bool)
+    worse = better.copy()
+    worse[:, :, 0] = False  # in each of six templates, in all four functionalities
+    row = compare([shared_templates(worse)], [shared_templates(better)], Choices(could_see=False)).headline
+    assert row.p == pytest.approx(2 / 2**6)  # six draws, not twenty-four
+    score = shared_templates(worse).measures.where("suite score")[0]
+    assert score.facts["templates"] == 6
+    few = shared_templates(worse[:, :2])  # in four functionalities the same two
+    assert few.measures.where("suite score")[0].facts[THESE_TEMPLATES] == 2
+
+
+def test_a_mean_whose_functionalities_fail_in_the_same_templates_is_known_less_well():
+    hits = np.ones((4, 8, 5), bool)
+    hits[:, :2] = False  # the same two templates everywhere
+    elsewhere = np.ones((4, 8, 5), bool)
+    for f in range(4):
+        elsewhere[f, 2 * f : 2 * f + 2] = False
+    together, apart = (shared_templates(each).measures.where("suite score")[0] for each in (hits, elsewhere))
+    assert together.value == apart.value == 0.75
+    assert together.interval is not None and apart.interval is not None
+    width = [high - low for low, high in (together.interval, apart.interval)]
+    assert width[0] > 1.5 * width[1]

@@ -18,11 +18,11 @@ import pytest
 from shoal import audit
 from shoal.protocols import PROTOCOLS
 from shoal.protocols.bias import example
-from shoal.records import Case, Measure, Measures, Outcome, Result
+from shoal.records import Case, Finding, Measure, Measures, Outcome, Result
 from shoal.report.data import Page as Contents
 from shoal.report.data import Part, results_page
 from shoal.report.html import write_page
-from shoal.views import Column, Curves, Line, Number, Row, Section, Table
+from shoal.views import Block, Column, Curves, Line, Number, Row, Section, Table
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 SMALL: dict[str, Any] = runpy.run_path(str(Path(__file__).parents[1] / "contracts" / "test_tables.py"))[
@@ -191,12 +191,47 @@ def two_models(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("name", [name for name in PROTOCOLS if name in SMALL])
-def test_a_protocols_page_is_shown_without_a_complaint_and_is_accessible(name, page_of_protocol, opened):
+def test_a_protocols_page_works_without_a_complaint_and_is_accessible_in_both_lights(
+    name, page_of_protocol, opened
+):
     watched = opened(page_of_protocol(name))
-    assert watched.page.locator("h1").inner_text().lower().startswith(name)
-    assert watched.page.locator("article table").count() > 0
-    watched.cases()
-    assert serious(watched.page) == []
+    page, cases = watched.page, watched.cases()
+    assert page.locator("h1").inner_text().lower().startswith(name)
+    assert page.locator("#findings .told").count() + page.locator("#care li").count() > 0
+    assert page.locator("article table").count() > 0
+    _drills_down(watched, name)
+    word = max(cases.first.locator(".texts").first.inner_text().split(), key=len)
+    page.get_by_label("Search").fill(word)
+    page.wait_for_timeout(300)
+    assert cases.count() > 0 and all(word.lower() in text.lower() for text in cases.all_text_contents())
+    page.get_by_label("How it went").select_option("4")  # all
+    assert serious(page) == []
+    page.emulate_media(color_scheme="dark")
+    assert serious(page) == []
+    page.emulate_media(media="print")
+    assert page.locator("nav").is_hidden() and page.locator("h1").is_visible()
+    assert page.locator("article table").first.is_visible()
+
+
+def _drills_down(watched: Watched, name: str) -> None:
+    """From a number to its cases and back; the numbers of bias are of whole sets, and lead to none."""
+    numbers = watched.page.locator("article td .num[data-g]")
+    assert (numbers.count() == 0) == (name == "bias")
+    if numbers.count():
+        numbers.first.click()
+        watched.page.get_by_role("button", name=re.compile("Show its")).click()
+        assert watched.cases().count() > 0
+        watched.page.get_by_role("button", name="Back to the number").click()
+        watched.page.get_by_role("button", name="Clear").click()
+
+
+def test_without_a_browser_ci_fails_and_a_users_machine_skips(monkeypatch):
+    monkeypatch.setenv("CI", "true")
+    with pytest.raises(pytest.fail.Exception, match="no Chromium"):
+        _missing("no Chromium here")
+    monkeypatch.delenv("CI")
+    with pytest.raises(pytest.skip.Exception, match="no Chromium"):
+        _missing("no Chromium here")
 
 
 def serious(page: Any) -> list[str]:
@@ -364,7 +399,27 @@ def test_hostile_text_stays_text(tmp_path, opened):
     job = {"id": HOSTILE, "protocol": "x", "model": HOSTILE}
     outcomes = [Outcome(HOSTILE, None, None, HOSTILE)]
     result = Result(job, [case], outcomes, Measures([]), {"said": [[HOSTILE, HOSTILE]]})
-    page = Contents([Part(HOSTILE, [Section(HOSTILE, HOSTILE)], HOSTILE)], HOSTILE, results={HOSTILE: result})
+    rate = Measure(
+        HOSTILE, 0.5, 2, {HOSTILE: HOSTILE}, (0.1, 0.9), HOSTILE, note=HOSTILE, facts={HOSTILE: HOSTILE}
+    )
+    line = Line(HOSTILE, [(0.0, rate), (1.0, rate)])
+    table = Table(
+        [Column(HOSTILE, "left"), Column(HOSTILE)], [Row([HOSTILE, Number(rate)])], HOSTILE, HOSTILE
+    )
+    blocks: list[Block] = [table, Curves(HOSTILE, [line], title=HOSTILE, legend=[HOSTILE])]
+    told = [Finding(kind, HOSTILE, (rate,), groups={HOSTILE: HOSTILE}) for kind in (HOSTILE, "saturated")]
+    page = Contents(
+        [Part(HOSTILE, [Section(HOSTILE, HOSTILE, blocks, [HOSTILE], [HOSTILE])], HOSTILE)],
+        HOSTILE,
+        asked=[(HOSTILE, HOSTILE)],
+        about=[HOSTILE, f"hf:{HOSTILE}"],
+        findings=told,
+        warnings=[HOSTILE],
+        facts=[Section(HOSTILE, blocks=[table])],
+        plan=HOSTILE,
+        results={HOSTILE: result},
+        names={f"hf:{HOSTILE}": f"<b>{HOSTILE}"},
+    )
     write_page(page, tmp_path / "p.html", [])
     watched = opened(tmp_path / "p.html")
     card = watched.cases().first
@@ -373,6 +428,9 @@ def test_hostile_text_stays_text(tmp_path, opened):
     card.get_by_role("button", name="whole text").click()
     card.get_by_role("button", name="4 more variants").click()
     assert card.locator(".variant:visible").count() == 10
+    watched.page.locator("article td .num").first.hover()
+    assert "<script>" in watched.page.locator("#hint").inner_text()
+    assert watched.page.locator("main script, main b b").count() == 0
     assert watched.value("window.hacked") is None
     assert watched.value("document.documentElement.scrollWidth <= innerWidth")
 

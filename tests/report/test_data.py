@@ -1,10 +1,22 @@
 """What a page says before anything else: findings, cautions, models side by side, how it came to be."""
 
+import os
+
 import pytest
 
 from shoal import RunStore, audit, read_plan
 from shoal.records import Finding, Measure, Measures, Outcome, Result
-from shoal.report.data import _ordered, job_names, plan_page, results_page
+from shoal.report.data import (
+    Page,
+    _in_turn,
+    _ordered,
+    _said_once,
+    _stand_alone,
+    job_names,
+    plan_page,
+    results_page,
+)
+from shoal.report.html import page_of
 from shoal.runs.executors import run_jobs
 from shoal.runs.plan import check_plan
 from shoal.show.markdown import as_markdown
@@ -119,3 +131,72 @@ def test_the_weightiest_finding_of_each_kind_comes_before_another_of_the_same():
     ordered = [(finding.kind, finding.weight) for finding in _ordered(findings)]
     assert ordered[:3] == [("untrained", 9.0), ("saturated", 3.0), ("headline", 1.0)]
     assert ordered[3:] == [("untrained", 8.0), ("untrained", 7.0)]
+
+
+def test_one_job_without_conclusions_is_told_by_its_whole_its_weakest_part_and_its_lowest_rates():
+    page = results_page([audit("behaviour", "tiny:sentiment", suite="sentiment", limit=400)])
+    whole, part, lowest = page.findings
+    rates = [row for row in page.results["tiny:sentiment"].measures if row.facts.get("mean over") == "cases"]
+    known = [row for row in rates if row.value is not None]
+    below = [row for row in known if row.interval is not None and row.interval[1] < 0.5]
+    assert f"Of its {len(known)} rates by functionality, {len(below)} " in whole.text
+    assert f"in {sum(row.value == 1 for row in known)} nothing failed" in whole.text
+    capabilities = page.results["tiny:sentiment"].measures.by("capability", "pass rate")
+    weakest = min(
+        (row for row in capabilities if list(row.groups) == ["capability"]), key=lambda row: row.value or 0.0
+    )
+    assert part.text.startswith(f"Weakest by capability: {weakest.groups['capability']}, ")
+    assert part.measures[0] == weakest
+    assert lowest.measures[0].value == min(row.value or 0.0 for row in known)
+
+
+def told(kind: str, text: str, weight: float = 1.0) -> Finding:
+    return Finding(kind, text, weight=weight)
+
+
+def page_with(*findings: Finding) -> str:
+    return page_of(Page([], findings=findings))
+
+
+def test_how_far_findings_reach_stands_below_them_once_for_each_kind():
+    text = page_with(
+        told("verdict", "It fails."),
+        told("saturated", "One cannot fail."),
+        told("saturated", "Another cannot."),
+        told("limits", "One checkpoint."),
+    )
+    found, care = text.split("<h2>Read with care</h2>")
+    assert "It fails." in found and "cannot" not in found and "One checkpoint." not in found
+    shown, folded = care.split("1 more of these kinds")
+    assert "One cannot fail." in shown and "One checkpoint." in shown
+    assert "Another cannot." in folded
+
+
+def test_of_several_protocols_each_has_its_first_finding_on_the_first_screen():
+    rows = {
+        "merge": [told("patterns", "a", 10.0), told("patterns", "b", 9.0)],
+        "cood": [told("shortcut", "c", 0.1)],
+    }
+    assert [(name, finding.text) for name, finding in _in_turn(rows)] == [
+        ("merge", "a"), ("cood", "c"), ("merge", "b"),
+    ]  # fmt: skip
+
+
+def test_what_is_said_of_several_jobs_in_the_same_words_is_said_once():
+    each = [Finding("assumed", "Labels are copied.", groups={"model": name}) for name in "ab"]
+    alone = Finding("patterns", "Of 3 problems", groups={"model": "a"})
+    assert _said_once([*each, alone]) == [Finding("assumed", "Labels are copied."), alone]
+
+
+def test_the_day_of_the_answers_is_among_the_facts(tmp_path):
+    (tmp_path / "plan.toml").write_text(PLAN.replace(', "predictions:example"', ""))
+    plan, store = read_plan(tmp_path / "plan.toml"), RunStore(tmp_path / "runs")
+    jobs = check_plan(plan)
+    assert {problem for _, problem in run_jobs(jobs, store)} == {None}
+    os.utime(store.job_folder(jobs[0].id) / "answers.jsonl", (1e9, 1e9))
+    assert "2001-09-09" in as_markdown(plan_page(plan, jobs, store, PLAN).facts)
+
+
+def test_many_jobs_of_a_protocol_that_sees_them_together_have_no_part_each(page):
+    results = list(page.results.values())
+    assert _stand_alone(results) and not _stand_alone(results * 7)

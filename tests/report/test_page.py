@@ -249,7 +249,7 @@ def test_what_is_only_for_those_who_want_everything_is_folded():
     )
     matrix = HeatMap([("f", "")], [("a", "")], {(0, 0): rate(0.9)}, "by f")
     assert str(section_html(Section("In depth", blocks=[matrix], detail="full"))).startswith(
-        '<details class="full" open><summary>by f</summary>'
+        '<section><h3>In depth</h3><figure class="heat-map"><figcaption>by f</figcaption>'
     )
 
 
@@ -297,7 +297,7 @@ def test_a_table_has_headings_names_and_numbers():
     hint = "pass rate: –; n = 140; this checkpoint only"
     assert html(block) == (
         '<figure class="table"><figcaption>T</figcaption><div class="wide"><table>'
-        '<thead><tr><th scope="col">name</th><th scope="col" class="right">pass rate</th></tr></thead><tbody>'
+        '<thead><tr><th scope="col">name</th><th scope="col" class="right">pass<br>rate</th></tr></thead><tbody>'
         '<tr class="heading"><th colspan="2" scope="rowgroup">block</th></tr>'
         '<tr><th scope="row" class="inside">  a_<wbr>b</th>'
         f'<td class="right"><span class="num t-quiet" title="{hint}" data-k="{key_of(rate(None))}">1 of 2</span></td>'
@@ -311,7 +311,7 @@ def test_a_table_has_headings_names_and_numbers():
 def test_a_bar_is_as_long_as_its_value_and_its_interval_lies_over_it():
     text = html(Table([Column("a", "left"), Column("", "left")], [Row(["x", Number(rate(0.5), part="bar")])]))
     assert '<i style="left:0.0%;width:50.0%"></i><b style="left:25.0%;width:50.0%"></b>' in text
-    assert 'class="bar t-doubt"' in text
+    assert 'class="bar t-first"' in text
     change = Measure("difference", -0.5, 9, {}, (-1.0, 0.0))
     text = html(Bars([("a", change), ("b", Measure("difference", 1.0, 9))]))
     assert (

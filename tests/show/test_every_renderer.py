@@ -123,7 +123,7 @@ EMPTY: dict[type, Block] = {
 }
 
 TAGS = (
-    "button|pre|section|h3|p|span|figure|figcaption|div|table|thead|tbody|tr|th|td|details|summary|ul|ol|li|mark|wbr|i|b|u|"
+    "button|pre|section|h3|p|span|figure|figcaption|div|table|thead|tbody|tr|th|td|details|summary|ul|ol|li|mark|wbr|br|i|b|u|"
     "svg|g|line|text|polyline|polygon|circle|title"
 )
 """What the page is made of."""

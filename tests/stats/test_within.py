@@ -25,6 +25,10 @@ def test_a_factor_that_no_problem_varies_in_or_that_another_says_has_no_effect()
     assert all(
         math.isnan(each.value) for each in within_effects(right, verb, [0, 0, 1, 1], range(4), range(4))
     )
+    for wrong in (0, 1):  # always right, or always wrong where the factor is: no interval that claims to know
+        rows = [[1], [0]] * 20
+        (effect,) = within_effects([1 - wrong, 1] * 20, rows, np.repeat(range(20), 2), range(40), range(40))
+        assert effect.value == -wrong and math.isnan(effect.interval[0])
     twice = [[1, 2], [0, 0], [1, 2], [0, 0]]
     first, second = within_effects(right, twice, [0, 0, 1, 1], range(4), range(4))
     assert first.value == 1.0 and math.isnan(second.value)

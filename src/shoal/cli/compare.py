@@ -137,9 +137,9 @@ def _write_comparison(comparison: Any, out: Path) -> None:
     from ..report.html import write_page
 
     results = [*comparison.a, *comparison.b]
-    page = sections_page(
-        comparison_sections(comparison), results, "What changed from A to B", comparison.measures
-    )
+    before, after = (str(side[0].job["model"]) for side in (comparison.a, comparison.b))
+    title = f"What changed from {before} to {after}"
+    page = sections_page(comparison_sections(comparison), results, title, comparison.measures)
     write_page(page, out, [result.job for result in results])
     say_alone(out)
 

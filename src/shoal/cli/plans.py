@@ -281,7 +281,9 @@ def _page_of(name: str, into: Path) -> "tuple[Page, list[dict[str, Any]], str, d
     path, store = Path(name), RunStore(into)
     if path.suffix != ".toml":
         result = with_outcomes(find_stored(name, store), name)
-        return results_page([result]), [dict(result.job)], "1 job", {}
+        identity = str(result.job.get("id", ""))
+        page = results_page([result], {identity: store.answered_on(identity)} if identity else None)
+        return page, [dict(result.job)], "1 job", {}
     if not path.is_file():
         raise ShoalError(f"{path}: no such file", fix="the plan that was run, or the name of a job")
     wanted, jobs, problems = reachable(read_plan(path))

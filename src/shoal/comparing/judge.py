@@ -18,10 +18,10 @@ from ..errors import DataError, PlanError, nearest, some
 from ..measures import FEW_CASES, quantity, shown_p
 from ..records import Case, Finding, Measure, Measures, Result, verdicts_of
 from ..stats.hits import hits_of
-from ..stats.intervals import normal_quantile
-from ..stats.limits import Side, difference_p, rate_p
+from ..stats.intervals import UNDEFINED, normal_quantile, wilson_cases
+from ..stats.limits import Side, binomial_p, difference_p, rate_p
 from ..stats.multiplicity import holm
-from ..stats.resampling import cluster_table, paired_table
+from ..stats.resampling import cluster_table, paired_table, sharing
 from ..stats.sequential import below_e_value, look_limit, mean_below_e_value, worse_e_value
 from .pairs import Choices, Quantity, comparable, compare, scoring_of
 from .reach import on_few_templates
@@ -31,6 +31,9 @@ Floats = NDArray[np.float64]
 Status = Literal["met", "failed", "error", "undefined", "passed over"]
 """`error`: the model gave no answer to some cases; `undefined`: there is no number to judge; both fail the gate.
 `passed over`: undefined, and the rule allows that."""
+
+Way = Literal["for", "against"]
+"""Evidence that a limit is kept, or that it is missed."""
 
 SLACK = 1e-12
 """9 of 10 reach 0.9, whatever binary fractions say."""
@@ -98,6 +101,8 @@ def judge(
         judged = [_verdict(rule, measure, differences) for measure in measures]
         if rule.is_family and rule.judge == "upper bound":
             judged = _on_evidence(judged, measures, result, baseline if rule.is_relative else None)
+        elif rule.judge in ("lower bound", "upper bound"):
+            judged = _by_exact_test(judged, measures, result, baseline if rule.is_relative else None)
         if rule.judge == "anytime" and look is not None:
             judged = _at_any_time(judged, measures, result, baseline if rule.is_relative else None, look)
         verdicts += judged
@@ -297,6 +302,34 @@ def _caution(measure: Measure) -> str:
     return ", ".join([*few, *shared])
 
 
+# The test beside the interval
+
+
+def _by_exact_test(
+    verdicts: Sequence[Verdict], measures: Sequence[Measure], result: Result, baseline: Result | None
+) -> list[Verdict]:
+    """What the end of an interval concludes stands only where the one-sided test agrees at half of the level.
+
+    The end of Wilson's interval is no such test: twenty cases at a rate of .95 are below it in 7.5 %, not in 2.5.
+    """
+    paired = None if baseline is None else _Evidence(result, baseline)
+    judged = []
+    for verdict, measure in zip(verdicts, measures, strict=True):
+        concluded: Status = "met" if verdict.rule.judge == "lower bound" else "failed"
+        way: Way = "for" if concluded == "met" else "against"
+        p = None
+        if verdict.status == concluded:
+            p = paired.of_limit(verdict, measure, way) if paired else _of_interval(verdict, way)
+        if p is None or p <= ALPHA / 2:
+            judged.append(verdict)
+            continue
+        words = f"not by the one-sided test: p = {p:.4g}, more than {ALPHA / 2:g}"
+        status: Status = "failed" if concluded == "met" else "met"
+        reason = "; ".join(filter(None, [words, _caution(verdict.measure)]))
+        judged.append(replace(verdict, status=status, reason=reason))
+    return judged
+
+
 # Many at once
 
 
@@ -387,26 +420,33 @@ class _Evidence:
         }
 
     def against(self, verdict: Verdict, measure: Measure) -> float:
-        """The p value of "the limit is kept", against "it is missed"."""
-        rule = verdict.rule
+        """The p value of "the limit is kept", against "it is missed"; from the interval where no test is known."""
+        p = self.of_limit(verdict, measure, "against")
+        limit = -verdict.rule.limit if verdict.rule.is_relative else verdict.rule.limit
+        return _from_interval(verdict, limit) if p is None else p
+
+    def of_limit(self, verdict: Verdict, measure: Measure, way: Way) -> float | None:
+        """The one-sided p value for "the limit is kept", or against it; None where only the interval is known."""
+        if not self.known:
+            return None if self.relative else _of_interval(verdict, way)
+        rule, value, side = verdict.rule, verdict.measure.value or 0.0, _side(verdict.rule, way)
         limit = -rule.limit if rule.is_relative else rule.limit
-        if not self.known or _lower_is_better(measure):
-            return _from_interval(verdict, limit)
-        quantity = self.parts[measure.name, frozenset(measure.groups.items())]
-        if quantity.weights or quantity.column or not quantity.parts:
-            return _from_interval(verdict, limit)
-        side: Side = "above" if rule.kind == "at_most" else "below"
+        quantity = self.parts.get((measure.name, frozenset(measure.groups.items())))
+        if quantity is None or quantity.weights or quantity.column or not quantity.parts:
+            return None
         members, owners = [positions for _, positions in quantity.parts], self._owners(quantity)
         if self.relative:
+            if _lower_is_better(measure):
+                return None
             tables = [paired_table(self.hits[0][each], self.hits[1][each], owners[each]) for each in members]
-            return difference_p([table for table in tables if table.totals[-1]], limit, side)
+            shared = sharing([owners[each] for each in members], [self.values[each] for each in members])
+            return difference_p([table for table in tables if table.totals[-1]], limit, side, shared)
         rates = [cluster_table(self.hits[0][each], owners[each]) for each in members]
         rates = [table for table in rates if table.totals[-1]]
         if not 0 < limit < 1:  # nothing is below 0, and one failure is all the evidence against 1
-            value = verdict.measure.value or 0.0
-            missed = value < limit if side == "below" else value > limit
-            return 0.0 if missed else 1.0
-        return rate_p(rates, limit, side)
+            return 0.0 if (value < limit if side == "below" else value > limit) else 1.0
+        shared = sharing([owners[each] for each in members], [self.values[each] for each in members])
+        return rate_p(rates, limit, side, shared)
 
     def e_value(self, verdict: Verdict, measure: Measure) -> float:
         """Evidence against "the limit is kept": at most 1 on average where it is."""
@@ -475,6 +515,17 @@ class _Evidence:
             np.add.at(sums, owners[known], (part * values[known] - own_limit) / len(known))
             np.add.at(highest, owners[known], (max(part * least, part) - own_limit) / len(known))
         return sums, float(highest.max())
+
+
+def _side(rule: Rule, way: Way) -> Side:
+    return "above" if (rule.kind == "at_most") == (way == "against") else "below"
+
+
+def _of_interval(verdict: Verdict, way: Way) -> float | None:
+    """The one-sided p value of a rate, on the cases that stand behind its interval; None where it is not Wilson's."""
+    value, limit = verdict.measure.value or 0.0, verdict.rule.limit
+    n = wilson_cases(value, verdict.measure.interval or UNDEFINED)
+    return None if n is None or not 0 < limit < 1 else binomial_p(value, n, limit, _side(verdict.rule, way))
 
 
 def _from_interval(verdict: Verdict, limit: float) -> float:

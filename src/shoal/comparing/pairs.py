@@ -63,11 +63,11 @@ from ..stats.intervals import (
     paired_t,
     wilson,
 )
-from ..stats.limits import difference_p
+from ..stats.limits import Side, difference_p
 from ..stats.multiplicity import benjamini_hochberg, holm, holm_level, max_t
 from ..stats.paired import sign_flip_test, sign_test
 from ..stats.power import smallest_difference, smallest_mean_difference, smallest_recipe_difference
-from ..stats.resampling import ClusterTable, difference, paired_table
+from ..stats.resampling import ClusterTable, difference, paired_table, sharing
 from ..stats.seeds import (
     SeedError,
     composed,
@@ -317,7 +317,7 @@ class Quantity:
         if clusters is None or "templates" not in self.measure.facts:
             return None
         known = [members[~np.isnan(values[members])] for _, members in self.parts]
-        templates = sum(len(np.unique(clusters[members])) for members in known)
+        templates = len(np.unique(clusters[np.concatenate(known)])) if known else 0
         return templates if templates < min(ENOUGH_TEMPLATES, sum(map(len, known))) else None
 
 
@@ -644,11 +644,13 @@ class _Estimate:
     """Both sides on each group of cases, for a mean of one checkpoint a side."""
     bounds: Interval = (-math.inf, math.inf)
     """What the difference cannot leave."""
+    shared: float = 1.0
+    """How many times more it varies because groups share clusters."""
 
     def at(self, level: float) -> Interval | None:
         """The interval at a level; None where there is none."""
         if self.tables:
-            return _defined(macro_difference_interval(self.tables, level))
+            return _defined(macro_difference_interval(self.tables, level, self.shared))
         if self.difference is None or self.p is None:
             return None
         value = self.difference
@@ -739,13 +741,23 @@ def _inference(known: Sequence[_Part], weights: Sequence[float], sides: Sides, c
     observed = math.fsum(difference(part.table) for part in known) / len(known) + 0.0
     if sides.several:
         return _over_seeds(known, observed, sides, choices)
-    interval, method = _interval(known)
-    p, test = _test(known, choices)
+    shared = _shared(known, sides)
+    interval, method = _interval(known, shared)
+    p, test = _test(known, choices, sides, shared)
     interval = None if interval is None else in_agreement(interval, p)
     facts = {"few cases": known[0].n} if len(known) == 1 and known[0].n < FEW_CASES else {}
     alone = known[0] if len(known) == 1 and known[0].is_counted else None
     tables = [part.table for part in known]
-    return _Estimate(observed, interval, method, p, test, paired_t(tables), None, facts, alone, tables)
+    cases = paired_t(tables, shared)
+    return _Estimate(observed, interval, method, p, test, cases, None, facts, alone, tables, shared=shared)
+
+
+def _shared(known: Sequence[_Part], sides: Sides) -> float:
+    """How many times more a mean over these groups varies because they share clusters."""
+    clusters = [part.clusters for part in known if part.clusters is not None]
+    if len(known) == 1 or not clusters:
+        return 1.0
+    return sharing(clusters, [sides.changes[part.members] for part in known])
 
 
 def _of_sum(known: Sequence[_Part], weights: Sequence[float], sides: Sides, choices: Choices) -> _Estimate:
@@ -811,9 +823,9 @@ def _seed_error(
     return error_of_difference(values[1], values[0]) if min(map(len, values)) > 1 else None
 
 
-def _interval(known: Sequence[_Part]) -> tuple[Interval | None, str]:
+def _interval(known: Sequence[_Part], shared: float) -> tuple[Interval | None, str]:
     """A t interval, clusters of cases its units, with two clusters added so that it never collapses to a point."""
-    return _defined(macro_difference_interval([part.table for part in known])), (
+    return _defined(macro_difference_interval([part.table for part in known], shared=shared)), (
         ONE_INTERVAL if len(known) == 1 else MEAN_INTERVAL
     )
 
@@ -822,7 +834,7 @@ def _defined(interval: Interval) -> Interval | None:
     return None if math.isnan(interval[0]) else interval
 
 
-def _test(known: Sequence[_Part], choices: Choices) -> tuple[float, str]:
+def _test(known: Sequence[_Part], choices: Choices, sides: Sides, shared: float) -> tuple[float, str]:
     """A paired test: by case where cases are independent, by cluster where they are not."""
     rng = np.random.default_rng(choices.seed)
     if len(known) == 1:
@@ -833,6 +845,9 @@ def _test(known: Sequence[_Part], choices: Choices) -> tuple[float, str]:
             return sign_flip_test(flips, rng, choices.shuffles), f"sign flips of {len(flips):,} {what}"
         gained, lost = int((flips > 0).sum()), int((flips < 0).sum())
         return sign_test(gained, lost), "sign test"
+    if shared > 1:  # a cluster that stands in several groups flips in all of them
+        flips = _added(known, [1 / len(known)] * len(known), sides.changes, sides.clusters)
+        return sign_flip_test(flips, rng, choices.shuffles), f"sign flips of {len(flips):,} clusters"
     # Each case by its weight in the mean of functionalities.
     flips = np.concatenate([part.flips / part.n for part in known])
     return sign_flip_test(flips, rng, choices.shuffles), "sign flips"
@@ -864,7 +879,7 @@ def _over_seeds(known: Sequence[_Part], observed: float, sides: Sides, choices: 
     if recipe.interval is None or recipe.p is None:
         facts = _seeds(sides, one_against_many=True)
         return _Estimate(observed, recipe.these_runs, "these runs", facts=facts)
-    cases = paired_t([part.table for part in known])
+    cases = paired_t([part.table for part in known], _shared(known, sides))
     method = MEAN_INTERVAL + AND_SEEDS
     return _Estimate(
         observed,
@@ -1015,7 +1030,8 @@ def _inferior_p(row: Row, estimate: _Estimate, margin: float) -> float | None:
         return None
     limit = -margin if direction == "higher" else margin
     if estimate.tables:
-        return difference_p(estimate.tables, limit, "above" if direction == "higher" else "below")
+        side: Side = "above" if direction == "higher" else "below"
+        return difference_p(estimate.tables, limit, side, estimate.shared)
     two_sided = p_where(lambda level: _leaves_out(estimate.at(level), limit))
     is_better = row.difference > limit if direction == "higher" else row.difference < limit
     return two_sided / 2 if is_better else 1 - two_sided / 2

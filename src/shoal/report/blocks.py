@@ -16,7 +16,6 @@ from ..show.cases import error_of, how_it_went, marked_edits
 from ..show.csv_tables import table_csv
 from ..show.marks import stretch
 from ..show.pieces import (
-    bar_tone,
     is_defined,
     is_waiting,
     pieces_of,
@@ -65,10 +64,10 @@ from .words import (
 )
 
 
-def section_html(section: Section, level: int = 3) -> Markup:
+def section_html(section: Section, level: int = 3, *, titled: bool = True) -> Markup:
     """A part of the page; what only those want who ask for everything is folded."""
     first, *rest = lines_of(section.title) or [EMPTY]
-    title = Markup("<h{0}>{1}</h{0}>").format(level, first) if first else EMPTY
+    title = Markup("<h{0}>{1}</h{0}>").format(level, first) if first and titled else EMPTY
     body = joined(
         [
             _paragraphs(rest, "about"),
@@ -82,10 +81,8 @@ def section_html(section: Section, level: int = 3) -> Markup:
         named = [block for block in section.blocks if not isinstance(block, Text)]
         titles = [plain(block.title) or getattr(block, "name", "") for block in named]
         name = words("; ".join(dict.fromkeys(filter(None, titles)))) or first or "In full"
-        is_open = Markup(" open") if any(isinstance(block, PICTURES) for block in named) else EMPTY
-        return Markup('<details class="full"{}><summary>{}</summary>{}</details>\n').format(
-            is_open, name, body
-        )
+        if not any(isinstance(block, PICTURES) for block in named):
+            return Markup('<details class="full"><summary>{}</summary>{}</details>\n').format(name, body)
     return Markup("<section>{}{}</section>\n").format(title, body)
 
 
@@ -156,7 +153,7 @@ def _has_headings(table: Table) -> bool:
 
 def _heading(table: Table, position: int) -> Markup:
     column = table.columns[position]
-    title = words(" ".join(column.title.split()))
+    title = joined(map(words, filter(None, column.title.split("\n"))), "<br>")
     if column.scale is not None:
         measures = [m for cell in column_cells(table, position) for m in _measures(cell)]
         low, high = scale_ends(column.scale, measures[0] if measures else None)
@@ -234,7 +231,7 @@ def _bar(measure: Measure, scale: tuple[float, float], tones: Tones) -> Markup:
     if not is_defined(measure):
         return EMPTY
     coloured = tuple(tone for tone in tones_of(tones) if tone not in ("strong", "quiet", ""))
-    tone = tone_classes(coloured or bar_tone(measure))
+    tone = tone_classes(coloured or "first")
     start, end = sorted((_share(0.0, scale), _share(measure.value or 0.0, scale)))
     parts = [Markup('<i style="left:{:.1f}%;width:{:.1f}%"></i>').format(start, end - start)]
     if scale[0] < 0:
@@ -317,6 +314,8 @@ def _heat(measure: Measure | None) -> Markup:
     side = "low" if what.direction == "higher" and value < middle else "high"
     depth = abs(value - middle) / (1 - middle) if what.direction == "higher" else abs(value)
     text = f"{100 * value:{'+' if what.signed else ''}.0f}".replace("-", "−")
+    if what.inside and text in ("0", "100"):
+        text = "<1" if text == "0" else ">99"
     return Markup('<td class="cell {}" style="--depth:{:.2f}">{}</td>').format(
         side, min(1.0, depth), number_html(measure, text)
     )

@@ -6,14 +6,16 @@ A page says in this order what a reader wants to know: the question, the finding
 side by side, what each protocol shows, the cases, and at the end, folded, how it all came to be.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, is_dataclass, replace
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 from ..claims import ENOUGH_SEEDS
 from ..errors import ModelError, some
-from ..measures import FEW_CASES, quantity, unit_word
+from ..measures import FEW_CASES, quantity
 from ..protocols import PROTOCOLS, find_protocol
 from ..protocols.base import Compared, differing
 from ..records import Finding, Measure, Result, verdicts_of
@@ -21,17 +23,45 @@ from ..runs.plan import Job, Plan, model_name
 from ..runs.scoring import compare_jobs, results_of
 from ..runs.store import RunStore
 from ..runs.viewing import explained_sections, result_sections
-from ..show.pieces import is_defined, value_text
+from ..show.pieces import plain
 from ..views import Cell, Column, Dots, Number, Row, Section, Table, Words
+from .headlines import HEADLINE, called, headline_findings, headlines
+from .naming import short_names
 
-HEADLINE = "headline"
-"""The kind of a finding that says no more than the number a protocol is about, of a job that has no other."""
+FIRST = 3
+"""How many findings are on the first screen; of several protocols one each, if they are more."""
+LIMITS = "limits"
+"""The kind of a finding that says of how many checkpoints or seeds anything can be said."""
+CAUTIONS = frozenset(
+    [
+        "aggregation",
+        "assumed",
+        "drawn",
+        "errors",
+        "incomplete",
+        "saturated",
+        "skipped",
+        "templated",
+        "training",
+        "undecided",
+    ]
+) | {LIMITS, "few templates", "not combined", "one pair", "too few"}
+"""Kinds of findings that say how far the others reach: they stand below them, under "Read with care"."""
 NAMES = ("model", "recipe")
 """Groups whose values say by themselves what they are."""
 MANY_JOBS = 12
 """Up to so many jobs that were asked as they are stand side by side, each with its headline; of more jobs, and of
 trainings, the protocol says what they come to."""
-ABOUT_JOBS = ("job", "protocol", "profile", "settings that differ from it", "how answers were read", "id")
+ABOUT_JOBS = (
+    "job",
+    "model",
+    "protocol",
+    "profile",
+    "settings that differ from it",
+    "how answers were read",
+    "answered on",
+    "id",
+)
 ABOUT_CHECKS = ("job", "self-check", "", "detail")
 UNIT_SCALE, MIDDLE = (0.0, 1.0), 0.5
 NAMED = ("label map", "band", "never")
@@ -71,6 +101,12 @@ class Page:
     """The plan as it was written."""
     results: Mapping[str, Result] = field(default_factory=dict)
     """What the cases are taken from, by the name of the job as the page calls it."""
+    names: Mapping[str, str] = field(default_factory=dict)
+    """Models that are called otherwise where there is little room."""
+    protocols: Sequence[str] = ()
+    """Which protocol each finding is of, where there are several."""
+    first: int = FIRST
+    """How many findings are on the first screen; the others are folded."""
 
     @property
     def sections(self) -> list[Section]:
@@ -83,7 +119,8 @@ def plan_page(plan: Plan, jobs: Sequence[Job], store: RunStore, text: str = "") 
     compared = compare_jobs(plan, jobs, store)
     by_protocol = {name: results_of(plan, jobs, store, name) for name in plan.tables}
     results = [result for rows in by_protocol.values() for result in rows]
-    names = job_names(results)
+    given = {spec: name for name, spec in plan.models.items() if name != spec}
+    names = job_names(results, given)
     parts: list[Part] = []
     for protocol, settings in plan.tables.items():
         together = compared.get(protocol)
@@ -91,20 +128,26 @@ def plan_page(plan: Plan, jobs: Sequence[Job], store: RunStore, text: str = "") 
             view = find_protocol(protocol).view
             sections = view(settings, by_protocol[protocol], together.measures, together.findings)
             parts.append(Part(PROTOCOLS[protocol].title, sections))
-        if together is None or not _trains(by_protocol[protocol]):
-            parts += [_part(result, names) for result in by_protocol[protocol]]
+        if together is None or _stand_alone(by_protocol[protocol]):
+            alone = [_part(result, names) for result in by_protocol[protocol]]
+            shown = [section for part in parts for section in part.sections]
+            parts += [part for part in alone if any(section not in shown for section in part.sections)]
     findings = _findings(compared, by_protocol)
     done = f"{len(results)} of {len(jobs)} jobs are done" if len(results) < len(jobs) else ""
-    page = _page(parts, results, findings, [done] if done else [])
+    dates = {job.id: store.answered_on(job.id) for job in jobs}
+    page = _page(parts, results, findings, [done] if done else [], given, dates)
     return replace(page, measures=_measures(compared, by_protocol), plan=text)
 
 
-def results_page(results: Sequence[Result]) -> Page:
-    """Some results, each by itself."""
+def results_page(results: Sequence[Result], dates: Mapping[str, str] | None = None) -> Page:
+    """Some results, each by itself; with the days on which they were answered, by id, where these are known."""
     names = job_names(results)
     parts = [_part(result, names) for result in results]
-    findings = [_about(finding, result) for result in results for finding in result.findings]
-    return replace(_page(parts, results, findings), measures=_measures({}, {"": results}))
+    by_protocol: dict[str, list[Result]] = {}
+    for result in results:
+        by_protocol.setdefault(str(result.job["protocol"]), []).append(result)
+    page = _page(parts, results, _findings({}, by_protocol), dates=dates)
+    return replace(page, measures=_measures({}, {"": results}))
 
 
 def with_explanations(page: Page, method: str) -> Page:
@@ -142,34 +185,39 @@ def sections_page(
     sections: Sequence[Section], results: Sequence[Result], title: str, measures: Sequence[Measure] = ()
 ) -> Page:
     """Sections that were made already, such as a comparison's, with the cases of the results they are about."""
-    page = _page([Part("", sections)], results, [])
-    findings = [finding for finding in page.findings if finding.kind != HEADLINE]
-    return replace(page, title=title, findings=findings, measures=measures)
+    page = _page([Part("The comparison", sections)], results, {})
+    whole = [row for row in measures if row.name == "difference" and not row.groups]
+    text = plain(sections[0].text) if sections else ""
+    findings = [Finding(HEADLINE, text, tuple(whole[:1]))] if text else []
+    return replace(page, title=title, findings=findings, overview=(), measures=measures)
 
 
 def _page(
     parts: Sequence[Part],
     results: Sequence[Result],
-    findings: Sequence[Finding],
+    findings: Mapping[str, Sequence[Finding]],
     warnings: Sequence[str] = (),
+    given: Mapping[str, str] | None = None,
+    dates: Mapping[str, str] | None = None,
 ) -> Page:
-    names = job_names(results)
+    names = job_names(results, given)
     protocols = dict.fromkeys(str(result.job["protocol"]) for result in results)
-    alone = results if len(results) <= MANY_JOBS and not _trains(results) else []
-    findings = [
-        *findings,
-        *(_headline(result) for result in alone if _headlines(result) and not result.findings),
-    ]
+    alone = [result for result in results if not _trains(result)]
+    alone = alone if len(alone) <= MANY_JOBS else []
+    told = _in_turn({name: _told(findings.get(name, ()), name, alone) for name in protocols})
     models = list(dict.fromkeys(str(result.job["model"]) for result in results))
     return Page(
         parts,
         title=_title([PROTOCOLS[name].title for name in protocols], models),
+        names=short_names(models, given),
         asked=[(PROTOCOLS[name].title, PROTOCOLS[name].question) for name in protocols],
         about=_asked_of(models, results),
-        findings=_ordered(findings),
-        warnings=[*warnings, *_warnings(results, names)],
+        findings=[finding for _, finding in told],
+        protocols=[PROTOCOLS[name].title for name, _ in told] if len(protocols) > 1 else [],
+        first=max(FIRST, len(protocols)),
+        warnings=[*warnings, *_warnings(results, names, [finding for _, finding in told])],
         overview=_side_by_side(alone, names),
-        facts=_how(results, names),
+        facts=_how(results, names, dates or {}),
         results={names[str(result.job.get("id", i))]: result for i, result in enumerate(results)},
     )
 
@@ -180,26 +228,39 @@ def _title(protocols: Sequence[str], models: Sequence[str]) -> str:
     return f"{some(protocols)} of {models[0] if len(models) == 1 else f'{len(models)} models'}"
 
 
-def _trains(results: Sequence[Result]) -> bool:
-    return any("training" in result.job.get("identity", {}) for result in results)
+def _stand_alone(results: Sequence[Result]) -> bool:
+    """Whether each job is worth a part of its own: models that were asked as they are, and not too many."""
+    return len(results) <= MANY_JOBS and not any(map(_trains, results))
+
+
+def _trains(result: Result) -> bool:
+    return "training" in result.job.get("identity", {})
 
 
 def _part(result: Result, names: Mapping[str, str]) -> Part:
     name = names.get(str(result.job.get("id", "0")), str(result.job["model"]))
-    title = PROTOCOLS[str(result.job["protocol"])].title
-    return Part(f"{title}: {name}", result_sections(result), name)
+    protocol = str(result.job["protocol"])
+    title = f"{PROTOCOLS[protocol].title}: {name.removesuffix(_of(protocol))}"
+    return Part(title, result_sections(result), name)
 
 
-def job_names(results: Sequence[Result]) -> dict[str, str]:
+def _of(protocol: str) -> str:
+    """Behind the name of a model that several protocols ask."""
+    return f" ({protocol})"
+
+
+def job_names(results: Sequence[Result], given: Mapping[str, str] | None = None) -> dict[str, str]:
     """What to call each job: by its model; where that is not enough, by what tells its name from the others."""
     models = [(str(result.job["protocol"]), str(result.job["model"])) for result in results]
+    short = short_names(list(dict.fromkeys(model for _, model in models)), given)
     several = len({protocol for protocol, _ in models}) > 1
     ids = [str(result.job.get("id", i)) for i, result in enumerate(results)]
     names = {}
     for identity, key in zip(ids, models, strict=True):
         alike = [other for other, model in zip(ids, models, strict=True) if model == key]
         if len(alike) == 1:
-            names[identity] = f"{key[1]} ({key[0]})" if several else key[1]
+            name = short.get(key[1], key[1])
+            names[identity] = f"{name}{_of(key[0])}" if several else name
         else:
             names[identity] = _told_apart(alike, f"{key[0]}-{model_name(key[1])}-")[identity]
     return names if len(set(names.values())) == len(names) else dict(zip(ids, ids, strict=True))
@@ -223,10 +284,12 @@ def _asked_of(models: Sequence[str], results: Sequence[Result]) -> list[str]:
     return [f"{count}, {cases:,} cases asked and scored", *models[:MANY_JOBS]]
 
 
-def who(finding: Finding) -> str:
-    """What a finding is about, where it does not say so itself."""
+def who(finding: Finding, only: str = "") -> str:
+    """What a finding is about, where it does not say so itself, and where it is not the only model there is."""
     return " · ".join(
-        value if name in NAMES else f"{name} {value}" for name, value in finding.groups.items() if value
+        value if name in NAMES else f"{name} {value}"
+        for name, value in finding.groups.items()
+        if value not in ("", "none", only)
     )
 
 
@@ -240,13 +303,48 @@ def _ordered(findings: Sequence[Finding]) -> list[Finding]:
     ]
 
 
-def _findings(compared: Mapping[str, Compared], by_protocol: Mapping[str, Sequence[Result]]) -> list[Finding]:
-    """Of what the jobs say together; of a protocol that says nothing across jobs, of each."""
-    findings = [finding for together in compared.values() for finding in together.findings]
+def _in_turn(by_protocol: Mapping[str, Sequence[Finding]]) -> list[tuple[str, Finding]]:
+    """The first of each protocol, then the second of each, and so on; their weights are not of one scale."""
+    turns = zip_longest(*([(name, finding) for finding in rows] for name, rows in by_protocol.items()))
+    return [item for turn in turns for item in turn if item is not None]
+
+
+def _told(findings: Sequence[Finding], protocol: str, alone: Sequence[Result]) -> list[Finding]:
+    """What a protocol found; where it drew no conclusion, what its numbers say. How far it all reaches comes last."""
+    said = _ordered([finding for finding in findings if finding.kind not in CAUTIONS])
+    results = [result for result in alone if result.job["protocol"] == protocol]
+    if not said:
+        said = [row for result in results for row in headline_findings(result, alone=len(results) == 1)]
+    return said + _ordered([finding for finding in findings if finding.kind in CAUTIONS])
+
+
+def _findings(
+    compared: Mapping[str, Compared], by_protocol: Mapping[str, Sequence[Result]]
+) -> dict[str, list[Finding]]:
+    """Of what the jobs of a protocol say together, and of each that was asked as it is."""
+    findings: dict[str, list[Finding]] = {}
     for protocol, results in by_protocol.items():
-        if protocol not in compared:
-            findings += [_about(finding, result) for result in results for finding in result.findings]
+        together = list(compared[protocol].findings) if protocol in compared else []
+        alone = [result for result in results if protocol not in compared or not _trains(result)]
+        said = {finding.text for finding in together}
+        each = [
+            _about(finding, result)
+            for result in alone
+            for finding in result.findings
+            if finding.text not in said
+        ]
+        findings[protocol] = together + _said_once(each)
     return findings
+
+
+def _said_once(findings: Sequence[Finding]) -> list[Finding]:
+    """What is said of several jobs in the same words, once, and of none of them in particular."""
+    times = Counter((finding.kind, finding.text) for finding in findings)
+    first = {(finding.kind, finding.text): finding for finding in reversed(findings)}
+    return [
+        finding if times[key] == 1 else replace(finding, groups={}, measures=())
+        for key, finding in reversed(first.items())
+    ]
 
 
 def _about(finding: Finding, result: Result) -> Finding:
@@ -255,41 +353,10 @@ def _about(finding: Finding, result: Result) -> Finding:
     return Finding(finding.kind, finding.text, finding.measures, finding.weight, groups, finding.facts)
 
 
-def _headlines(result: Result) -> list[Measure]:
-    return [row for row in result.measures if row.facts.get("headline") and is_defined(row)]
-
-
-def _headline(result: Result) -> Finding:
-    """The number a protocol is about, and the lowest of the finest parts it is made of."""
-    headlines = _headlines(result)
-    texts = [f"The {_called(row)} is {value_text(row)}{unit_word(row)}." for row in headlines[:2]]
-    lowest = _lowest(result)
-    if lowest is not None:
-        first = next(iter(lowest.groups.values()))
-        texts.append(f"The lowest {lowest.name} is that of {first}: {value_text(lowest)}{unit_word(lowest)}.")
-    rests_on = (*headlines[:2], *([lowest] if lowest else []))
-    return Finding(HEADLINE, " ".join(texts), rests_on, -1.0, {"model": str(result.job["model"])})
-
-
-def _called(row: Measure) -> str:
-    groups = [value for value in row.groups.values() if value != "all"]
-    return f"{row.name} ({', '.join(groups)})" if groups else row.name
-
-
-def _lowest(result: Result) -> Measure | None:
-    """Of the rates over cases that have the most groups, the lowest; None where there is but one, or no better way."""
-    rates = [
-        row
-        for row in result.measures
-        if row.facts.get("mean over") == "cases" and is_defined(row) and quantity(row).direction == "higher"
-    ]
-    finest = max((len(row.groups) for row in rates), default=0)
-    rates = [row for row in rates if len(row.groups) == finest > 0]
-    return min(rates, key=lambda row: (row.value or 0.0, -row.n)) if len(rates) > 1 else None
-
-
-def _warnings(results: Sequence[Result], names: Mapping[str, str]) -> Iterator[str]:
-    """Self-checks that failed, rates of few cases, models of one checkpoint."""
+def _warnings(
+    results: Sequence[Result], names: Mapping[str, str], findings: Sequence[Finding]
+) -> Iterator[str]:
+    """Self-checks that failed, rates of few cases, models of one checkpoint; that unless a finding says it."""
     for i, result in enumerate(results):
         for check in result.job.get("checks", ()):
             if check["ok"] is False:
@@ -309,11 +376,14 @@ def _warnings(results: Sequence[Result], names: Mapping[str, str]) -> Iterator[s
             "1 case has no answer and counts" if errors == 1 else f"{errors:,} cases have no answer and count"
         )
         yield f"{who} nowhere"
-    seeds = {str(result.job["settings"].get("seed", "")) for result in results if "settings" in result.job}
-    if _trains(results) and len(seeds) < ENOUGH_SEEDS:
+    if any(finding.kind == LIMITS for finding in findings):
+        return
+    trained = [result for result in results if _trains(result)]
+    seeds = {str(result.job["settings"].get("seed", "")) for result in trained if "settings" in result.job}
+    if trained and len(seeds) < ENOUGH_SEEDS:
         count = f"{len(seeds)} seeds" if len(seeds) > 1 else "one seed"
         yield f"{count} of each recipe: fewer than {ENOUGH_SEEDS} support no claim about the recipe"
-    elif results and not _trains(results) and not any(result.job.get("group") for result in results):
+    if len(trained) < len(results) and not any(result.job.get("group") for result in results):
         yield "one checkpoint of each model: nothing here speaks of another training of the same recipe"
 
 
@@ -324,10 +394,9 @@ def _side_by_side(results: Sequence[Result], names: Mapping[str, str]) -> list[S
     """Every model's headline with its interval, as a number and on one scale."""
     rows_of: dict[str, list[tuple[str, Measure]]] = {}
     for i, result in enumerate(results):
-        for measure in _headlines(result):
-            called = _called(measure)
-            rows_of.setdefault(called, []).append((names[str(result.job.get("id", i))], measure))
-    tables = [_headline_table(called, rows) for called, rows in rows_of.items() if len(rows) > 1]
+        for measure in headlines(result):
+            rows_of.setdefault(called(measure), []).append((names[str(result.job.get("id", i))], measure))
+    tables = [_headline_table(name, rows) for name, rows in rows_of.items() if len(rows) > 1]
     if not tables:
         return []
     notes = [
@@ -337,9 +406,9 @@ def _side_by_side(results: Sequence[Result], names: Mapping[str, str]) -> list[S
     return [Section("Side by side", blocks=tables, notes=notes)]
 
 
-def _headline_table(called: str, rows: Sequence[tuple[str, Measure]]) -> Table:
+def _headline_table(title: str, rows: Sequence[tuple[str, Measure]]) -> Table:
     what = quantity(rows[0][1])
-    columns = [Column("model", "left"), Column(called), Column("95 % interval"), Column("n")]
+    columns = [Column("model", "left"), Column(rows[0][1].name), Column("95 % interval"), Column("n")]
     drawn = what.unit == "share" and all(0 <= (row.value or 0.0) <= 1 for _, row in rows)
     middle = MIDDLE if what.ideal == MIDDLE else None
     lines = []
@@ -348,16 +417,14 @@ def _headline_table(called: str, rows: Sequence[tuple[str, Measure]]) -> Table:
         cells += [Dots([row], UNIT_SCALE, middle)] if drawn else []
         lines.append(Row(cells))
     columns += [Column("", "left", spare=True, scale=UNIT_SCALE)] if drawn else []
-    return Table(
-        columns, lines, title=called if what.direction != "higher" else f"{called}, higher is better"
-    )
+    return Table(columns, lines, title=title if what.direction != "higher" else f"{title}, higher is better")
 
 
 # How it came to be
 
 
-def _how(results: Sequence[Result], names: Mapping[str, str]) -> list[Section]:
-    """Version, settings that differ, how labels were read, self-checks."""
+def _how(results: Sequence[Result], names: Mapping[str, str], dates: Mapping[str, str]) -> list[Section]:
+    """Version, days, settings that differ, how labels were read, self-checks."""
     if not results:
         return []
     versions = sorted({str(result.job["shoal"]) for result in results if "shoal" in result.job})
@@ -369,10 +436,12 @@ def _how(results: Sequence[Result], names: Mapping[str, str]) -> list[Section]:
             Row(
                 [
                     name,
+                    str(result.job["model"]),
                     str(result.job["protocol"]),
                     str(profile),
                     _unusual(result),
                     _read_as(result),
+                    dates.get(str(result.job.get("id", "")), ""),
                     _short(result),
                 ]
             )

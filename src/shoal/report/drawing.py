@@ -128,12 +128,23 @@ def scatter_svg(block: Scatter) -> Markup:
     what = quantity(known[0][1])
     parts = [
         _y_axis(plane, known[0][2]),
+        _diagonal(plane) if block.diagonal else Markup(""),
         *(_x_tick(plane.across(value), tick_text(value, what)) for value in ticks(plane.x)),
         _label((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 6, block.axes[0], "middle"),
         _label(4, TOP - 14, block.axes[1], "start"),
         *(_point(plane, name, x, y) for name, x, y in known),
     ]
     return _svg(joined(parts), f"{block.title or 'scatter'}: {block.axes[1]} against {block.axes[0]}")
+
+
+def _diagonal(plane: Plane) -> Markup:
+    """Where both axes have the same value."""
+    low, high = max(plane.x[0], plane.y[0]), min(plane.x[1], plane.y[1])
+    if low >= high:
+        return Markup("")
+    return Markup('<line class="marked" x1="{}" y1="{}" x2="{}" y2="{}"/>').format(
+        *(_n(number) for end in (low, high) for number in (plane.across(end), plane.up(end)))
+    )
 
 
 def _point(plane: Plane, name: str, x: Measure, y: Measure) -> Markup:

@@ -252,13 +252,16 @@ def draw_bars(block: Bars, axes: Any) -> None:
                 axes.errorbar(
                     [_scaled(measure)], [i], xerr=_errors(measure), fmt="none", ecolor=INK, linewidth=1
                 )
+    _named_rows(axes, _names_of_bars(block))
+    axes.set_xlabel(_text(_unit(block.bars[0][1])))
+
+
+def _names_of_bars(block: Bars) -> list[str]:
     asides = [block.aside.get(i, "") for i in range(len(block.bars))]
-    names = [
+    return [
         f"{_short(name)}  ({aside})" if aside else _short(name)
         for (name, _), aside in zip(block.bars, asides, strict=True)
     ]
-    _named_rows(axes, names)
-    axes.set_xlabel(_text(_unit(block.bars[0][1])))
 
 
 def draw_scatter(block: Scatter, axes: Any) -> None:
@@ -277,6 +280,8 @@ def draw_scatter(block: Scatter, axes: Any) -> None:
             axes.annotate(
                 _name(name), (_scaled(x), _scaled(y)), xytext=(4, 3), textcoords="offset points", fontsize=6
             )
+    if block.diagonal:
+        axes.axline((0, 0), slope=1, color=QUIET, linewidth=0.8, linestyle=":")
     axes.set_xlabel(_name(block.axes[0]))
     axes.set_ylabel(_name(block.axes[1]))
 
@@ -292,7 +297,7 @@ def _named_rows(axes: Any, names: Sequence[str]) -> None:
 
 def _inches(names: Sequence[str]) -> float:
     """How much room the longest of some names takes."""
-    return 0.065 * max((len(_short(name)) for name in names), default=0)
+    return 0.085 * max(map(len, names), default=0)
 
 
 def _in_rows(names: Sequence[str]) -> tuple[float, float]:
@@ -301,10 +306,9 @@ def _in_rows(names: Sequence[str]) -> tuple[float, float]:
 
 def _heat_map_size(block: HeatMap) -> tuple[float, float]:
     kinds = block.kinds or [""] * len(block.rows)
-    across = _inches(
-        [f"{group} {name}" for name, group in block.columns]
-    )  # at a slant: room to the left, and below
-    beside = _inches([f"{name}  {kind}" for (name, _), kind in zip(block.rows, kinds, strict=True)])
+    columns = [_short(f"{group} {name}") for name, group in block.columns]
+    across = _inches(columns)  # at a slant: room to the left, and below
+    beside = _inches([_short(f"{name}  {kind}") for (name, _), kind in zip(block.rows, kinds, strict=True)])
     width = max(2.6, 1.2 + max(beside, across)) + 0.42 * len(block.columns)
     return width, max(1.2, 1.2 + 0.8 * across) + 0.17 * len(block.rows)
 
@@ -345,9 +349,9 @@ FIGURES: Mapping[type, Callable[[Any, Any], None]] = {
 SIZES: Mapping[type, Callable[[Any], tuple[float, float]]] = {
     HeatMap: _heat_map_size,
     Curves: lambda block: (5.5, 3.0),
-    Strips: lambda block: _in_rows([name for name, _ in block.rows]),
-    Bars: lambda block: _in_rows([name for name, _ in block.bars]),
+    Strips: lambda block: _in_rows([_short(name) for name, _ in block.rows]),
+    Bars: lambda block: _in_rows(_names_of_bars(block)),
     Scatter: lambda block: (4.0, 3.2),
-    WeighedWords: lambda block: _in_rows([word for word, _ in _weighed(block)]),
+    WeighedWords: lambda block: _in_rows([_short(word) for word, _ in _weighed(block)]),
 }
 """Kind of picture to its width and height in inches."""

@@ -3,6 +3,7 @@
 import json
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -14,14 +15,14 @@ from ..files import collector_paused, stands_alone, writing
 from ..records import Finding, Measure, Result, as_json, finding_as_json
 from ..runs.viewing import case_lines
 from ..show.pieces import interval_text, plain, value_text
-from ..views import to_read
+from ..views import Section, to_read
 from .blocks import section_html
-from .data import HEADLINE, Page, results_page, who
+from .data import CAUTIONS, Page, Part, results_page, who
+from .headlines import HEADLINE
+from .naming import renamed
 from .shelf import as_script, is_pass_or_fail, is_whole, shelf
 from .words import joined, key_of, rests_on, words
 
-FIRST = 3
-"""How many findings are on the first screen; the others are folded."""
 EVIDENCE = 4
 """How many numbers stand below a finding."""
 
@@ -75,14 +76,26 @@ def page_of(page: Page, held: Mapping[str, Any] | None = None, beside: str = "")
     environment = Environment(loader=PackageLoader("shoal.report"), autoescape=True, trim_blocks=True)
     script = environment.get_template("script.js").render()
     held = shelf(page.results) if held is None else held
-    parts = [joined(map(section_html, to_read(part.sections))) for part in page.parts]
-    findings = [_finding(finding, parts) for finding in page.findings]
+    page = _with_short_names(page)
+    parts = [_part(part) for part in page.parts]
+    only = renamed(page.about[1], page.names) if len(page.about) == 2 else ""
+    whose = [*page.protocols, *[""] * len(page.findings)]
+    told = [
+        (finding.kind in CAUTIONS, _finding(finding, parts, only, protocol))
+        for finding, protocol in zip(page.findings, whose, strict=False)
+    ]
+    findings = [finding for is_caution, finding in told if not is_caution]
+    by_kind = {finding["kind"]: finding for is_caution, finding in reversed(told) if is_caution}
+    cautions = list(reversed(by_kind.values()))
     return environment.get_template("page.html").render(
         title=words(page.title),
         asked=[(words(name), words(question)) for name, question in page.asked],
-        about=[words(line) for line in page.about],
-        findings=findings[:FIRST],
-        more=findings[FIRST:],
+        about=[words(line) for line in page.about[:1]],
+        models=[(words(page.names.get(spec, spec)), words(spec)) for spec in page.about[1:]],
+        findings=findings[: page.first],
+        more=findings[page.first :],
+        cautions=cautions,
+        further=[finding for is_caution, finding in told if is_caution and finding not in cautions],
         warnings=[words(line) for line in page.warnings],
         overview=joined(section_html(section, 2) for section in page.overview),
         parts=[
@@ -100,8 +113,38 @@ def page_of(page: Page, held: Mapping[str, Any] | None = None, beside: str = "")
     )
 
 
-def _finding(finding: Finding, parts: Sequence[Markup]) -> dict[str, Any]:
-    """A finding in words, with the numbers it rests on, each with the part of the page that shows it."""
+def _with_short_names(page: Page) -> Page:
+    """The page with short names of its models wherever protocols wrote their specs."""
+    return replace(
+        page,
+        parts=renamed(page.parts, page.names),
+        title=renamed(page.title, page.names),
+        findings=renamed(page.findings, page.names),
+    )
+
+
+def _part(part: Part) -> Markup:
+    """The sections of a part; the first has no heading of its own where that says what the part's says."""
+    sections = to_read(part.sections)
+    return joined(
+        section_html(section, titled=bool(number) or not _repeats(section, part.title))
+        for number, section in enumerate(sections)
+    )
+
+
+def _repeats(section: Section, title: str) -> bool:
+    said, above = (
+        {word.strip(":").lower() for word in text.split()} - {"of"}
+        for text in (plain(section.title).partition("\n")[0], title)
+    )
+    return said == above
+
+
+def _finding(finding: Finding, parts: Sequence[Markup], only: str, protocol: str) -> dict[str, Any]:
+    """A finding in words, with the numbers it rests on, each with the part of the page that shows it.
+
+    Whom it is about is said unless it is the only model there is.
+    """
     evidence = []
     for measure in finding.measures[:EVIDENCE]:
         key = key_of(measure)
@@ -118,7 +161,7 @@ def _finding(finding: Finding, parts: Sequence[Markup]) -> dict[str, Any]:
             }
         )
     return {
-        "who": words(who(finding)),
+        "who": words(" · ".join(filter(None, (protocol, who(finding, only))))),
         "text": words(finding.text),
         "kind": "" if finding.kind == HEADLINE else words(finding.kind),
         "evidence": evidence,
@@ -131,4 +174,4 @@ def _named(measure: Measure, finding: Finding) -> str:
     telling = [
         value for name, value in measure.groups.items() if value != "all" and name not in finding.groups
     ]
-    return f"{measure.name}, {telling[0]}" if telling else measure.name
+    return ", ".join([measure.name, *telling[:2]])

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ..measures import quantity
-from ..records import Case, Outcome, Result, values_of, verdicts_of
-from ..show.cases import marked_edits
+from ..records import Case, Example, Outcome, Result, values_of, verdicts_of
+from ..show.cases import Marked, marked_edits
 from ..show.printable import printable
 from ..views import expected_words
 
@@ -102,6 +102,8 @@ def outcome_words(result: Result) -> list[str]:
     plain = [row for row in rates if "column" not in row.facts]
     if any(quantity(row).direction == "higher" for row in plain or rates):
         return PASS_OR_FAIL
+    if any(row.name == "p value" for row in result.measures):
+        return ["not significant", "significant"]
     names = list(dict.fromkeys(row.name for row in plain))
     return [f"does not count for the {names[0]}", f"counts for the {names[0]}"] if names else ["no", "yes"]
 
@@ -176,9 +178,17 @@ def _case(case: Case, values: Mapping[str, Mapping[str, int]]) -> dict[str, Any]
     return {
         "id": printable(case.id),
         "groups": [known.get(case.groups.get(name, ""), -1) for name, known in values.items()],
-        "texts": [[_pieces(text) for text in texts] for texts in marked_edits(short)],
+        "texts": [[_pieces(text) for text in texts] for texts in _edits(short)],
         "expected": printable(expected_words(case)),
     }
+
+
+def _edits(examples: Sequence[Example]) -> list[list[Marked]]:
+    """Each example's texts with what an edit changed; nothing is marked where of the first no word was left."""
+    edits = marked_edits(examples)
+    if edits and not any(text.strip() and not touched for marked in edits[0] for text, touched in marked):
+        return [[[(text, False)] for text in example] for example in examples]
+    return edits
 
 
 def _cut(text: str) -> str:

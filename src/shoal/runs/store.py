@@ -171,6 +171,11 @@ class RunStore:
         """Every job that was ever started here."""
         return sorted(path.parent.name for path in self.folder.glob("jobs/*/job.json"))
 
+    def answered_on(self, job_id: str) -> str:
+        """The day on which the last answer of a job was put here, in UTC; empty where there is none."""
+        path = self.job_folder(job_id) / "answers.jsonl"
+        return time.strftime("%Y-%m-%d", time.gmtime(path.stat().st_mtime)) if path.exists() else ""
+
     def read_job(self, job_id: str) -> dict[str, Any]:
         """What `job.json` says."""
         path = self.job_folder(job_id) / "job.json"

@@ -53,6 +53,19 @@ def wilson(passes: float, n: float, level: float = 0.95) -> Interval:
     return low, high
 
 
+def wilson_cases(rate: float, interval: Interval, level: float = 0.95) -> float | None:
+    """Of how many cases an interval is Wilson's, an effective number where they share clusters; None if it is not his.
+
+    >>> round(wilson_cases(0.9, wilson(9, 10)), 6), wilson_cases(0.9, (0.8, 1.0))
+    (10.0, None)
+    """
+    # Both ends solve (rate - end)² = z² end (1 - end) / n; an end at 0 or 1 solves it for every n.
+    inside = [end for end in interval if 0 < end < 1 and end != rate]
+    n = [normal_quantile(level) ** 2 * end * (1 - end) / (rate - end) ** 2 for end in inside]
+    alike = len(n) == 2 or (len(n) == 1 and rate in (0, 1) and rate in interval)
+    return n[0] if alike and math.isclose(n[0], n[-1], rel_tol=1e-6) else None
+
+
 def cluster_wilson(table: ClusterTable, level: float = 0.95) -> Interval:
     """Wilson's interval for a pass rate of clustered cases; NaN if none applies.
 
@@ -69,19 +82,20 @@ def cluster_wilson(table: ClusterTable, level: float = 0.95) -> Interval:
     return macro_wilson([table], level)
 
 
-def macro_wilson(tables: Sequence[ClusterTable], level: float = 0.95) -> Interval:
+def macro_wilson(tables: Sequence[ClusterTable], level: float = 0.95, shared: float = 1.0) -> Interval:
     """Wilson's interval for a macro mean of rates, "these functionalities, new cases"; NaN if one has none.
 
     The mean is taken for a proportion of the effective number of cases, as sample surveys with strata do (Korn &
     Graubard 1998; Franco et al. 2019). Nothing is drawn, and functionalities that pass every case need no treatment
     of their own: those that vary say how much all of them do on average. Where none varies, though some pass everything
     and some nothing, the distances to the ends of their own intervals add up as squares do (Zou & Donner 2008).
+    `shared` is `resampling.sharing`: functionalities whose clusters are the same vary together.
 
     >>> from .resampling import cluster_table
     >>> [round(end, 3) for end in macro_wilson([cluster_table([1] * 20), cluster_table([1] * 18 + [0] * 2)])]
     [0.824, 0.987]
     """
-    n = effective_cases(tables, level)
+    n = effective_cases(tables, level, shared)
     if math.isnan(n):
         return UNDEFINED
     middle = macro_mean(tables)
@@ -91,11 +105,12 @@ def macro_wilson(tables: Sequence[ClusterTable], level: float = 0.95) -> Interva
             abs(rate(table) - end[side]) for table, end in zip(tables, ends, strict=True) for side in (0, 1)
         ]
         below, above = math.hypot(*sorted(distances[::2])), math.hypot(*sorted(distances[1::2]))
-        return middle - below / len(tables), middle + above / len(tables)
+        widened = math.sqrt(shared) / len(tables)
+        return max(0.0, middle - below * widened), min(1.0, middle + above * widened)
     return wilson(n if middle == 1 else middle * n, n, level)
 
 
-def effective_cases(tables: Sequence[ClusterTable], level: float = 0.95) -> float:
+def effective_cases(tables: Sequence[ClusterTable], level: float = 0.95, shared: float = 1.0) -> float:
     """As many independent cases as tell as much of the macro mean as these clusters do; NaN if a rate is undefined.
 
     mean (1 - mean) / variance, lowered to the t quantile because the variance is itself estimated (Korn & Graubard
@@ -113,7 +128,7 @@ def effective_cases(tables: Sequence[ClusterTable], level: float = 0.95) -> floa
     clusters = [int(table.counts[table.rows[:, -1] > 0].sum()) for table in tables]
     if len(tables) == 1 and tables[0].rows[:, -1].max() <= 1:
         return float(clusters[0])
-    counted = len(tables) ** 2 / math.fsum(1 / number for number in clusters)
+    counted = len(tables) ** 2 / math.fsum(1 / number for number in clusters) / shared
     if mean in (0, 1) or clusters == [1]:
         return counted
     # A lone cluster beside others may stand or fall as a whole, and does so at no more than the variance of the mean.
@@ -123,10 +138,10 @@ def effective_cases(tables: Sequence[ClusterTable], level: float = 0.95) -> floa
         for table, number in zip(tables, clusters, strict=True)
     ]
     # fsum: the same number whatever the order of functionalities.
-    variance = math.fsum(variances) / len(tables) ** 2
+    variance = shared * math.fsum(variances) / len(tables) ** 2
     independent = mean * (1 - mean) / variance if variance > 0 else counted
     taken = math.fsum(each for each, number in zip(variances, clusters, strict=True) if number == 1)
-    degrees = _degrees(tables, taken)
+    degrees = _degrees(tables, taken) / shared
     lowered = (normal_quantile(level) / t_quantile(level, degrees)) ** 2 if degrees > 0 else 1.0
     return independent * lowered
 
@@ -203,18 +218,20 @@ def paired_difference_interval(table: ClusterTable, level: float = 0.95) -> Inte
     return macro_difference_interval([table], level)
 
 
-def macro_difference_interval(tables: Sequence[ClusterTable], level: float = 0.95) -> Interval:
+def macro_difference_interval(
+    tables: Sequence[ClusterTable], level: float = 0.95, shared: float = 1.0
+) -> Interval:
     """An interval for the mean over functionalities of paired differences; NaN if one has no common case.
 
     `paired_difference_interval` for one. For several, the variances add up (Satterthwaite's degrees of freedom), and
     the two clusters are added once, to the mean, not to each functionality: five functionalities without a difference
-    are together better evidence than each.
+    are together better evidence than each. `shared` is `resampling.sharing`.
 
     >>> from .resampling import paired_table
     >>> [round(end, 3) for end in macro_difference_interval([paired_table([1] * 20, [1] * 20)] * 5)]
     [-0.028, 0.028]
     """
-    low, high = paired_t(tables).interval(level)
+    low, high = paired_t(tables, shared).interval(level)
     return UNDEFINED if math.isnan(low) else (max(-1.0, low), min(1.0, high))
 
 
@@ -232,7 +249,7 @@ class Student:
         return self.middle - reach, self.middle + reach
 
 
-def paired_t(tables: Sequence[ClusterTable]) -> Student:
+def paired_t(tables: Sequence[ClusterTable], shared: float = 1.0) -> Student:
     """Middle, error and degrees of freedom of `macro_difference_interval`, for tests and power."""
     differences = [difference(table) for table in tables]
     if any(math.isnan(each) for each in differences):
@@ -242,14 +259,14 @@ def paired_t(tables: Sequence[ClusterTable]) -> Student:
         return Student(difference(widened), math.sqrt(sampling_variance(widened)), widened.clusters - 1)
     # A lone cluster says nothing of its own variance.
     varied = [table if table.clusters > 1 else _with_two_more(table) for table in tables]
-    variance = math.fsum(sampling_variance(table) for table in varied) / len(tables) ** 2
+    variance = shared * math.fsum(sampling_variance(table) for table in varied) / len(tables) ** 2
     cases = len(tables) ** 2 / math.fsum(1 / float(table.totals[-1]) for table in tables)
     size = _added_size(tables)
     # The two clusters cancel in the difference, add to its variance and take their part of the cases.
     shrunk = cases / (cases + 2 * size)
     middle = shrunk * math.fsum(differences) / len(tables)
     error = shrunk * math.sqrt(variance + 2 * (size / cases) ** 2)
-    return Student(middle, error, degrees_of_freedom(varied) + 2)
+    return Student(middle, error, degrees_of_freedom(varied) / shared + 2)
 
 
 def _with_two_more(table: ClusterTable) -> ClusterTable:

@@ -23,11 +23,11 @@ from .resampling import ClusterTable, macro_mean
 Side = Literal["below", "above"]
 
 
-def rate_p(tables: Sequence[ClusterTable], limit: float, side: Side) -> float:
+def rate_p(tables: Sequence[ClusterTable], limit: float, side: Side, shared: float = 1.0) -> float:
     """One-sided p that the (macro) mean of rates is below, or above, a limit; NaN if a rate is undefined.
 
     The binomial test where each case stands alone (Clopper & Pearson 1934); else the same on the effective number of
-    cases (Korn & Graubard 1998), and then at most .5.
+    cases (Korn & Graubard 1998), and then at most .5. `shared` is `resampling.sharing`.
 
     >>> from .resampling import cluster_table
     >>> round(rate_p([cluster_table([1] * 16 + [0] * 4)], 0.95, "below"), 4)
@@ -39,17 +39,17 @@ def rate_p(tables: Sequence[ClusterTable], limit: float, side: Side) -> float:
     if math.isnan(mean):
         return float("nan")
     if len(tables) == 1 and tables[0].rows[:, -1].max() <= 1:
-        return _tail(mean, effective_cases(tables), limit, side)
+        return binomial_p(mean, effective_cases(tables), limit, side)
 
     # The effective number depends on the level, and the level on p: where the two meet.
     def excludes(level: float) -> bool:
         alpha = (1 - level) / 2
-        return _tail(mean, effective_cases(tables, level), limit, side) <= alpha
+        return binomial_p(mean, effective_cases(tables, level, shared), limit, side) <= alpha
 
     return p_where(excludes) / 2
 
 
-def difference_p(tables: Sequence[ClusterTable], limit: float, side: Side) -> float:
+def difference_p(tables: Sequence[ClusterTable], limit: float, side: Side, shared: float = 1.0) -> float:
     """One-sided p that the (macro) difference A - B of two models on the same cases is below, or above, a limit.
 
     By the t of `intervals.macro_difference_interval`, its error no smaller than what the limit itself asks for: two
@@ -61,15 +61,19 @@ def difference_p(tables: Sequence[ClusterTable], limit: float, side: Side) -> fl
     >>> round(difference_p([better], -0.05, "above"), 4)  # not worse by more than five points
     0.0378
     """
-    t = paired_t(tables)
+    t = paired_t(tables, shared)
     cases = len(tables) ** 2 / math.fsum(1 / float(table.totals[-1] or math.nan) for table in tables)
     error = max(t.error, math.sqrt(abs(limit) * (1 - abs(limit)) / cases))
     away = (t.middle - limit) / error
     return float(special.stdtr(t.degrees, away if side == "below" else -away))
 
 
-def _tail(mean: float, n: float, limit: float, side: Side) -> float:
-    """The chance of as few, or as many, passes as seen in n cases at the limit; n and passes need not be whole."""
+def binomial_p(mean: float, n: float, limit: float, side: Side) -> float:
+    """The chance of as few, or as many, passes as seen in n cases at the limit; n and passes need not be whole.
+
+    >>> round(binomial_p(0.8, 20, 0.95, "below"), 4), round(binomial_p(1.0, 36, 0.9, "above"), 4)
+    (0.0159, 0.0225)
+    """
     passes = mean * n
     if side == "below":
         return 1.0 if mean == 1 else float(special.betainc(n - passes, passes + 1, 1 - limit))

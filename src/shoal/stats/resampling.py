@@ -140,6 +140,43 @@ def degrees_of_freedom(tables: Sequence[ClusterTable]) -> float:
     return float(np.nansum(variance) ** 2 / np.nansum(variance**2 / free))
 
 
+def sharing(clusters: Sequence[ArrayLike], values: Sequence[ArrayLike]) -> float:
+    """How many times more a macro mean varies because functionalities share clusters, than if each had its own.
+
+    One list per functionality: the cluster of each case and its value, NaN where it has none. A cluster that pulls
+    several functionalities the same way counts as one draw, not as several. A lone cluster does not show how it pulls;
+    it is taken to go with the other lone ones of its name. At least 1; what is shared may also cancel out, which so few
+    clusters cannot show.
+
+    >>> sharing([[0, 0, 1, 1], [0, 0, 1, 1]], [[1, 1, 0, 0], [1, 1, 0, 0]])
+    2.0
+    >>> sharing([[0, 0, 1, 1], [2, 2, 3, 3]], [[1, 1, 0, 0], [1, 1, 0, 0]])
+    1.0
+    """
+    owners, pulls, known = [], [], []
+    for names, column in zip(clusters, values, strict=True):
+        there = ~np.isnan(sample := _as_column(column))
+        own, places = np.unique(np.asarray(names)[there], return_inverse=True)
+        if len(own):
+            owners.append(own)
+            known.append(sample[there])
+            pull = np.bincount(places, weights=sample[there] - sample[there].mean()) / len(places)
+            pulls.append(pull if len(own) > 1 else np.full(1, np.nan))
+    if not owners or len(np.unique(every := np.concatenate(owners))) == len(every):
+        return 1.0
+    pulled = np.concatenate(pulls)
+    lone = np.isnan(pulled)
+    pulled = np.where(lone, np.concatenate(known).std(), pulled)
+    if not (np.abs(pulled) > 1e-12).any():  # nothing varies: as if every cluster pulled by its share
+        pulled = np.concatenate([np.full(len(own), 1 / len(own)) for own in owners])
+    _, codes = np.unique(every, return_inverse=True)
+    # Lone clusters keep to themselves: their sign is not known.
+    joint = sum(
+        float((np.bincount(codes, weights=np.where(kind, pulled, 0.0)) ** 2).sum()) for kind in (lone, ~lone)
+    )
+    return max(1.0, joint / float((pulled**2).sum()))
+
+
 def _as_column(values: ArrayLike) -> Floats:
     column = np.asarray(values, dtype=np.float64)
     if column.ndim != 1:

@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .intervals import Interval, macro_wilson, normal_quantile, p_where, paired_t, t_quantile
-from .resampling import ClusterTable, distinct_rows, paired_table, run_tables
+from .resampling import ClusterTable, distinct_rows, paired_table, run_tables, sharing
 
 Floats = NDArray[np.float64]
 IntervalAt = Callable[[float], Interval]
@@ -190,11 +190,14 @@ def recipe_difference(
     new_scores, new_pulls = _scores(tables, slice(2 * runs[0]))
     old_scores, old_pulls = _scores(tables, slice(2 * runs[0], None))
     value = _mean(new_scores) - _mean(old_scores)
+    means = [(first.mean(axis=1), second.mean(axis=1)) for first, second in zip(news, olds, strict=True)]
+    shared = 1.0 if clusters is None else sharing(names, [first - second for first, second in means])
     by_case = paired_t(
         [
-            paired_table(first.mean(axis=1), second.mean(axis=1), clusters_of)
-            for first, second, clusters_of in zip(news, olds, names, strict=True)
-        ]
+            paired_table(first, second, clusters_of)
+            for (first, second), clusters_of in zip(means, names, strict=True)
+        ],
+        shared,
     )
     if paired_seeds:
         pulls = [first - second for first, second in zip(new_pulls, old_pulls, strict=True)]

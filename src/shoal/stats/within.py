@@ -21,7 +21,10 @@ SMALLEST_VARIATION = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """By how much the outcome changes with one unit of a factor; NaN where no problem has two values of it."""
+    """By how much the outcome changes with one unit of a factor; NaN where no problem has two values of it.
+
+    The interval is NaN where nothing is left to vary: all right, or all that have the factor wrong.
+    """
 
     value: float
     interval: Interval
@@ -60,7 +63,8 @@ def within_effects(
         moved = np.abs(x[:, place]) > SMALLEST_VARIATION
         degrees = min(len(np.unique(codes[moved])) for codes in groupings) - 1
         if degrees > 0:
-            reach = t_quantile(0.95, degrees) * math.sqrt(variance)
+            known = variance > SMALLEST_VARIATION**2
+            reach = t_quantile(0.95, degrees) * math.sqrt(variance) if known else math.nan
             estimates[place] = Effect(value, (value - reach, value + reach), varied[place])
     return estimates
 

@@ -1,9 +1,12 @@
 """Table 2: checkpoints that are fine-tuned by the plan, whether they are alike, and whether diagnostics follow them."""
 
+import io
 import math
+from typing import Any
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 torch = pytest.importorskip("torch", reason="needs shoal[hf]")
 pytest.importorskip("transformers", reason="needs shoal[hf]")
@@ -12,7 +15,7 @@ from scipy import stats as scipy_stats  # noqa: E402
 
 from shoal.errors import DataError, PlanError  # noqa: E402
 from shoal.protocols import bias  # noqa: E402
-from shoal.protocols.bias import finetune  # noqa: E402
+from shoal.protocols.bias import downstream, finetune  # noqa: E402
 from shoal.records import (  # noqa: E402
     Measure,
     Measures,
@@ -25,7 +28,9 @@ from shoal.runs.scoring import compare_jobs, results_of  # noqa: E402
 from shoal.runs.settings import make_settings  # noqa: E402
 from shoal.runs.store import RunStore  # noqa: E402
 from shoal.show.csv_tables import tables_of  # noqa: E402
+from shoal.show.terminal import print_sections  # noqa: E402
 from shoal.stats import reliability  # noqa: E402
+from shoal.views import Section  # noqa: E402
 
 GOOD, BAD = ("he is a nurse .", "she is a teacher ."), ("ants are things .", "the roses are here .")
 
@@ -268,6 +273,45 @@ def test_a_paired_equivalence_at_the_margin_is_claimed_in_one_of_twenty():
         first, second = draw < 0.9, (draw < 0.88) | (draw > 0.99)  # exactly 1 point apart
         claimed += reliability.tost_paired(first, second, 0.01).equivalent
     assert claimed / trials <= 0.05 + 2 * math.sqrt(0.05 * 0.95 / trials)
+
+
+def test_before_and_after_are_held_against_each_other_in_pairs_downstream_too():
+    rng = np.random.default_rng(5)
+    results: list[Result] = []
+    scores: dict[str, Any] = {"base": [], "debiased": []}
+    for number in range(4):
+        level = rng.uniform(0.6, 0.9)  # checkpoints differ widely, what was done to them does not
+        for recipe, loss in (("base", 0.0), ("debiased", 0.001)):
+            right = np.arange(4_000) < round(4_000 * (level - loss))
+            made = {"before": "base", "before model": f"base{number}"} if loss else {}
+            results += result(right, 0.5, number, recipe, **made)
+            scores[recipe].append(right.mean())
+    (row,) = told(results).where("equivalence p value", recipe="base and debiased")
+    expected = reliability.tost_paired(scores["base"], scores["debiased"], 0.01)
+    assert (row.value, row.interval) == (pytest.approx(expected.p), pytest.approx(expected.interval))
+    assert row.facts["equivalent"] and row.facts["paired"] and row.n == 4
+    unpaired = reliability.tost_two_samples(scores["base"], scores["debiased"], 0.01)
+    assert not unpaired.equivalent
+    assert "base less debiased +0.00" in row.facts["words"] and "4 pairs" in row.facts["words"]
+    # Listed the other way round the difference has the other sign.
+    (turned,) = told(results[2:4] + results[:2] + results[4:]).where(
+        "equivalence p value", recipe="debiased and base"
+    )
+    assert turned.facts["difference"] == pytest.approx(-row.facts["difference"]) and turned.facts["paired"]
+
+
+def test_correlations_name_their_recipe_where_there_are_several():
+    rng = np.random.default_rng(6)
+    results = [
+        one
+        for recipe in ("base", "large")
+        for number in range(3)
+        for one in result(rng.random(50) < 0.8, rng.random(), number, recipe)
+    ]
+    console = Console(record=True, width=120, file=io.StringIO())
+    print_sections([Section(blocks=downstream.blocks(told(results)))], console)
+    text = console.export_text()
+    assert "base: crows" in text and "large: crows" in text and "these are no evidence" in text
 
 
 def test_earlier_steps_are_told_apart_and_two_sources_are_refused(tmp_path):

@@ -23,6 +23,7 @@ from ...stats.resampling import (
     cluster_table,
     macro_mean,
     rate,
+    sharing,
 )
 from ..base import Built, Scored
 from .iid import IID, OOD, is_beside, is_iid
@@ -642,10 +643,14 @@ class _Tally:
         self.passes = int(np.nansum(hits))
         self.errors = errors
         self.na = len(cases) - self.n - self.errors
-        self.by_template = cluster_table(hits, _cluster_codes([case.cluster for case in cases]))
+        clusters = [case.cluster for case in cases]
+        self.by_template = cluster_table(hits, _cluster_codes(clusters))
         self.by_case = cluster_table(hits)
+        self.names = [case.cluster or f"case {case.id}" for case in cases] if any(clusters) else []
+        """The template of each case, where any has one; a case that names none is one by itself."""
+        self.hits = hits
         self.templates = int(self.by_template.counts[self.by_template.rows[:, -1] > 0].sum())
-        """With a case that applies; a case that names none is one by itself."""
+        """With a case that applies."""
 
     def measure(self) -> Measure:
         row = Measure(
@@ -708,11 +713,21 @@ def _mean_interval(known: Sequence[_Tally]) -> tuple[tuple[float, float] | None,
     The functionalities stay, their cases are new; their templates too, where there are enough. Nothing is drawn.
     """
     few = THESE_TEMPLATES in _reach(known)
-    interval = macro_wilson([tally.by_case if few else tally.by_template for tally in known])
+    shared = 1.0 if few else _shared(known)
+    tables = [tally.by_case if few else tally.by_template for tally in known]
+    interval = macro_wilson(tables, shared=shared)
     if np.isnan(interval[0]):
         return None, ""
     alone = "wilson" if few or known[0].templates >= known[0].n else "cluster wilson"
     return interval, alone if len(known) == 1 else "macro wilson"
+
+
+def _shared(known: Sequence[_Tally]) -> float:
+    """How many times more a mean varies because functionalities share templates."""
+    named = [tally for tally in known if tally.names]
+    return (
+        sharing([tally.names for tally in named], [tally.hits for tally in named]) if len(named) > 1 else 1.0
+    )
 
 
 def _reach(known: Sequence[_Tally]) -> dict[str, int]:
@@ -720,5 +735,15 @@ def _reach(known: Sequence[_Tally]) -> dict[str, int]:
     templates, n = sum(tally.templates for tally in known), sum(tally.n for tally in known)
     if templates == n:
         return {}
+    if len(known) > 1:  # one that several functionalities have is one
+        alone = sum(tally.n for tally in known if not tally.names)
+        templates = alone + len(
+            {
+                name
+                for tally in known
+                for name, hit in zip(tally.names, tally.hits.tolist(), strict=False)
+                if not np.isnan(hit)
+            }
+        )
     only = {THESE_TEMPLATES: templates} if templates < ENOUGH_TEMPLATES else {}
     return {"templates": templates, "cases": n, **only}

@@ -1,6 +1,6 @@
 """Across checkpoints: what is stable, what is not, and what may be concluded."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 
 from ...records import Finding, Measure, Measures, Result
@@ -14,7 +14,7 @@ from .family import WANTED, Family, families, moment, several
 from .moments import over_training
 from .settings import Settings
 
-CONCLUSION = "conclusion"
+CONCLUSION, LIMITS = "conclusion", "limits"
 """The kind of finding about a diagnostic, and about a recipe."""
 
 
@@ -69,8 +69,32 @@ def about(family: Family, measures: Sequence[Measure]) -> Measures:
 
 def conclusion(family: Family, measures: Sequence[Measure]) -> Finding:
     """What may be said of the checkpoints of a recipe under one diagnostic."""
-    sentences = module_of(family.diagnostic).conclude(of_family(family, measures), len(family.results))
-    return Finding(CONCLUSION, " ".join(sentences), weight=1.0, groups=family.groups)
+    own = of_family(family, measures)
+    sentences = module_of(family.diagnostic).conclude(own, len(family.results))
+    return Finding(CONCLUSION, " ".join(sentences), tuple(_evidence(own)), 1.0, family.groups)
+
+
+def _evidence(measures: Measures) -> Iterator[Measure]:
+    """The numbers that a conclusion is about: tests that say one thing everywhere, or the mean and how it spreads."""
+    tests = [
+        row for name in ("tests with one sign", "tests with one verdict") for row in measures.where(name)
+    ]
+    if tests:
+        yield from tests
+        return
+    whole = [
+        row for row in measures if {row.groups.get(key, "all") for key in ("category", "task")} == {"all"}
+    ]
+    spreads = [row for row in whole if row.name == "sd over checkpoints" and row.value is not None]
+    widest = max(spreads, key=lambda row: row.value or 0.0, default=None)
+    if any("category" in row.groups for row in spreads):
+        widest = spreads[0]  # of the score itself, which comes first
+    if widest is not None:
+        yield from (
+            row for row in whole if row.name == "mean over checkpoints" and row.groups == widest.groups
+        )
+        yield widest
+    yield from [row for row in whole if row.name == "share of items"][:1]
 
 
 def limits(recipe: str, names: Sequence[str]) -> Finding:
@@ -90,4 +114,4 @@ def limits(recipe: str, names: Sequence[str]) -> Finding:
             else []
         )
     facts = {"checkpoints": runs}
-    return Finding(CONCLUSION, " ".join(words), weight=2.0, groups={"recipe": recipe}, facts=facts)
+    return Finding(LIMITS, " ".join(words), weight=2.0, groups={"recipe": recipe}, facts=facts)

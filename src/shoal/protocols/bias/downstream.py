@@ -3,7 +3,8 @@
 Scores of downstream tasks come from fine-tuning here (`finetune.py`) or from a table. "Not significantly different" is
 no proof of being the same:
 
-    two recipes                  the 90 % interval of their difference is inside the margin: two one-sided tests at 5 %
+    two recipes                  the 90 % interval of their difference is inside the margin: two one-sided tests at 5 %,
+                                 by pairs where the checkpoints of one were made of the other's
     checkpoints of one recipe    the upper 95 % limit of their SD is below the margin: for new checkpoints
     every pair of them           the paired difference of each pair is inside it: for these, on new examples
 
@@ -72,6 +73,8 @@ class TaskScores:
 
 
 Tasks = dict[str, TaskScores]
+MadeOf = Mapping[Checkpoint, Checkpoint]
+"""Checkpoints that were made of others, and of which."""
 
 
 # Scores
@@ -175,12 +178,28 @@ def compare_downstream(
                 fix="take it out of the table, or out of tasks",
             )
         tasks |= read
-    measures = [row for name, task in tasks.items() for row in _equivalence(name, task, recipes, margin)]
+    made = _made_of(results)
+    measures = [
+        row for name, task in tasks.items() for row in _equivalence(name, task, recipes, made, margin)
+    ]
     measures += [row for family in every for row in _correlations(family, tasks)]
     return measures + _over_steps(of_tasks)
 
 
-def _equivalence(name: str, task: TaskScores, recipes: Recipes, margin: float) -> Iterator[Measure]:
+def _made_of(results: Sequence[Result]) -> MadeOf:
+    """Which checkpoint each of a group with `before` was made of."""
+    names = {(recipe_of(result), str(result.job["model"])): name_of(result) for result in results}
+    made = {}
+    for result in results:
+        source = str(result.job.get("before", "")), str(result.job.get("before model", ""))
+        if source in names:
+            made[recipe_of(result), name_of(result)] = source[0], names[source]
+    return made
+
+
+def _equivalence(
+    name: str, task: TaskScores, recipes: Recipes, made: MadeOf, margin: float
+) -> Iterator[Measure]:
     means = task.means
     by_recipe = {
         recipe: [means[recipe, one] for one in names if (recipe, one) in means]
@@ -191,9 +210,25 @@ def _equivalence(name: str, task: TaskScores, recipes: Recipes, margin: float) -
             yield from _within(name, recipe, values, margin, task.commonest)
             yield from _every_pair(name, recipe, task, margin)
     for pair in combinations(by_recipe, 2):
-        first, second = (by_recipe[recipe] for recipe in pair)
-        if min(len(first), len(second)) > 1:
-            yield _between(name, pair, (first, second), margin)
+        together = _pairs(pair, means, made)
+        sides = (
+            [list(side) for side in zip(*together, strict=True)]
+            if together
+            else [by_recipe[one] for one in pair]
+        )
+        if min(map(len, sides)) > 1:
+            yield _between(name, pair, sides, margin, paired=bool(together))
+
+
+def _pairs(
+    recipes: tuple[str, str], means: Mapping[Checkpoint, float], made: MadeOf
+) -> list[tuple[float, float]]:
+    """The scores of checkpoints and of what was made of them, or the other way round, as the recipes stand."""
+    links = [
+        *((old, new) for new, old in made.items() if (old[0], new[0]) == recipes),
+        *((new, old) for new, old in made.items() if (new[0], old[0]) == recipes),
+    ]
+    return [(means[one], means[other]) for one, other in links if one in means and other in means]
 
 
 def _within(
@@ -236,17 +271,24 @@ def _every_pair(task: str, recipe: str, scores: TaskScores, margin: float) -> It
 
 
 def _between(
-    task: str, recipes: tuple[str, str], values: tuple[Sequence[float], Sequence[float]], margin: float
+    task: str, recipes: tuple[str, str], values: Sequence[Sequence[float]], margin: float, *, paired: bool
 ) -> Measure:
-    test = r.tost_two_samples(*values, margin)
+    first, second = values
+    test = (r.tost_paired if paired else r.tost_two_samples)(first, second, margin)
     groups = {"recipe": " and ".join(recipes), "task": task}
+    low, high = test.interval
     words = (
-        f"difference {test.difference:+.4f}: {'' if test.equivalent else 'not '}equivalent within {margin:g}"
+        f"{recipes[0]} less {recipes[1]} {test.difference:+.4f} (90 % {low:+.4f} to {high:+.4f}"
+        f"{f', {len(first)} pairs' if paired else ''}): "
+        f"{'' if test.equivalent else 'not shown to be '}equivalent within {margin:g}"
     )
-    n = len(values[0]) + len(values[1])
+    n = len(first) if paired else len(first) + len(second)
     return Measure(
         ALIKE, test.p, n, groups, sound(test.interval), "90 % t interval", note=words,
-        facts={"equivalent": test.equivalent, "margin": margin, "difference": test.difference, "words": words},
+        facts={
+            "equivalent": test.equivalent, "margin": margin, "difference": test.difference, "paired": paired,
+            "words": words,
+        },
     )  # fmt: skip
 
 
@@ -329,12 +371,13 @@ def _scores(means: Sequence[Measure], measures: Measures) -> Table:
 def _correlated(rows: Sequence[Measure]) -> Table:
     """The correlations of whole scores first, and how many there are by chance."""
     ordered = sorted(rows, key=lambda row: row.groups.get("category", "") not in ("", "all"))
+    several_recipes = len({row.groups["recipe"] for row in rows}) > 1
     columns = [Column("diagnostic over checkpoints", "left"), Column("task", "left"), Column("r")]
     columns += [Column("95 % interval"), Column("checkpoints")]
     lines = [
         Row(
             [
-                _title(row),
+                f"{row.groups['recipe']}: {_title(row)}" if several_recipes else _title(row),
                 row.groups["downstream"],
                 Number(row),
                 Number(row, part="interval"),
@@ -346,7 +389,9 @@ def _correlated(rows: Sequence[Measure]) -> Table:
     known = [row for row in rows if row.interval]
     clear = sum(not row.interval[0] <= 0 <= row.interval[1] for row in known if row.interval)
     legend = (
-        [f"of {len(known):,} intervals {clear:,} exclude 0; by chance one in twenty would"] if known else []
+        [f"of {len(known):,} intervals {clear:,} exclude 0; by chance one in twenty would"]
+        if known
+        else ["of fewer than four checkpoints there is no interval: these are no evidence"]
     )
     legend += [f"… and {len(rows) - MOST:,} more: downstream_correlations.csv"] if len(rows) > MOST else []
     return Table(columns, lines, legend=legend)

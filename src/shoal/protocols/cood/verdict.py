@@ -16,6 +16,8 @@ HEADS = {
 """Kind of finding to how its sentence begins."""
 WEIGHTS = {"shortcut": 1.0, "no answer": 0.9, "not learnt": 0.8, "between": 0.6, "combines": 0.4}
 """What calls for a reader's attention first."""
+A_CONTROL = 0.1
+"""How much less what is said of a control matters: it is there to read the others by."""
 LEARNT = 0.7
 """Below this on ID, where a constant answer gets half, what is wrong on COOD says little about combining."""
 MOSTLY = 0.9
@@ -84,7 +86,8 @@ def _cell(measures: Measures, cell: str, groups: Mapping[str, str]) -> Measure:
 
 
 def _finding(kind: str, rest: str, groups: Mapping[str, str], *measures: Measure) -> Finding:
-    return Finding(kind, HEADS[kind] + rest, measures, WEIGHTS[kind], groups)
+    less = A_CONTROL if groups.get("control", "none") != "none" else 1.0
+    return Finding(kind, HEADS[kind] + rest, measures, less * WEIGHTS[kind], groups)
 
 
 def _value(row: Measure) -> str:

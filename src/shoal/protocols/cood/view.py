@@ -223,7 +223,7 @@ def _together(results: Sequence[Result], measures: Sequence[Measure], findings: 
     blocks += [_grid(setups, probes)] if probes else []
     blocks += _sizes(setups)
     for setup in probes:
-        blocks += _epochs(setups[tuple(setup.items())], setup, title=_in_words(setup))
+        blocks += _epochs(setups[tuple(setup.items())], setup, title=f"over epochs: {_in_words(setup)}")
     heads = dict.fromkeys(filter(None, map(_head, results)))
     return Section(blocks=blocks, notes=[*_how_far(measures), *(f"trained: {head}" for head in heads)])
 

@@ -38,9 +38,11 @@ def factor_measures(sheet: Sheet, suggesters: Sequence[str]) -> Iterator[Measure
     for (factor, against), effect in zip(factors, effects, strict=True):
         if not math.isnan(effect.value):
             groups = {"factor": factor} | ({"against": against} if against else {})
+            known = not math.isnan(effect.interval[0])
             yield Measure(
-                "within-problem effect", effect.value, effect.problems, groups, effect.interval,
-                f"t over {sheet.over} and replacements",
+                "within-problem effect", effect.value, effect.problems, groups, effect.interval if known else None,
+                f"t over {sheet.over} and replacements" if known else "",
+                note="" if known else "nothing is left to vary: no interval",
             )  # fmt: skip
 
 

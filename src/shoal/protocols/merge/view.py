@@ -7,6 +7,7 @@ from ...claims import ALPHA
 from ...errors import some
 from ...records import Finding, Measure, Measures, Result
 from ...views import (
+    Bars,
     Block,
     CaseList,
     Cell,
@@ -30,6 +31,7 @@ SHOWN_PROBLEMS, SHOWN_VARIANTS = 3, 5
 """How many problems are shown with variants that fail, and how many of these."""
 TONES: tuple[Tone, ...] = ("first", "second", "third")
 BY = ("word class", "source", "filter")
+SOLVED = "problems solved, by the share of variants that must be right"
 
 
 def view(
@@ -223,21 +225,22 @@ def _curves(measures: Measures) -> list[Curves]:
         _line("patterns", measures, "pattern accuracy", base, "first"),
         _line("if independent", measures, "independence reference", base, "quiet"),
     ]
-    title = "problems solved, by the share of variants that must be right"
-    curves = [Curves("threshold", whole, title=title, name="pa_curve")]
+    curves = [Curves("threshold", whole, title=SOLVED, name="pa_curve")]
     return [curve for curve in curves if all(line.points for line in curve.lines)]
 
 
 def _by_group(settings: Settings, measures: Measures) -> Iterator[Section]:
-    """The curves by class, by source and by filter condition, and every row, for those who want everything."""
+    """The funnel as bars, curves by class, source and filter condition, every row: for those who want everything."""
     conditions = _rows_of(measures)
     base = next(iter(conditions), {})
-    blocks: list[Block] = []
+    steps = [row for row in measures.where("variants") if set(row.groups) == {"step"}]
+    found = [(row.groups["step"], row) for row in steps if row.groups["step"] != "drawn"]
+    blocks: list[Block] = [Bars(found, title="variants left after each step")] if len(found) > 1 else []
     for key in BY:
         groups = [each for each in conditions if key in each and {**base, key: each[key]} == each]
         if len(groups) > 1:
             lines = [
-                _line(each[key], measures, "pattern accuracy", each, TONES[number % len(TONES)])
+                _line(each[key], measures, "pattern accuracy", each, _tone(number))
                 for number, each in enumerate(groups)
             ]
             blocks.append(Curves("threshold", lines, title=f"problems solved, by {key}"))
@@ -245,6 +248,11 @@ def _by_group(settings: Settings, measures: Measures) -> Iterator[Section]:
         blocks.append(_accuracies(settings, measures, crossed=True))
     if blocks:
         yield Section(blocks=blocks, detail="full")
+
+
+def _tone(number: int) -> Tone:
+    """Of the first lines; what tells further ones apart is the renderer's."""
+    return TONES[number] if number < len(TONES) else ""
 
 
 def _line(name: str, measures: Measures, measure: str, groups: Mapping[str, str], tone: Tone) -> Line:
@@ -421,11 +429,14 @@ def _together(settings: Settings, measures: Measures, findings: Sequence[Finding
             ])
         )  # fmt: skip
     lines = [
-        _line(model, measures, "pattern accuracy", _base(measures, model), TONES[number % len(TONES)])
+        _line(model, measures, "pattern accuracy", _base(measures, model), _tone(number))
         for number, model in enumerate(models)
     ]
     blocks: list[Block] = [Text([Words(finding.text)]) for finding in findings]
-    blocks += [Table(columns, rows, name="models"), Curves("threshold", lines, name="pa_curves")]
+    blocks += [
+        Table(columns, rows, name="models"),
+        Curves("threshold", lines, title=SOLVED, name="pa_curves"),
+    ]
     blocks += [*_differences(measures), *_models_by_split(thresholds, measures, models)]
     return Section(blocks=blocks, notes=[_intervals(measures), "each model is one checkpoint"])
 

@@ -457,7 +457,12 @@ def _pairs(results: Sequence[Result], rows: Measures) -> list[Section]:
     for factor in factors:
         if factor != BASELINE and BASELINE in factors:
             points = [(name, of[name, BASELINE], of[name, factor]) for name in names if (name, factor) in of]
-            blocks.append(Scatter((BASELINE, factor), points, name=f"against-acc-{_file_word(factor)}"))
+            name, title = (
+                f"against-acc-{_file_word(factor)}",
+                f"pairs in the right order, by {factor} and by ACC",
+            )
+            legend = [f"above the line: {factor} orders the pair better than ACC"]
+            blocks.append(Scatter((BASELINE, factor), points, title, name, legend, diagonal=True))
     table = Section(
         title=Words(f"Pair by pair, t = {size}", "strong"),
         text="How often each pair comes out right, in %, the better model first.",

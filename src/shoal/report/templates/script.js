@@ -223,7 +223,7 @@
       const name = make("label", "", group.name[0].toUpperCase() + group.name.slice(1) + " ");
       name.append(select);
       $("groups").append(name);
-      selects.push([place, select]);
+      selects.push([place, select, name]);
       select.addEventListener("change", find);
     });
     tell();
@@ -255,8 +255,21 @@
     if (one.all === undefined) one.all = [one.id, one.expected, ...one.texts.flat().map((pieces) => pieces.join(""))].join("\n").toLowerCase();
     return one.all + "\n" + row[3].join("\n").toLowerCase() + "\n" + row[4].toLowerCase();
   };
+  // Only groups that all cases of the chosen jobs have are offered: a page may be of several protocols.
+  const offer = (which) => {
+    const of = shelf.jobs.map((one, i) => i).filter((i) => which === -1 || (which === -2 ? several.has(i) : i === which));
+    if (!shelf.has) {
+      shelf.has = shelf.jobs.map(() => shelf.groups.map(() => true));
+      for (const row of shelf.rows) shelf.cases[row[1]].groups.forEach((value, place) => { if (value < 0) shelf.has[row[0]][place] = false; });
+    }
+    for (const [place, select, name] of selects) {
+      name.hidden = !of.every((i) => shelf.has[i][place]);
+      if (name.hidden) select.selectedIndex = 0;
+    }
+  };
   const find = () => {
     const kind = Number(verdict.value), which = job ? Number(job.value) : -1, sought = search.value.trim().toLowerCase();
+    offer(which);
     const groups = new Map(selects.map(([place, select]) => [place, Number(select.value)]).filter((pair) => pair[1] >= 0));
     matching = shelf.rows.filter((row) => (kind === ALL || (kind >= ONLY ? alone(row, kind - ONLY) : row[2] === kind)) && (which === -1 || (which === -2 ? several.has(row[0]) : row[0] === which)) && inside(row, groups) && (!sought || textOf(row).includes(sought)));
     list.replaceChildren();
@@ -282,6 +295,7 @@
     head.append(make("span", "id", one.id));
     const groups = one.groups.map((value, k) => (value < 0 ? "" : shelf.groups[k].values[value])).filter((value) => value && !one.id.includes(value));
     if (groups.length) head.append(make("span", "", groups.slice(0, 4).join(" · ")));
+    if (one.expected) head.firstChild.after(make("span", "expected", `expected ${one.expected}`));
     item.append(head);
     one.texts.forEach((texts, i) => {
       const line = make("p", i ? "variant" : "original");
@@ -298,7 +312,6 @@
       if (text.textContent.length > 700) fold(text, line);
     });
     if (one.texts.length > SOME + 1) rest(item, one.texts.length - SOME - 1);
-    if (one.expected) item.append(make("p", "went", `expected ${one.expected}`));
     if (error) item.append(make("p", "went t-bad", error));
     item.append(...others(row));
     return item;
