@@ -2,6 +2,8 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -277,3 +279,25 @@ def test_rows_of_a_model_that_has_answered_bear_the_names_of_their_places():
     (batch,) = ask_batches(lambda examples: rows, AskedByCase(), questions)
     assert [row.example_id for row in batch] == list(questions.ids)
     assert [row.data for row in batch] == [row.data for row in rows]
+
+
+def test_the_report_of_a_plan_says_that_labels_look_turned_round(tmp_path, monkeypatch):
+    """What `try` says of stored answers; nobody can ask them again, so it is told from them when they are scored."""
+    monkeypatch.chdir(tmp_path)
+    turned = {"positive": "negative", "negative": "positive"}
+    suite: list[dict[str, Any]] = [{"suite": "own", "label_names": list(turned)}]
+    answers: list[dict[str, Any]] = []
+    for number in range(60):
+        about = {"functionality": f"f{number % 2}", "case_id": str(number)}
+        label = list(turned)[number % 2]
+        examples = [{"text": f"text {number}"}]
+        suite.append({**about, "capability": "c", "type": "MFT", "examples": examples, "labels": label})
+        answers.append({**about, "pred": turned[label]})
+    for name, rows in (("suite.jsonl", suite), ("turned.jsonl", answers)):
+        Path(name).write_text("".join(json.dumps(row) + "\n" for row in rows))
+    Path("plan.toml").write_text(
+        'models = ["predictions:turned.jsonl"]\n[behaviour]\nsuite = "suite.jsonl"\n'
+    )
+    main(["run", "plan.toml"], standalone_mode=False)
+    main(["report", "plan.toml", "--format", "md"], standalone_mode=False)
+    assert "label order: likely wrong" in Path("report.md").read_text()

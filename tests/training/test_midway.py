@@ -15,7 +15,7 @@ from shoal.records import Example
 from shoal.training import midway, spans
 from shoal.training.environments import Alike, Answered, Environment
 from shoal.training.how import How
-from shoal.training.loop import Log, train
+from shoal.training.loop import Log, steps_of, train
 from shoal.training.masked import Shape, fresh_masked_model, pretrain
 from shoal.training.methods import METHODS, Method, make_method
 from shoal.training.midway import Keeper, kept_midway
@@ -155,7 +155,7 @@ def test_a_mark_that_was_not_asked_at_for_good_is_come_by_again(toy, fresh, weig
         return asked
 
     assert again(None) == ["1", "2"]
-    epoch = sum(-(-len(one) // 8) for one in toy)
+    epoch = steps_of(toy, make_method("vanilla"), replace(how, epochs=1))
     with pytest.raises(BrokenOffError):
         again(Keeper(path, 1e-9), broken_off_at(epoch + 2))
     assert again(Keeper(path, 1e9, frozenset({"1"}))) == ["2"]
