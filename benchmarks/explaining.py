@@ -110,6 +110,15 @@ def with_shap(folder: Path, classify: Classify | None) -> Explain:
     return lambda text: explainer([text], max_evals=SHAP_SAMPLES, batch_size=32, silent=True)
 
 
+def shap_ways(folder: Path) -> dict[str, Explain]:
+    """shap masks stretches of words and puts masks in a row into one: neither words left out nor words masked."""
+    return {
+        "shap.Explainer(pipeline)": with_shap(folder, None),
+        "shap, plain function": with_shap(folder, plain(folder)),
+        "shap, sorted": with_shap(folder, careful(folder)),
+    }
+
+
 def with_captum(folder: Path, steps: int) -> Explain:
     """As captum's tutorial on BERT does it: integrated gradients of the layer of embeddings, from masks."""
     import torch
@@ -152,11 +161,13 @@ def ways(folder: Path, samples: int) -> dict[str, Callable[[], dict[str, Explain
             "lime, plain function": with_lime(plain(folder), samples, **mask),
             "lime, sorted": with_lime(careful(folder), samples, **mask),
         },
-        f"Shapley values, {SHAP_SAMPLES} copies": lambda: {
+        f"Shapley values, {SHAP_SAMPLES} copies, words left out": lambda: {
+            "shoal": with_shoal(folder, "shapley", samples=SHAP_SAMPLES, absent="drop"),
+            **shap_ways(folder),
+        },
+        f"Shapley values, {SHAP_SAMPLES} copies, words masked": lambda: {
             "shoal": with_shoal(folder, "shapley", samples=SHAP_SAMPLES),
-            "shap.Explainer(pipeline)": with_shap(folder, None),
-            "shap, plain function": with_shap(folder, plain(folder)),
-            "shap, sorted": with_shap(folder, careful(folder)),
+            **shap_ways(folder),
         },
         f"Integrated gradients, {STEPS} steps": lambda: {
             "shoal": with_shoal(folder, "gradients", samples=STEPS),

@@ -223,6 +223,26 @@ def test_how_far_factors_are_from_accuracy_is_in_their_file(cells):
         assert with_ends(cell, rows, measure="difference", t="10", **{"factor or model": factor})
 
 
+@pytest.mark.parametrize("cells", table("inoculation.md", "| factor | LIME |"), ids=lambda cells: cells[0])
+def test_factors_of_pairs_on_hans_are_in_their_file(cells):
+    rows = kept("inoculation/hans.csv")
+    for cell, name in zip(cells[1:4], EXPLAINERS, strict=True):
+        about = {"factor or model": f"{cells[0]} ({name})", "t": "10"}
+        assert with_ends(cell, rows, measure="few-shot accuracy", **about)
+
+
+def test_the_models_of_hans_are_in_their_file():
+    rows = kept("inoculation/hans.csv")
+    (cells,) = [cells for cells in table("inoculation.md", "| | ACC | CONF |") if cells[0] == "here"]
+    for cell, factor in zip(cells[1:], ("ACC", "CONF", "CONF-GT", "RANDOM"), strict=True):
+        assert with_ends(cell, rows, measure="few-shot accuracy", t="10", **{"factor or model": factor})
+    text = " ".join((STUDIES / "inoculation.md").read_text(encoding="utf-8").split())
+    for row in rows:
+        if row["measure"] == "accuracy":
+            dose = row["factor or model"].replace(" steps hans", "").replace("none", "0")
+            assert f"{per_cent(float(row['value']))} % after {dose}" in text
+
+
 # A hundred fine-tunings
 
 

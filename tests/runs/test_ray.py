@@ -36,6 +36,8 @@ from shoal.runs.tasks import run_task, tasks_of
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
 SOURCE = ROOT / "src"
+PATIENCE = 1800
+"""Seconds: a cluster takes one minute on a quiet machine, and many on a busy one."""
 
 
 def load_benchmark() -> ModuleType:
@@ -267,7 +269,7 @@ def start(plan: Path, store: Path, cluster: Any) -> subprocess.Popen[str]:
     )
 
 
-def wait_until(what: Callable[[], object], process: subprocess.Popen[str], seconds: float = 600) -> None:
+def wait_until(what: Callable[[], object], process: subprocess.Popen[str], seconds: float = PATIENCE) -> None:
     limit = time.monotonic() + seconds
     while not what():
         assert process.poll() is None, process.communicate()[0]
@@ -300,7 +302,7 @@ def test_on_three_nodes_a_plan_gives_the_bytes_of_one_process_though_a_node_and_
         process.send_signal(signal.SIGKILL)
         process.communicate()
         process = scaling.start(tmp_path, "there", *on)
-    out, _ = process.communicate(timeout=600)
+    out, _ = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, out
     assert files(tmp_path / "there") == files(tmp_path / "here")
     scaling.refuse_again(tmp_path / "there", before)
@@ -339,7 +341,7 @@ def test_one_large_job_is_asked_by_several_copies_and_goes_on_when_nodes_and_the
     kept = store.kept(job.id)
     assert 0 < kept < 160 and not store.is_done(job.id)
     process = start(plan, store.folder, cluster)
-    out, _ = process.communicate(timeout=600)
+    out, _ = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, out
     assert files(store.folder) == files(tmp_path / "here")
     workers = {line.partition(",")[0] for line in log.read_text().splitlines()}
@@ -354,7 +356,7 @@ def test_a_worker_that_dies_again_and_again_is_told_and_takes_no_other_job_with_
 ):
     both = plan_of("deadly", "plain")
     process = start(both, tmp_path / "there", cluster)
-    out, _ = process.communicate(timeout=600)
+    out, _ = process.communicate(timeout=PATIENCE)
     assert process.returncode == 1
     assert "the worker that did it was lost, again and again" in out and "[resources]" in out
     assert len(done(tmp_path / "there")) == 1
@@ -386,5 +388,5 @@ def test_an_address_where_there_is_no_cluster_is_a_clear_error(plan, tmp_path):
         address = "127.0.0.1:1"
 
     process = start(plan, tmp_path / "there", Nowhere)
-    out, _ = process.communicate(timeout=600)
+    out, _ = process.communicate(timeout=PATIENCE)
     assert process.returncode == 1 and "no cluster answers there" in out and "Traceback" not in out

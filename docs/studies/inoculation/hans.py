@@ -39,6 +39,7 @@ factors = [
 explainers = ["lime", "shapley", "gradients"]
 samples = {samples}
 steps = {steps}
+resamples = 200
 
 [ranking.train]
 on = "snli.csv"
@@ -49,7 +50,7 @@ epochs = 1
 batch = 32
 learning_rate = 1e-4
 """
-STEPS = (0, 4, 8, 16, 32, 64)
+STEPS = (0, 4, 8, 16, 32)
 
 
 def snli(folder: Path) -> list[Pair]:
@@ -89,10 +90,10 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("encoder", type=Path)
     parser.add_argument("--into", type=Path, default=Path("hans"))
-    parser.add_argument("--rows", type=int, default=4800)
-    parser.add_argument("--population", type=int, default=30)
-    parser.add_argument("--samples", type=int, default=80)
-    parser.add_argument("--steps", type=int, default=10)
+    parser.add_argument("--rows", type=int, default=1920)
+    parser.add_argument("--population", type=int, default=24)
+    parser.add_argument("--samples", type=int, default=60)
+    parser.add_argument("--steps", type=int, default=8)
     options = parser.parse_args()
     options.into.mkdir(parents=True, exist_ok=True)
     ranked, inoculating = constituent(options.data)

@@ -399,7 +399,8 @@ def test_the_report_of_a_plan_knows_its_groups_and_marks(save, tmp_path):
     assert {row["size"] for name in ("likelihood", "seat", "clusters") for row in found[name]} == {"base"}
     assert len({row["run"] for row in found["likelihood"]}) == 2
     # Two checkpoints of one recipe are not "one checkpoint of each model"; every finding says whose it is.
-    assert "one checkpoint of each model" not in plan.with_suffix(".html").read_text()
+    page = plan.with_suffix(".html").read_text()
+    assert "one checkpoint of each model" not in page and "one seed of each recipe" not in page
     markdown = tmp_path / "page.md"
     asked = ["report", str(plan), "--into", str(tmp_path / "runs"), "--format", "md", "--out", str(markdown)]
     assert CliRunner().invoke(command_line, asked).exit_code == 0

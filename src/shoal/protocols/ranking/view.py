@@ -318,7 +318,9 @@ def _words(settings: Settings, results: Sequence[Result], measures: Measures) ->
             rows.append(weighed(case.examples[0], explained, about, with_answer=True))
     text = f"The worst mistake of each model among the examples that were explained, by {explainer}."
     title = Words("Which words counted", "strong")
-    return [Section(title, text, [WeighedWords(rows)], notes=_missing(measures))] if rows else []
+    return (
+        [Section(title, text, [WeighedWords(rows, name="words")], notes=_missing(measures))] if rows else []
+    )
 
 
 def _missing(measures: Measures) -> list[str]:
