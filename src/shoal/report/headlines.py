@@ -6,6 +6,7 @@ rests on, and no further than that goes.
 
 from collections.abc import Sequence
 
+from ..claims import THESE_TEMPLATES, for_templates
 from ..errors import some
 from ..measures import quantity, unit_word
 from ..records import Finding, Measure, Result
@@ -16,8 +17,6 @@ HEADLINE = "headline"
 HALF = 0.5
 LOWEST = 3
 """How many of the lowest are named."""
-THESE_ONLY = "these templates only"
-"""The fact of a rate that speaks of new fillings of its templates, and of no other template."""
 
 
 def headlines(result: Result) -> list[Measure]:
@@ -41,11 +40,10 @@ def headline_findings(result: Result, *, alone: bool) -> list[Finding]:
     lowest = sorted(finest, key=lambda row: (row.value or 0.0, -row.n))
     whole = " ".join([f"The {called(row)} is {_in_words(row)}." for row in first] + _counted(finest))
     if not alone:
-        low = (
-            [f"The lowest {lowest[0].name} is that of {_first(lowest[0])}: {_in_words(lowest[0])}."]
-            if lowest
-            else []
-        )
+        low = [
+            f"The lowest {row.name} is that of {_first(row)}: {_in_words(row)}{_reach(row)}."
+            for row in lowest[:1]
+        ]
         return [Finding(HEADLINE, " ".join([whole, *low]), (*first, *lowest[:1]), -1.0, about)]
     findings = [Finding(HEADLINE, whole, tuple(first), -1.0, about)]
     parts = _parts(result)
@@ -97,18 +95,19 @@ def _counted(finest: Sequence[Measure]) -> list[str]:
     """How many parts are surely below one half, and of how many nothing failed."""
     if not finest:
         return []
-    below = sum(row.interval is not None and row.interval[1] < HALF for row in finest)
+    low = [row for row in finest if row.interval is not None and row.interval[1] < HALF]
+    few = sum(THESE_TEMPLATES in row.facts for row in low)
+    below = f"{len(low):,} {'is' if len(low) == 1 else 'are'} surely below one half"
     whole = sum(row.value == 1.0 for row in finest)
     by = next(iter(finest[0].groups))
-    return [
-        f"Of its {len(finest):,} rates by {by}, {below:,} {'is' if below == 1 else 'are'} surely below one half; "
-        f"in {whole:,} nothing failed."
-    ]
+    how_many = "all" if few == len(low) else f"{few:,} of them"
+    reach = f" ({how_many} for their few templates only)" if few else ""
+    return [f"Of its {len(finest):,} rates by {by}, {below}{reach}; in {whole:,} nothing failed."]
 
 
 def _reach(row: Measure) -> str:
-    few = row.facts.get(THESE_ONLY)
-    return f"; for new fillings of its {few} templates, not for others" if few else ""
+    few = row.facts.get(THESE_TEMPLATES)
+    return f", {for_templates(few)}" if few else ""
 
 
 def _named(lowest: Sequence[Measure]) -> str:
@@ -118,9 +117,6 @@ def _named(lowest: Sequence[Measure]) -> str:
     if len(alike) == 1:
         return f"{_first(first)}, {_in_words(first)}{_reach(first)}"
     names = some([_first(row) for row in alike], LOWEST)
-    reach = (
-        "; each for new fillings of its few templates"
-        if all(THESE_ONLY in row.facts for row in alike)
-        else ""
-    )
+    few = sum(THESE_TEMPLATES in row.facts for row in alike)
+    reach = f", {few} of {len(alike)} for their few templates only" if few else ""
     return f"{names}, {value_text(first)}{unit_word(first)} each{reach}"
