@@ -1,6 +1,6 @@
 """Made-up answers, and how cases go under them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
@@ -63,13 +63,20 @@ def sayable(case: Case, labels: tuple[str, ...], confidences: Sequence[float]) -
         swaps = [swap for swap in case.meta.get("details") or () if isinstance(swap, list | tuple)]
         words = [*(case.labels or ()), *(word for swap in swaps for word in swap), "", OTHER_ANSWER]
         return [Reply.text(text) for text in dict.fromkeys(map(str, words))]
-    spoken = {label for label in wanted(case, labels) if label} | set(spoken_labels(case.meta["expect"]))
-    near = [
+    near = told_apart([case], labels)
+    return [Reply.label(index, labels, min(sure, 1.0)) for sure in confidences for index in near]
+
+
+def told_apart(cases: Iterable[Case], labels: tuple[str, ...]) -> list[int]:
+    """The labels that these cases ask for or their rules name, and the first few, which stand for all others."""
+    spoken: set[str] = set()
+    for case in cases:
+        spoken |= {label for label in wanted(case, labels) if label} | set(spoken_labels(case.meta["expect"]))
+    return [
         index
         for index, label in enumerate(labels)
         if index < SMALL or {label, str(index), f"not {label}"} & spoken
     ]
-    return [Reply.label(index, labels, min(sure, 1.0)) for sure in confidences for index in near]
 
 
 def judge_all(case: Case, palette: Sequence[Reply]) -> Verdicts:

@@ -14,7 +14,10 @@ from ..score import judge
 from ..suite import Suite
 from .asked import OTHER_LABEL, label_names, shape, spoken_labels, wanted
 from .findings import Counts
-from .made_up import AS_WRITTEN, LUKEWARM, Reply, Verdict, answers_of
+from .made_up import AS_WRITTEN, LUKEWARM, Reply, Verdict, answers_of, told_apart
+
+MANY = 100
+"""Labels: to try each of more would take time by their square."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,10 +101,18 @@ class Material:
         cases = self.by_name[name]
         if not cases[0].meta.get("reading"):
             self._check_labels(name)
-            return [Reply.label(index, self.labels, LUKEWARM) for index in range(len(self.labels))]
+            return [Reply.label(index, self.labels, LUKEWARM) for index in self._tried]
         answers = Counter(str(label) for case in cases for label in case.labels or ())
         most = max(answers, key=lambda answer: (answers[answer], answer), default="")
         return [Reply.text(answer) for answer in dict.fromkeys(["", most])]
+
+    @cached_property
+    def _tried(self) -> Sequence[int]:
+        """The labels that are tried as constants; of very many, those that some case can tell from the others."""
+        if len(self.labels) <= MANY:
+            return range(len(self.labels))
+        cases = (alike[0] for shapes in self.shapes.values() for alike in shapes.values())
+        return told_apart((case for case in cases if not case.meta.get("reading")), self.labels)
 
     def _check_labels(self, name: str) -> None:
         expect = self.by_name[name][0].meta["expect"]
