@@ -347,15 +347,19 @@ def comparable(result: Result, cases: Sequence[Case]) -> list[Quantity]:
 
 
 def _of_the_fewest(quantities: Sequence[Quantity], results: Sequence[Result]) -> list[Quantity]:
-    """Where any of the results rests on too few templates to speak of others, all of them are compared on these."""
-    few: dict[tuple[str, frozenset[tuple[str, str]]], int] = {}
-    for row in (row for result in results for row in result.measures if THESE_TEMPLATES in row.facts):
-        key = row.name, frozenset(row.groups.items())
-        few[key] = min(few.get(key, row.facts[THESE_TEMPLATES]), row.facts[THESE_TEMPLATES])
+    """With what any of the results says of templates, the fewest where several do: either side decides for both.
+
+    A result says nothing of them where each of its own applicable cases has one to itself.
+    """
+    fewest: dict[tuple[str, frozenset[tuple[str, str]]], dict[str, int]] = {}
+    for row in (row for result in results for row in result.measures):
+        said = fewest.setdefault((row.name, frozenset(row.groups.items())), {})
+        for fact in {"templates", THESE_TEMPLATES} & row.facts.keys():
+            said[fact] = min(said.get(fact, row.facts[fact]), row.facts[fact])
     found = []
     for quantity in quantities:
-        key = quantity.measure.name, frozenset(quantity.measure.groups.items())
-        facts = {**quantity.measure.facts, **({THESE_TEMPLATES: few[key]} if key in few else {})}
+        said = fewest[quantity.measure.name, frozenset(quantity.measure.groups.items())]
+        facts = {**quantity.measure.facts, **said}
         found.append(replace(quantity, measure=replace(quantity.measure, facts=facts)))
     return found
 

@@ -14,6 +14,7 @@ them does not depend on the order or the names of cases and functionalities.
 functionalities of four cases. A lone cluster says nothing of its own variance.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -153,28 +154,40 @@ def sharing(clusters: Sequence[ArrayLike], values: Sequence[ArrayLike]) -> float
     >>> sharing([[0, 0, 1, 1], [2, 2, 3, 3]], [[1, 1, 0, 0], [1, 1, 0, 0]])
     1.0
     """
-    owners, pulls, known = [], [], []
-    for names, column in zip(clusters, values, strict=True):
-        there = ~np.isnan(sample := _as_column(column))
-        own, places = np.unique(np.asarray(names)[there], return_inverse=True)
-        if len(own):
-            owners.append(own)
-            known.append(sample[there])
-            pull = np.bincount(places, weights=sample[there] - sample[there].mean()) / len(places)
-            pulls.append(pull if len(own) > 1 else np.full(1, np.nan))
+    # Every sum is exact (fsum): the same number, but for its sign, whatever the order and names of cases and clusters.
+    samples = [
+        (np.asarray(names), _as_column(column)) for names, column in zip(clusters, values, strict=True)
+    ]
+    samples = [(names[~np.isnan(column)], column[~np.isnan(column)]) for names, column in samples]
+    samples = [(names, column) for names, column in samples if len(column)]
+    found = [np.unique(names, return_inverse=True) for names, _ in samples]
+    owners = [own for own, _ in found]
     if not owners or len(np.unique(every := np.concatenate(owners))) == len(every):
         return 1.0
+    pulls = [
+        _sums_of(places, column - math.fsum(column) / len(column)) / len(column)
+        if len(own) > 1
+        else np.full(1, np.nan)
+        for (own, places), (_, column) in zip(found, samples, strict=True)
+    ]
     pulled = np.concatenate(pulls)
     lone = np.isnan(pulled)
-    pulled = np.where(lone, np.concatenate(known).std(), pulled)
+    known = np.concatenate([column for _, column in samples])
+    spread = math.sqrt(math.fsum((known - math.fsum(known) / len(known)) ** 2) / len(known))
+    pulled = np.where(lone, spread, pulled)
     if not (np.abs(pulled) > 1e-12).any():  # nothing varies: as if every cluster pulled by its share
         pulled = np.concatenate([np.full(len(own), 1 / len(own)) for own in owners])
     _, codes = np.unique(every, return_inverse=True)
     # Lone clusters keep to themselves: their sign is not known.
-    joint = sum(
-        float((np.bincount(codes, weights=np.where(kind, pulled, 0.0)) ** 2).sum()) for kind in (lone, ~lone)
-    )
-    return max(1.0, joint / float((pulled**2).sum()))
+    joint = [_sums_of(codes, np.where(kind, pulled, 0.0)) ** 2 for kind in (lone, ~lone)]
+    return max(1.0, math.fsum(np.concatenate(joint)) / math.fsum(pulled**2))
+
+
+def _sums_of(codes: NDArray[np.int64], values: Floats) -> Floats:
+    """The sum of the values of each code, 0, 1, 2 and so on, each exact."""
+    ordered = values[np.argsort(codes, kind="stable")].tolist()
+    ends = np.cumsum(np.bincount(codes)).tolist()
+    return np.array([math.fsum(ordered[start:end]) for start, end in zip([0, *ends], ends, strict=False)])
 
 
 def _as_column(values: ArrayLike) -> Floats:
