@@ -236,7 +236,7 @@ def split_difference(first: Split, second: Split, level: float = 0.95) -> tuple[
 
     >>> low, high = split_difference(Split([1] * 20, [1] * 20, range(20)), Split([1] * 20, [1] * 20, range(20)))[1]
     >>> round(low, 3), round(high, 3)
-    (-0.131, 0.131)
+    (-0.13, 0.13)
     """
     names = np.concatenate([np.asarray(split.clusters) for split in (first, second)])
     index = np.unique(names, return_inverse=True)[1]

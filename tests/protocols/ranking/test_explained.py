@@ -188,7 +188,7 @@ def test_a_plan_says_where_values_do_not_add_up_and_files_name_the_explainer(
     def shoal(*arguments: str) -> str:
         done = CliRunner(env={"COLUMNS": "200"}).invoke(main, list(arguments), catch_exceptions=False)
         assert done.exit_code == 0, done.output
-        return done.output
+        return done.stdout
 
     coarse = shoal("run", "plan.toml")
     assert "Take more steps: the values of gradients miss" in coarse and "for 2 of 2 models" in coarse
