@@ -325,7 +325,9 @@ def test_many_columns_and_many_labels_cost_in_proportion(world):
         names, cells = (",".join(f"{word}{n}" for n in range(count)) for word in ("name", "cell"))
         (world / "table.csv").write_text(f"text,label,{names}\ngood,positive,{cells}\nbad,negative,{cells}\n")
         columns.append(seconds_of(*IMPORT))
-        header = HEADER | {"label_names": [*HEADER["label_names"], *(f"label {n}" for n in range(count * 2 // 5))]}
+        header = HEADER | {
+            "label_names": [*HEADER["label_names"], *(f"label {n}" for n in range(count * 2 // 5))]
+        }
         (world / "suite.jsonl").write_bytes(lines([header, *suite_rows()]))
         labels.append(seconds_of(*CHECK) + seconds_of(*TRY))
     assert columns[1] < 8 * columns[0] + 1, columns
