@@ -126,7 +126,7 @@ def assert_behaves_fixture() -> Callable[..., Any]:
 def _message(failed: "list[Verdict]", result: "Result") -> str:
     """What was wanted, how it went, the worst of what was looked at, and two cases to look at."""
     from .comparing.junit import number, sentence
-    from .comparing.pairs import comparable
+    from .comparing.quantities import comparable
     from .runs.scoring import failing_of
     from .show.terminal import case_lines
     from .views import shown_cases

@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 
 from shoal import Case, Measures, Outcome, Result
 from shoal.claims import THESE_TEMPLATES
-from shoal.comparing.pairs import CaseIndex, Choices, Comparison, Row, compare, note_of
+from shoal.comparing.pairs import Choices, Comparison, Row, compare
+from shoal.comparing.quantities import CaseIndex
+from shoal.comparing.rows import note_of
 from shoal.errors import DataError, PlanError
 from shoal.protocols.behaviour.iid import IID
 from shoal.protocols.behaviour.score import iid_score, measure

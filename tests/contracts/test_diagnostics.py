@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from shoal import audit
-from shoal.comparing.pairs import comparable, compare
+from shoal.comparing.pairs import compare
+from shoal.comparing.quantities import comparable
 from shoal.measures import MEASURES
 from shoal.models.ask import TokenScores
 from shoal.protocols import bias

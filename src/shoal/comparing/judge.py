@@ -23,9 +23,12 @@ from ..stats.limits import Side, binomial_p, difference_p, rate_p
 from ..stats.multiplicity import holm
 from ..stats.resampling import cluster_table, paired_table, sharing
 from ..stats.sequential import below_e_value, look_limit, mean_below_e_value, worse_e_value
-from .pairs import Choices, Quantity, comparable, compare, scoring_of
+from .pairs import compare
+from .quantities import Quantity, comparable
 from .reach import on_few_templates
+from .rows import Choices
 from .rules import EVERY, Rule
+from .sides import scoring_of
 
 Floats = NDArray[np.float64]
 Status = Literal["met", "failed", "error", "undefined", "passed over"]

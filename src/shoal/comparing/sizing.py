@@ -30,7 +30,10 @@ from ..errors import DataError, PlanError, nearest
 from ..records import Measure, Result
 from ..stats.intervals import Interval, sd_interval, wilson
 from ..stats.seeds import recipe_mean
-from .pairs import Choices, Quantity, Sides, comparable, p_of, sides_of
+from .inference import p_of
+from .quantities import Quantity, comparable
+from .rows import Choices
+from .sides import Sides, sides_of
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

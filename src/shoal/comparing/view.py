@@ -26,7 +26,8 @@ from ..views import (
 from ..views import Row as TableRow
 from .judge import Status, Verdict, findings_of
 from .junit import number
-from .pairs import ADJUSTMENTS, RUNS, Comparison, Row, note_of
+from .pairs import Comparison
+from .rows import ADJUSTMENTS, RUNS, Row, note_of
 
 EXAMPLES = 2
 """How many newly failing cases are shown unless all are asked for."""

@@ -1,0 +1,164 @@
+"""Both sides of a comparison on one list of cases, or an error that says what differs."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import DataError, some
+from ..protocols.base import identity
+from ..records import Case, Result, verdicts_of
+from ..stats.hits import errors_of, hits_of
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+class Sides:
+    """The outcomes of both sides as arrays over the same cases, a column per run."""
+
+    def __init__(
+        self,
+        hits: Sequence[Floats],
+        clusters: Integers | None = None,
+        failed: Sequence[NDArray[np.bool_]] | None = None,
+    ) -> None:
+        self.hits = hits
+        self.failed = failed or [np.zeros(side.shape, bool) for side in hits]
+        self.runs = hits[0].shape[1], hits[1].shape[1]
+        common: NDArray[np.bool_] = np.logical_not(in_any(np.isnan(np.column_stack(self.hits))))
+        # Only what every run of both sides has an outcome for (7.7).
+        self.common = [np.where(common[:, None], side, np.nan) for side in self.hits]
+        self.means = [side.mean(axis=1) for side in self.common]
+        self.changes: Floats = self.means[1] - self.means[0]
+        self.clusters = clusters
+
+    @property
+    def several(self) -> bool:
+        return sum(self.runs) > 2
+
+    def case_by_case(self) -> "Sides":
+        """The same, every case by itself."""
+        return Sides(self.hits, None, self.failed)
+
+
+def sides_of(a: Sequence[Result], b: Sequence[Result], column: str = "") -> Sides:
+    """Both sides on the cases of A, their outcomes or a column; an error that says what differs where it cannot be."""
+    _same_settings(a, b)
+    cases, hits, failed = a[0].cases, [], []
+    for side, results in (("A", a), ("B", b)):
+        orders = [
+            _order_of(cases, result, side, len(results), number) for number, result in enumerate(results)
+        ]
+        runs = list(zip(results, orders, strict=True))
+        hits.append(np.column_stack([_hits(run, column)[order] for run, order in runs]))
+        failed.append(np.column_stack([_failed(run)[order] for run, order in runs]))
+    return Sides(hits, _clusters(cases), failed)
+
+
+def _same_settings(a: Sequence[Result], b: Sequence[Result]) -> None:
+    """Refuse results that were scored by different rules: their difference is not the models'."""
+    first = scoring_of(a[0])
+    for side, results in (("A", a), ("B", b)):
+        for result in results:
+            if result.job.get("protocol") != a[0].job.get("protocol"):
+                raise DataError(
+                    f"A is a result of {a[0].job.get('protocol')}, {side} of {result.job.get('protocol')}",
+                    fix="two results of one protocol",
+                )
+            scoring = scoring_of(result)
+            differing = [
+                f"{key}: {first[key]!r} for A, {scoring[key]!r} for {side}"
+                for key in first
+                if key in scoring
+                and scoring[key] != first[key]  # else it decides on the cases, which are looked at
+            ]
+            if differing:
+                raise DataError(
+                    "A and B were scored under different settings"
+                    if side == "B"
+                    else "the seeds of A were scored under different settings",
+                    why="; ".join(differing),
+                    fix="score both under the same settings; it takes seconds and asks no model",
+                )
+
+
+RESAMPLING = ("seed", "resamples", "shuffles")
+"""Settings that decide how intervals are drawn, not how an answer is judged."""
+
+
+def scoring_of(result: Result) -> dict[str, Any]:
+    """The settings of a result that decide how an answer is judged, as the profile resolves them."""
+    if result.settings is None:
+        return {}
+    scoring = identity(result.settings, "scoring")
+    return {name: value for name, value in scoring.items() if name not in RESAMPLING}
+
+
+def _order_of(cases: Sequence[Case], result: Result, side: str, runs: int, number: int) -> Integers:
+    """Where in a result each of these cases is; an error that names what differs if its cases are others."""
+    who = f"{side} (seed {number + 1})" if runs > 1 else side
+    if result.cases is cases:
+        return np.arange(len(cases))
+    place = {case.id: position for position, case in enumerate(result.cases)}
+    missing = [case.id for case in cases if case.id not in place]
+    extra = place.keys() - {case.id for case in cases}
+    if missing or extra:
+        parts = [f"only A has {some(missing, 3)}"] if missing else []
+        parts += [f"only {who} has {some(sorted(extra), 3)}"] if extra else []
+        raise DataError(
+            f"A and {who} were not asked the same cases: {len(cases):,} and {len(result.cases):,}",
+            why="; ".join(parts),
+            fix="the same suite, split, profile, limit and only on both sides",
+        )
+    order = [place[case.id] for case in cases]
+    for case, position in zip(cases, order, strict=True):
+        other = result.cases[position]
+        if other is not case and (what := _what_differs(case, other)):
+            raise DataError(
+                f"case {case.id!r} is not the same for A and {who}",
+                why=f"{what} differ: {_shown(case, what)} and {_shown(other, what)}",
+                fix="score both on one version of the suite",
+            )
+    return np.array(order, np.int64)
+
+
+def _what_differs(case: Case, other: Case) -> str:
+    for what in ("examples", "labels", "groups", "cluster"):
+        if getattr(case, what) != getattr(other, what):
+            return what
+    return "expectations" if case.meta.get("expect") != other.meta.get("expect") else ""
+
+
+def _shown(case: Case, what: str) -> str:
+    text = repr(case.meta.get("expect") if what == "expectations" else getattr(case, what))
+    return text if len(text) < 80 else text[:77] + "…"
+
+
+def _hits(result: Result, column: str = "") -> Floats:
+    """Passes, or the numbers of a column, as 1, 0 or any; NaN where a case does not apply."""
+    if not column:
+        return hits_of(verdicts_of(result.outcomes))
+    values = result.columns.get(column) or [None] * len(result.cases)
+    return np.array([math.nan if value is None else float(value) for value in values], np.float64)
+
+
+def _failed(result: Result) -> NDArray[np.bool_]:
+    return errors_of(verdicts_of(result.outcomes))
+
+
+def in_any(runs: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Which cases it holds for in at least one run."""
+    found: NDArray[np.bool_] = np.logical_or.reduce(runs, axis=1)
+    return found
+
+
+def _clusters(cases: Sequence[Case]) -> NDArray[np.int64] | None:
+    """Clusters as numbers; None where every case is its own. A case without one stands alone."""
+    if not any(case.cluster for case in cases):
+        return None
+    codes: dict[str | int, int] = {}
+    numbers = (codes.setdefault(case.cluster or at, len(codes)) for at, case in enumerate(cases))
+    return np.fromiter(numbers, np.int64, len(cases))
