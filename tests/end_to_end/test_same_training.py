@@ -110,3 +110,46 @@ def test_a_plan_of_one_fold_fills_the_cells_that_it_has(tmp_path):
     assert "G_class" in table and "G_seen" not in table
     cells = row_of(table, "iid>suite")
     assert len(cells) == 2 and "–" not in cells
+
+
+def test_asked_only_what_they_left_out_the_folds_make_the_same_table(tmp_path):
+    plan = write_plan(
+        tmp_path,
+        'train.on = ["iid", "iid>suite"]',
+        'train.method = ["vanilla", "lp"]',
+        'hold_out = ["functionality", "capability"]',
+    )
+    runs = tmp_path / "runs"
+    shoal("run", plan, "--into", runs)
+    told = json.loads(shoal("status", plan, "--into", runs, "--json"))
+    read_once = sorted(path.name for path in (runs / "features").iterdir())
+    plan.write_text(f'{plan.read_text()}\nhold_out_asks = "held out"\n')
+    # what left nothing out is asked everything, and is the same job
+    assert "13 jobs: 3 done, 10 to run" in shoal("run", plan, "--into", runs)
+    of_part = json.loads(shoal("status", plan, "--into", runs, "--json"))
+    assert of_part["measures"] == told["measures"]
+    assert sorted(path.name for path in (runs / "features").iterdir()) == read_once
+    folds = [job for job in of_part["jobs"] if job["settings"]["fold"] == "negation"]
+    assert {job["settings"]["hold_out_asks"] for job in folds} == {"held out"}
+    for job in folds:
+        answers = (runs / "jobs" / job["id"] / "answers.jsonl").read_text().splitlines()
+        assert len(answers) == 2 + 500  # a quarter of its eight cases, and the i.i.d. rows
+
+
+def test_folds_alone_make_no_table_and_no_error(tmp_path):
+    plan = write_plan(
+        tmp_path, 'train.on = ["iid", "iid>suite"]', 'hold_out = ["capability"]', 'hold_out_asks = "held out"'
+    )
+    runs = tmp_path / "runs"
+    shoal("run", plan, "--into", runs)
+    told = json.loads(shoal("status", plan, "--into", runs, "--json"))
+    for job in told["jobs"]:
+        if not job["settings"]["fold"]:
+            (runs / "jobs" / job["id"] / "answers.jsonl").unlink()
+    assert "nothing to compare with" in shoal("status", plan, "--into", runs)
+
+
+def test_what_is_asked_of_folds_is_refused_where_there_are_none(tmp_path):
+    plan = write_plan(tmp_path, 'train.on = ["iid", "iid>suite"]', 'hold_out_asks = "held out"')
+    done = CliRunner().invoke(main, ["check", str(plan)])
+    assert done.exit_code == 1 and "hold_out_asks has no effect" in done.output

@@ -176,6 +176,13 @@ class Checkpoint:
                 "dtype": self.dtype,
             }
 
+    def tokenizer_name(self) -> str:
+        """What decides how texts are taken apart, as a hash; empty of a .gguf file, which would have to be read."""
+        if self.gguf:
+            return ""
+        with self._explained("cannot be read"):
+            return _digest([*self._files(TOKENIZER), self.folder / "config.json"])
+
     def in_single_precision(self) -> "Checkpoint":
         """The same weights with all their digits."""
         if self.dtype == DTYPES[0]:

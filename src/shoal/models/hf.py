@@ -28,6 +28,7 @@ from .checkpoint import DTYPES, HEADS, Checkpoint, first_line, libraries
 from .features import Features
 from .labels import Spellings, ends_of, in_suite_order, parse_labels, suite_names
 from .prompted.options import LOCAL as PROMPTED
+from .tokenised import Columns, Tokenised, tokenised_by
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -146,6 +147,8 @@ class HFModel:
         self.checkpoint, self.options = checkpoint, dict(options or {})
         self._networks: dict[str, Any] = {}
         self._lengths: dict[Example, int] = {}
+        self._tokenised: Tokenised | None = None
+        """What models like this one have read before, where it is trained."""
         self.trained = "classify"
         """Which of its networks is trained, saved and loaded."""
         self.engines: Path | None = None
@@ -554,6 +557,10 @@ class HFModel:
         options = {name: value for name, value in self.options.items() if name not in without}
         model = HFModel(self.checkpoint.in_single_precision(), options)
         model.computes_in = self.checkpoint.dtype
+        name = model.checkpoint.tokenizer_name()
+        if name:
+            model._tokenised = tokenised_by(name, model.longest)
+            model._lengths = model._tokenised.lengths
         return model
 
     def _computing(self) -> AbstractContextManager[Any]:
@@ -589,10 +596,14 @@ class HFModel:
                 fix="remove the file: it is made again",
             ) from None
 
-    def tokenise(self, examples: Sequence[Example]) -> dict[str, list[NDArray[np.int64]]]:
+    def tokenise(self, examples: Sequence[Example]) -> Columns:
         """Every column of the network's inputs, a row per example, cut to what the model takes and not padded."""
+        make = self._tokenise
+        return make(examples) if self._tokenised is None else self._tokenised.columns(examples, make)
+
+    def _tokenise(self, examples: Sequence[Example]) -> Columns:
         room = {"truncation": "longest_first", "max_length": self.longest} if self.longest < 10**6 else {}
-        columns: dict[str, list[NDArray[np.int64]]] = {}
+        columns: Columns = {}
         for start in range(0, len(examples), TOKENISED_AT_ONCE):
             part = self.tokenizer(
                 inputs_of(examples[start : start + TOKENISED_AT_ONCE]), verbose=False, **room

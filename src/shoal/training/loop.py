@@ -33,6 +33,7 @@ from .methods import Method, Phase, Vanilla
 from .spans import Windows
 from .stage import BrokenTrainingError, Mark, Progress
 from .stepper import Learner, Stepper
+from .vocabulary import Vocabulary, is_large, vocabulary_of
 
 __all__ = ["How", "Learner", "Log", "steps_of", "train", "train_network"]
 
@@ -96,11 +97,31 @@ def train(
         return _Leg(phase, per_epoch, feed)
 
     method.start(environments)
-    learner = Learner(model.network(model.trained), model.forward)
     legs = [leg(phase) for phase in method.phases(how)]
-    log = _Walk(learner, method, legs, seed, progress, mark, marks, windows).go()
+    words = None if windows else _vocabulary(model, examples, method, legs)
+    learner = Learner(model.network(model.trained), model.forward, words)
+    if words is not None:
+        words.narrow()
+    try:
+        log = _Walk(learner, method, legs, seed, progress, mark, marks, windows).go()
+    finally:
+        if words is not None:
+            words.widen()
     log.notes += windows.notes() if windows else []
     return log
+
+
+def _vocabulary(
+    model: Any, examples: Sequence[Any], method: Method, legs: Sequence[_Leg]
+) -> Vocabulary | None:
+    """The words of the examples, where no other can move: not if every weight shrinks, nor if the encoder is still."""
+    shrinks = method.moves_every_weight or any(leg.phase.how.weight_decay for leg in legs)
+    if shrinks or all(leg.phase.frozen for leg in legs):
+        return None
+    network = model.network(model.trained)
+    if not is_large(network):
+        return None
+    return vocabulary_of(network, model.tokenise(list(dict.fromkeys(examples)))["input_ids"])
 
 
 def _feed(

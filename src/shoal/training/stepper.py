@@ -2,13 +2,14 @@
 
 import copy
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from .how import How
+from .vocabulary import Vocabulary
 
 BETAS, EPSILON = (0.9, 0.999), 1e-8
 
@@ -16,8 +17,10 @@ BETAS, EPSILON = (0.9, 0.999), 1e-8
 class Learner:
     """The model as a method sees it: inputs to logits, and the weights under training."""
 
-    def __init__(self, network: nn.Module, forward: Callable[[Any], Tensor]) -> None:
-        self.network, self.forward = network, forward
+    def __init__(
+        self, network: nn.Module, forward: Callable[[Any], Tensor], vocabulary: Vocabulary | None = None
+    ) -> None:
+        self.network, self.forward, self.vocabulary = network, forward, vocabulary
 
     def __call__(self, inputs: Any) -> Tensor:
         return self.forward(inputs)
@@ -29,13 +32,14 @@ class Learner:
     @contextmanager
     def asked(self) -> Iterator[None]:
         """As it is when it answers; afterwards every part is back in the mode it was in."""
-        modes = [(part, part.training) for part in self.network.modules()]
-        self.network.eval()
-        try:
-            yield
-        finally:
-            for part, mode in modes:
-                part.training = mode
+        with self.vocabulary.whole() if self.vocabulary else nullcontext():
+            modes = [(part, part.training) for part in self.network.modules()]
+            self.network.eval()
+            try:
+                yield
+            finally:
+                for part, mode in modes:
+                    part.training = mode
 
 
 class Stepper:

@@ -71,15 +71,29 @@ def build(settings: Settings, progress: Progress = silent) -> Built:
             f"suite {suite.name!r} has no case in split {settings.split!r}",
             fix="another split, or leave it out",
         )
+    whole, cases = cases, held_out_cases(settings, cases)
+    is_part = len(cases) < len(whole)
+    if is_part:
+        about |= {"chosen": [f"{settings.hold_out[0]}={settings.fold}"], "not asked": len(whole) - len(cases)}
     if settings.has_iid:
         data = iid_of(settings)
-        cases = cases + iid_cases(data) + ood_cases(settings, data)
+        cases = cases + iid_cases(data) + ([] if is_part else ood_cases(settings, data))
     elif settings.ood:
         raise PlanError(
             "ood is asked beside i.i.d. data, and there are none",
             fix='iid = "train.tsv", iid_test = "test.tsv"',
         )
-    return built_suite(suite, cases, about)
+    built = built_suite(suite, cases, about)
+    # A model that was trained has no answers from elsewhere: what the cases were chosen from need not be kept.
+    return replace(built, chosen_from=()) if is_part else built
+
+
+def held_out_cases(settings: Settings, cases: list[Case]) -> list[Case]:
+    """What a fold left out, where it is asked nothing else; all cases where it is, or where none of them was."""
+    if settings.hold_out_asks == "all":
+        return cases
+    (scenario,) = settings.hold_out
+    return [case for case in cases if case.groups[scenario] == settings.fold] or cases
 
 
 def chosen_cases(settings: Settings, cases: list[Case]) -> list[Case]:

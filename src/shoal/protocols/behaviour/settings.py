@@ -136,6 +136,14 @@ def _narrows(settings: "Settings") -> bool:
     return bool(settings.only)
 
 
+def _asks_held_out(settings: "Settings") -> bool:
+    return settings.hold_out_asks != "all"
+
+
+def _held_out(settings: "Settings") -> Any:
+    return {"hold out": list(settings.hold_out), "fold": settings.fold}
+
+
 @dataclass(frozen=True, slots=True)
 class Settings(Profiled):
     """What `[behaviour]` in a plan, or `--set` on the command line, may say."""
@@ -199,6 +207,11 @@ class Settings(Profiled):
     leaves out all but one functionality in turn, and tests on all: the transfer matrix."""
     hold_out_sample: Count = changes("answers", 0)
     """Only so many functionalities, drawn at random, are left out; 0 is all."""
+    hold_out_asks: Literal["all", "held out"] = changes(
+        "cases", "all", when=_asks_held_out, resolve=_held_out
+    )
+    """What a model that left something out is asked: the whole suite; or what it left out and the i.i.d. rows, which
+    is all that the table reads."""
     sample_seed: Seed = changes("cases", 0)
     """For that draw, and for the sample of `limit` where models are trained: the same for every method and seed."""
     fold: str = changes("answers", "")

@@ -51,6 +51,8 @@ class Method:
 
     by_environment: ClassVar[bool] = False
     """Whether a step draws from environments that the method chooses; else every item is visited once per epoch."""
+    moves_every_weight: ClassVar[bool] = False
+    """Whether weights move that no example uses."""
     updates: int = 1
     """How often a step updates the weights."""
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import torch
 
@@ -21,6 +22,7 @@ class L2(Method):
 
     decay: float = 0.1
     penalty: bool = False
+    moves_every_weight: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         refuse_outside("l2: decay", self.decay, 0, example=0.1)

@@ -17,6 +17,8 @@ from ..settings import SPLITS, Settings, Train
 
 OTHERS = "others"
 """Everything but one functionality is left out."""
+UNITS = ("functionality", "capability", "test type")
+"""What is left out, and then tested on."""
 
 
 def parts(settings: Settings) -> list[Settings]:
@@ -36,7 +38,8 @@ def parts(settings: Settings) -> list[Settings]:
     _refuse_tested_twice(settings, train)
     cases = suite_cases(settings, training_split(settings))
     _refuse_idle_losses(train, cases)
-    single_job = replace(settings, hold_out_sample=0)  # which folds there are decides nothing of one of them
+    # Which folds there are decides nothing of one of them; and what leaves nothing out is asked everything.
+    single_job = replace(settings, hold_out_sample=0, hold_out_asks="all")
     jobs: dict[str, Settings] = {}
     for config in train.on:
         if config == "iid":
@@ -48,7 +51,8 @@ def parts(settings: Settings) -> list[Settings]:
         for method in train.method:
             single = replace(single_job, train=replace(train, on=(config,), method=(method,)))
             for part in _scenarios(single, cases, settings.hold_out_sample):
-                jobs[_key(part)] = part
+                asks = settings.hold_out_asks if part.hold_out[0] in UNITS else "all"
+                jobs[_key(part)] = replace(part, hold_out_asks=asks)
     return list(jobs.values())
 
 
@@ -129,6 +133,12 @@ def _refuse_idle_numbers(settings: Settings, train: Train) -> None:
             why="only functionalities are sampled, and hold_out does not name them",
             fix='hold_out = ["functionality"], or leave it out',
         )
+    if settings.hold_out_asks != "all" and not set(UNITS) & set(settings.hold_out):
+        raise PlanError(
+            "hold_out_asks has no effect",
+            why="nothing is left out to be tested on",
+            fix='hold_out = ["functionality"], or leave it out',
+        )
 
 
 def _refuse_idle_losses(train: Train, cases: Sequence[Case]) -> None:
@@ -178,6 +188,7 @@ def _key(settings: Settings) -> str:
 
 def _refuse_without_training(settings: Settings) -> None:
     idle = [name for name in ("hold_out", "hold_out_sample", "fold") if getattr(settings, name)]
+    idle += ["hold_out_asks"] if settings.hold_out_asks != "all" else []
     if idle:
         raise PlanError(
             f"{idle[0]} leaves something out of a training, and nothing is trained",

@@ -9,19 +9,20 @@ The i.i.d. stage is plain training, and the same for all that begin with it: it 
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import lru_cache, partial
 from typing import Any
 
 from ....errors import PlanError, some
 from ....models import load_model, parse_spec
+from ....models.ask import distinct
 from ....models.labels import in_suite_order, suite_names
 from ....records import Example
 from ....training.environments import Environment
 from ....training.loop import How, steps_of, train
 from ....training.methods import make_method
 from ....training.stage import Mark, Progress, Recipe, Stage
-from ..build import iid_of, load_suite
+from ..build import build, iid_of, load_suite
 from ..iid import IidData
 from ..settings import Settings
 from .folds import OTHERS
@@ -168,8 +169,17 @@ def _stage(
         return train(model, environments, way, how, seed, progress, mark, losses=variants).notes
 
     steps = steps_of(environments, make_method(method, options), how)
-    frozen = partial(_examples, whole) if method == "lp" else None
+    frozen = partial(_read_by_encoder, settings, whole) if method == "lp" else None
     return Stage(title, identity, steps, run, frozen=frozen)
+
+
+def _read_by_encoder(settings: Settings, environments: Sequence[Environment]) -> list[Example]:
+    """Every text that any fold trains on or is asked: the same for all of them, so that it is read once."""
+    trained_on = _examples(environments)
+    if settings.hold_out_asks == "all":
+        return trained_on  # what is asked comes with the job
+    asked = build(replace(settings, hold_out_asks="all"))
+    return list(dict.fromkeys([*trained_on, *distinct(asked.cases).examples]))
 
 
 def _examples(environments: Sequence[Environment]) -> list[Example]:

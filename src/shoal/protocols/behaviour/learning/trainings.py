@@ -37,6 +37,7 @@ METHODS = ("vanilla", "l2", "dropout", "lp", "lp-ft", "irm", "group-dro", "fish"
 F1_TASKS = ("paraphrase",)
 """Where one label is what is looked for: duplicates."""
 STANDARD = "none"
+NOT_ASKED = -1
 HOLD_OUTS = ("seen", "functionality", "capability", "test type")
 
 
@@ -105,6 +106,19 @@ def _refuse_another(earlier: Training | None, another: Training) -> None:
     )
 
 
+def asks_part(result: Result) -> bool:
+    """Whether a fold was asked what it left out, and not the whole suite."""
+    return bool(result.job["settings"].get("hold_out_asks", "all") != "all")
+
+
+def _every_case(jobs: Sequence[Training]) -> Sequence[Case]:
+    """The cases of a model that was asked all of them; where there is none yet, those of all folds together."""
+    whole = next((job.result.cases for job in jobs if not asks_part(job.result)), None)
+    if whole is not None:
+        return whole
+    return list({case.id: case for job in jobs for case in job.result.cases}.values())
+
+
 @dataclass(frozen=True, slots=True)
 class Waiting:
     """How far something is that is not complete: folds that are done, of all; with all done, the full model is not."""
@@ -146,7 +160,7 @@ class Trainings:
         planned: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
         self.settings, self.jobs, self.planned = settings, jobs, planned or {}
-        self.cases: Sequence[Case] = jobs[0].result.cases
+        self.cases: Sequence[Case] = _every_case(jobs)
         self.ids = [case.id for case in self.cases]
         beside = np.array([is_beside(case) for case in self.cases], dtype=bool)
         self.suite: Positions = np.flatnonzero(~beside)
@@ -359,22 +373,27 @@ class Trainings:
         order = self.orders[number]
         outcomes = self.jobs[number].result.outcomes
         places = positions if order is None else order[positions]
-        asked = [outcomes[place] for place in places.tolist()]
-        hits = np.array([np.nan if outcome.passed is None else float(outcome.passed) for outcome in asked])
-        return hits, np.array([bool(outcome.error) for outcome in asked], dtype=bool)
+        asked = [outcomes[place] if place != NOT_ASKED else None for place in places.tolist()]
+        passed = [None if outcome is None else outcome.passed for outcome in asked]
+        hits = np.array([np.nan if one is None else float(one) for one in passed])
+        return hits, np.array([outcome is not None and bool(outcome.error) for outcome in asked], dtype=bool)
 
     def _order(self, result: Result) -> Positions | None:
-        """Where this result has each of our cases; None where it has them in our order."""
+        """Where this result has each of our cases; None where it has them in our order.
+
+        A fold may have been asked what it left out and nothing else: the table reads no more of it.
+        """
         if result.cases is self.cases or (ids := [case.id for case in result.cases]) == self.ids:
             return None
         place = {name: position for position, name in enumerate(ids)}
-        if place.keys() != set(self.ids):
+        strange = place.keys() - set(self.ids) if asks_part(result) else place.keys() ^ set(self.ids)
+        if strange:
             raise DataError(
                 f"job {result.job.get('id', '')} was not asked the same cases as the others",
-                why=f"it alone has or lacks {some(sorted(place.keys() ^ set(self.ids)), 3)}",
+                why=f"it alone has or lacks {some(sorted(strange), 3)}",
                 fix="run the plan again: its jobs share one list of cases",
             )
-        return np.array([place[name] for name in self.ids])
+        return np.array([place.get(name, NOT_ASKED) for name in self.ids])
 
 
 @dataclass(frozen=True, slots=True)

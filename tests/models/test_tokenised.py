@@ -1,0 +1,66 @@
+"""Texts are taken apart once for all trainings of a process, and come out as if they had been each time."""
+
+import numpy as np
+import pytest
+
+from shoal.models import load_model, tokenised
+from shoal.models.tokenised import Tokenised, tokenised_by
+
+TEXTS = [("a lovely film",), ("what a dreadful, dreadful meal it was",), ("a lovely film",), ("fine",)]
+
+
+@pytest.fixture
+def forgotten():
+    tokenised_by.cache_clear()
+    yield
+    tokenised_by.cache_clear()
+
+
+def trained(spec="tiny:sentiment"):
+    return load_model(spec).with_fresh_head(("negative", "positive"), 0)
+
+
+def same(ours, theirs):
+    return ours.keys() == theirs.keys() and all(
+        len(ours[name]) == len(theirs[name]) and all(map(np.array_equal, ours[name], theirs[name]))
+        for name in ours
+    )
+
+
+def test_what_is_remembered_is_what_the_tokenizer_says(forgotten):
+    plain = load_model("tiny:sentiment").tokenise(TEXTS)
+    assert same(trained().tokenise(TEXTS[1:]), {name: rows[1:] for name, rows in plain.items()})
+    assert same(trained().tokenise(TEXTS), plain)
+
+
+def test_a_second_model_takes_nothing_apart_again(forgotten, monkeypatch):
+    first = trained()
+    first.tokenise(TEXTS)
+    lengths = first.lengths(TEXTS)
+    second = trained()
+    monkeypatch.setattr(second, "_tokenise", None)
+    second.__dict__["tokenizer"] = None
+    assert same(second.tokenise(TEXTS), first.tokenise(TEXTS)) and second.lengths(TEXTS) == lengths
+
+
+def test_cut_elsewhere_or_by_another_tokenizer_it_is_another(forgotten):
+    long = [("word " * 60,)]
+    assert len(trained("tiny:sentiment?max_length=16").tokenise(long)["input_ids"][0]) == 16
+    assert len(trained().tokenise(long)["input_ids"][0]) > 16
+    names = {load_model(spec).checkpoint.tokenizer_name() for spec in ("tiny:sentiment", "tiny:paraphrase")}
+    assert len(names) == 2
+
+
+def test_no_more_is_remembered_than_there_is_room_for(monkeypatch):
+    monkeypatch.setattr(tokenised, "MOST", 3)
+    asked = []
+
+    def make(examples):
+        asked.append(len(examples))
+        return {"input_ids": [np.array([len(text)]) for (text,) in examples]}
+
+    table = Tokenised()
+    for texts in (TEXTS[:2], TEXTS[:2], [("x",), ("y",)], [*TEXTS, ("z",)]):
+        rows = table.columns(texts, make)["input_ids"]
+        assert [int(row[0]) for row in rows] == [len(text) for (text,) in texts]
+    assert asked == [2, 2, 5]  # known the second time; forgotten for the third; too many for the fourth
