@@ -321,7 +321,7 @@ def test_a_group_made_of_another_names_it_and_has_as_many():
     assert plan.group_of("hf:d") == {"group": "debiased", "before": "base", "before model": "hf:b"}
     for wrong, remedy in (
         ({"before": "basis"}, 'try: "base"'),
-        ({"before": "debiased"}, "the name of that group"),
+        ({"before": "debiased"}, 'try: "base"'),
         ({"models": ["hf:c"]}, "base has 2: as many in both"),
         ({"before": 3}, "the name of another group"),
     ):
