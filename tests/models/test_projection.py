@@ -175,7 +175,9 @@ def test_pairs_that_are_none_are_refused(saved, tmp_path, pairs, message):
     _, without, _ = saved("BertForMaskedLM")
     (tmp_path / "pairs.csv").write_text(pairs)
     with pytest.raises((DataError, ModelError), match=message):
-        load_model(without).network("masked")
+        model = load_model(without)  # what is wrong with the file, before anything is asked
+        assert "does not tell" in message
+        model.network("masked")
 
 
 def test_a_converted_network_cannot_be_without(saved):

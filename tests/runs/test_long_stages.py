@@ -4,6 +4,7 @@ import multiprocessing
 import os
 import random
 import signal
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,6 @@ MARKED: dict[str, Any] = {
     "models": ["tiny:masked"],
     "resources": {"checkpoints": 0.00001},
     "bias": {
-        "diagnostic": "crows",
         "data": "example",
         "pretrain": {"epochs": 2, "ask_after": [1], "width": 32, "vocabulary": 600, "batch": 8},
     },
@@ -46,19 +46,25 @@ MARKED: dict[str, Any] = {
 """A stage that is asked on its way."""
 
 
-@pytest.fixture(params=["learning", "marked"])
+@pytest.fixture(params=["learning", "marked", "marked and shared"])
 def table(request, tmp_path):
-    return LEARNING if request.param == "learning" else marked(tmp_path)
+    if request.param == "learning":
+        return LEARNING
+    return marked(tmp_path, ["crows", "clusters"] if "shared" in request.param else ["crows"])
 
 
-def marked(folder: Path) -> dict[str, Any]:
+def marked(folder: Path, diagnostics: Sequence[str] = ("crows",)) -> dict[str, Any]:
     text = folder / "text.txt"
     text.write_text(
         "\n".join(f"the {who} writes {n} letters" for n in range(80) for who in ("nurse", "pilot"))
     )
     return {
         **MARKED,
-        "bias": {**MARKED["bias"], "pretrain": {**MARKED["bias"]["pretrain"], "text": str(text)}},
+        "bias": {
+            **MARKED["bias"],
+            "diagnostic": list(diagnostics),
+            "pretrain": {**MARKED["bias"]["pretrain"], "text": str(text)},
+        },
     }
 
 

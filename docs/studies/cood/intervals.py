@@ -23,7 +23,11 @@ from shoal.stats.intervals import Interval, mean_t_interval, wilson
 from shoal.stats.seeds import composed, error_of_mean
 
 HERE = Path(__file__).parent
-SETUP = ("dataset", "K", "control", "template", "names")
+SETUP = ("dataset", "K", "control", "template", "names", "reveal")
+PLANS = (
+    "tweets", "mnli", "tweets-k", "tweets-controls", "tweets-names", "tweets-permuted", "tweets-templates",
+    "tweets-reveal",
+)  # fmt: skip
 QUANTITIES: dict[str, tuple[Weights, float]] = {
     **{kind: (weights, 0.0) for kind, weights in KIND_WEIGHTS.items()},
     "gap": (GAP, 0.0),
@@ -90,7 +94,7 @@ def differences(runs: Sequence[Sequence[Cells]]) -> Iterator[dict[str, object]]:
 
 def rows() -> Iterator[dict[str, object]]:
     """Everything that the study prints an interval of."""
-    for plan in ("tweets", "mnli", "tweets-k", "tweets-controls", "tweets-names", "tweets-templates"):
+    for plan in PLANS:
         for setup, runs in read(plan).items():
             about = {"plan": plan, **dict(zip(SETUP[1:], setup[1:], strict=True))}
             for row in summary(runs):
@@ -112,8 +116,8 @@ def rows() -> Iterator[dict[str, object]]:
             yield {"plan": "tweets-k", "K": f"{after} less {before}", **row}
 
 
-COLUMNS = ("plan", "K", "control", "template", "names", "epoch", "of", "seeds", "value", "low", "high", "sd over seeds",
-           "by seed")  # fmt: skip
+COLUMNS = ("plan", "K", "control", "template", "names", "reveal", "epoch", "of", "seeds", "value", "low", "high",
+           "sd over seeds", "by seed")  # fmt: skip
 
 if __name__ == "__main__":
     writer = csv.DictWriter(sys.stdout, COLUMNS, lineterminator="\n")

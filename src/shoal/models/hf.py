@@ -108,6 +108,10 @@ def load_as_it_is(spec: ModelSpec) -> "HFModel":
             why="what is taken out of the states would not be in the converted network",
             fix="leave engine out",
         )
+    if "without" in options:
+        from .projection import read_pairs
+
+        read_pairs(Path(options["without"]))  # refused here, not at the first question
     length = options.get("max_length")
     if length is not None and (not length.isdigit() or int(length) < 8):
         raise ModelError(
@@ -577,9 +581,12 @@ class HFModel:
 
     def save_weights(self, path: Path) -> None:
         """Write the weights of the network under training."""
-        from safetensors.torch import save_model
+        from safetensors.torch import save_file
 
-        save_model(self.network(self.trained), str(path))
+        network = self.network(self.trained)
+        own = dict([*network.named_parameters(), *network.named_buffers()])  # weights that are tied, once
+        kept = {name: own[name].detach().contiguous() for name in network.state_dict() if name in own}
+        save_file(kept, path, {"format": "pt"})
 
     def load_weights(self, path: Path) -> None:
         """Read weights that a model of the same shape saved."""

@@ -26,7 +26,9 @@ def read_pairs(path: Path) -> list[tuple[str, str]]:
     columns, rows = read_table(path)
     if len(columns) != 2:
         raise DataError(
-            f"{path}, line 1: {len(columns)} columns", why="two are expected", fix="a first line such as: a,b"
+            f"{path}, line 1: {len(columns)} columns",
+            why="two are expected",
+            fix="a first line that names them, such as: male,female",
         )
     pairs = []
     for line, row in rows:
@@ -39,7 +41,11 @@ def read_pairs(path: Path) -> list[tuple[str, str]]:
             )
         pairs.append((first, second))
     if not pairs:
-        raise DataError(f"{path}: no pairs", fix="a line for each pair, such as: he,she")
+        raise DataError(
+            f"{path}: no pairs",
+            why="the first line names the columns",
+            fix="behind it a line for each pair, such as: he,she",
+        )
     return pairs
 
 

@@ -21,7 +21,7 @@ from ..models import parse_spec
 from .plan import Job, fingerprint_of, make_job
 from .store import RunStore, is_kept, seal
 from .tasks import Task
-from .training import checkpoint, forget_midway, midway, stage_names, training_of, weight_names
+from .training import checkpoint, forget_midway, is_trained, midway, stage_names, training_of, weight_names
 
 PARTIAL = "answers.partial.jsonl"
 LAST = ("answers.digest", "answers.jsonl", "outcomes.jsonl", "measures.json")
@@ -52,6 +52,7 @@ def kept_for(task: Task, store: RunStore) -> list[str]:
         base, *names = weight_names(task.job.identity)
         done = [path for name in names if is_kept(path := checkpoint(store, name))]
         paths += [part for path in done[-1:] for part in (path, seal(path))]
+        paths += [path for name in names for path in store.folder.glob(f"checkpoints/{name}-*")]
         paths += [path for name in (base, *names) for path in store.folder.glob(f"features/{name}-*")]
         paths += [midway(store, name) for name in names]
     if task.stage is None and (folder := store.job_folder(task.job.id)).is_dir():
@@ -70,7 +71,7 @@ def locks_for(task: Task, store: RunStore) -> list[str]:
         names.append(task.job.cases)
     before = training.base if training else ""
     for name, stage in zip(training.names, training.recipe.stages, strict=True) if training else ():
-        if name in task.shared and not is_kept(checkpoint(store, name)):
+        if name in task.shared and not is_trained(store, name, stage):
             names.append(f"stage-{name}")
         if stage.frozen is not None and not any(store.folder.glob(f"features/{before}-*.npz")):
             names.append(f"features-{before}")

@@ -414,10 +414,16 @@ def _groups(given: Any, where: str) -> dict[str, Group]:
         if group.before and others.get(group.before) != len(group.models):
             raise PlanError(
                 f"{where}: [groups] {name}: before = {group.before!r}",
-                why=f"another group of {len(group.models)} models is expected, each what its model here was made of",
-                fix=nearest(group.before, others) or "the name of that group, its models in the same order",
+                why=f"a group of as many models ({len(group.models)}) is expected, each what the one here was made of",
+                fix=_what_before(group.before, others),
             )
     return groups
+
+
+def _what_before(given: str, others: Mapping[str, int]) -> str:
+    if given in others:
+        return f"{given} has {others[given]}: as many in both, in the same order"
+    return nearest(given, others) or "the name of that group, its models in the same order"
 
 
 def _group(given: Any, place: str) -> Group:
@@ -461,7 +467,23 @@ def _group(given: Any, place: str) -> Group:
         )
     if len(set(places)) < len(places):
         raise PlanError(f"{place}: two models with one seed and step", fix="a place of its own for each")
+    _refuse_early_ends(group, place)
     return group
+
+
+def _refuse_early_ends(group: Group, place: str) -> None:
+    """The trainings of a group end at one step: who ended earlier is another recipe, or lacks its last model."""
+    ends: dict[int, int] = {}
+    for seed, step in zip(group.seeds, group.steps, strict=False):
+        ends[seed] = max(step, ends.get(seed, 0))
+    last = max(ends.values(), default=0)
+    early = next((seed for seed, end in ends.items() if end < last), None)
+    if early is not None:
+        raise PlanError(
+            f"{place}: seed {early} ends at step {ends[early]:,}, another at {last:,}",
+            why="the last step of each training is a checkpoint of the recipe",
+            fix=f"its model at step {last:,} too, or leave that training out",
+        )
 
 
 GROUP = ("models", "steps", "seeds", "before")

@@ -23,6 +23,7 @@ def make_settings(kind: type[Any], values: Mapping[str, Any], where: str) -> Any
         first = problem.errors()[0]
         value: Any = plain
         names: list[str] = []
+        _refuse_table(kind, plain, first, where)
         for part in first["loc"]:
             if not isinstance(value, Mapping) or part not in value:
                 break
@@ -32,6 +33,28 @@ def make_settings(kind: type[Any], values: Mapping[str, Any], where: str) -> Any
             why=first["msg"][0].lower() + first["msg"][1:],
             fix=_remedy(kind, names, value, first),
         ) from None
+
+
+def _refuse_table(kind: type[Any], plain: Mapping[str, Any], problem: Mapping[str, Any], where: str) -> None:
+    """A list of tables has remedies of its own: a table that lacks something, and one that stands alone."""
+    name, *rest = problem["loc"]
+    of_tables = any(
+        _of_tables(hint) is not None
+        for one, hints in zip(fields(kind), _hints(kind), strict=True)
+        for hint in hints
+        if one.name == name
+    )
+    if of_tables and isinstance(plain[name], Mapping):
+        raise PlanError(
+            f"{where}: {name} is one table",
+            why="a list of tables is expected",
+            fix=f"two brackets on either side of its heading, as in [[bias.{name}]]",
+        )
+    if of_tables and problem["type"] == "missing" and len(rest) == 2:
+        number, missing = rest
+        raise PlanError(
+            f"{where}: {name} {number + 1}: no {missing}", why="it has no usual value", fix=f"{missing} = …"
+        )
 
 
 def _remedy(kind: type[Any], names: Sequence[str], value: Any, problem: Mapping[str, Any]) -> str:

@@ -18,8 +18,8 @@ from ..training.stage import Progress, silent
 from .doing import ask_again, do
 from .plan import Job
 from .resources import Resources
-from .store import PATIENCE, RunStore, is_kept
-from .training import BusyError, checkpoint, shared_stages, stage_names, train_shared, training_of
+from .store import PATIENCE, RunStore
+from .training import BusyError, is_trained, shared_stages, stage_names, train_shared, training_of
 
 BUSY = "\0busy "
 """How a task ends that another process is at, before the name of the lock: it is looked at again later."""
@@ -96,12 +96,20 @@ def _stage_tasks(
     assert training is not None
     needs: tuple[str, ...] = ()
     for number, (name, stage) in enumerate(zip(training.names, training.recipe.stages, strict=True)):
-        # Marked stages are asked on the way; a frozen encoder is encoded together with what is asked.
-        if name not in shared or stage.marks or stage.frozen is not None or is_kept(checkpoint(store, name)):
+        # A frozen encoder is encoded together with what is asked.
+        if name not in shared or stage.frozen is not None or is_trained(store, name, stage):
             continue
-        stages.setdefault(name, Task(name, job, number, needs, shared, resources=takes))
+        task = Task(name, job, number, needs, shared, resources=takes)
+        if name not in stages or len(stage.marks) > _marks_of(stages[name]):
+            stages[name] = task  # who asks most often on the way keeps what the others need too
         needs = (name,)
     return needs
+
+
+def _marks_of(task: Task) -> int:
+    training = training_of(task.job)
+    assert training is not None and task.stage is not None
+    return len(training.recipe.stages[task.stage].marks)
 
 
 def run_task(task: Task, store: RunStore, progress: Progress = silent) -> str | None:

@@ -1,6 +1,7 @@
 """The model of a job that trains first: stages shared by several jobs are trained once and kept, the others are not.
 
     runs/checkpoints/3f9c1a2b….safetensors   weights at the end of a stage that several jobs begin with
+    runs/checkpoints/3f9c1a2b…-1.safetensors and at its mark "1", where they are asked on the way
     runs/features/3f9c1a2b….npz              what a frozen encoder makes of every text, for all heads on top of it
     runs/midway/3f9c1a2b….safetensors        a long stage in its middle, while it is trained (`training/midway.py`)
     runs/searches/3f9c1a2b….json             settings that were found by trying, with the score of every try
@@ -101,13 +102,14 @@ def train_model(
 
 def train_shared(training: Training, number: int, store: RunStore, progress: Progress) -> None:
     """Train up to the end of one stage and keep the weights, unless they are there."""
-    if is_kept(checkpoint(store, training.names[number])):
+    if is_trained(store, training.names[number], training.recipe.stages[number]):
         return
     with threads(training.recipe.threads):
         model = training.recipe.base(training.seed)
         for stage in range(_restore(training, store, model, number), number + 1):
             keep = frozenset([training.names[number]])
-            _train_stage(training, stage, store, keep, model, (), progress, _unmarked)
+            done = frozenset(training.recipe.stages[stage].marks)
+            _train_stage(training, stage, store, keep, model, (), progress, _unmarked, done)
     forget_midway(store, training.names[: number + 1])
 
 
@@ -127,20 +129,43 @@ def _train_stage(
     name = training.names[number]
     stage = _settled(store, training.recipe.stages[number], progress)
     with _turn(store, name, wanted=name in shared):
-        if name in shared and not stage.marks and is_kept(checkpoint(store, name)):
-            model.load_weights(checkpoint(store, name))  # another process has trained it meanwhile
+        places = moments(store, name, stage)
+        kept = frozenset(moment for moment, path in places.items() if is_kept(path))
+        if len(kept) == len(places):
+            for moment, path in places.items():
+                model.load_weights(path)  # it was trained before, for this job or another
+                if stage.marks:
+                    mark(moment)
             return []
         if stage.frozen is not None:
             before = training.names[number - 1] if number else training.base
             _freeze(store, before, model, [*stage.frozen(), *asked], progress)
+        if name in shared and stage.marks:
+            done, mark = done & kept, _keeping(model, places, mark)
         every = store.between_checkpoints
         with kept_midway(Keeper(midway(store, name), every, done) if every else None):
             notes = stage.train(model, training.seed, progress, mark)
-        if name in shared and not stage.marks:
-            with sealing(checkpoint(store, name)) as beside:
-                model.save_weights(beside)
+        if name in shared:
+            if not stage.marks:
+                _keep(model, checkpoint(store, name))
             forget_midway(store, [name])
     return list(notes or ())
+
+
+def _keeping(model: Any, places: Mapping[str, Path], mark: Mark) -> Mark:
+    """Keep the weights at each mark, then ask."""
+
+    def keep_and_ask(moment: str) -> None:
+        if not is_kept(places[moment]):
+            _keep(model, places[moment])
+        mark(moment)
+
+    return keep_and_ask
+
+
+def _keep(model: Any, path: Path) -> None:
+    with sealing(path) as beside:
+        model.save_weights(beside)
 
 
 def _settled(store: RunStore, stage: Stage, progress: Progress) -> Stage:
@@ -202,17 +227,31 @@ def _restore(training: Training, store: RunStore, model: Any, up_to: int | None 
     """Load the weights of the latest stage that is kept; gives the number of the stage to go on with."""
     last = len(training.names) - 1 if up_to is None else up_to
     for number in range(last, -1, -1):
-        path = checkpoint(store, training.names[number])
-        if is_kept(path) and not training.recipe.stages[number].marks:
-            model.load_weights(path)
-            forget_midway(store, [training.names[number]])
-            return number + 1
+        name, stage = training.names[number], training.recipe.stages[number]
+        if not is_trained(store, name, stage):
+            continue
+        forget_midway(store, [name])
+        if stage.marks:
+            return number  # its moments are loaded where they are asked
+        model.load_weights(checkpoint(store, name))
+        return number + 1
     return 0
 
 
 def checkpoint(store: RunStore, name: str) -> Path:
     """Where the weights after a stage are kept."""
     return store.folder / "checkpoints" / f"{name}.safetensors"
+
+
+def moments(store: RunStore, name: str, stage: Stage) -> dict[str, Path]:
+    """Where the weights at each mark of a stage are kept; the last mark is its end."""
+    before = {mark: checkpoint(store, f"{name}-{mark}") for mark in stage.marks[:-1]}
+    return before | {stage.marks[-1] if stage.marks else "": checkpoint(store, name)}
+
+
+def is_trained(store: RunStore, name: str, stage: Stage) -> bool:
+    """Whether all that a stage comes to, at its marks and at its end, is kept."""
+    return all(is_kept(path) for path in moments(store, name, stage).values())
 
 
 def midway(store: RunStore, name: str) -> Path:

@@ -109,6 +109,19 @@ def test_wrong_tasks_are_refused(files, change, problem, message):
         bias.build(bias.parts(settings(diagnostic=[], tasks=[words(files, **change)]))[0])
 
 
+@pytest.mark.parametrize(
+    ("tasks", "message"),
+    [
+        ([{"name": "words", "test": "test.tsv"}], r"tasks 1: no train[\s\S]*try: train = "),
+        ([{"train": "train.tsv"}], "tasks 1: no name"),
+        ({"name": "words", "train": "train.tsv"}, r"one table[\s\S]*\[\[bias\.tasks\]\]"),
+    ],
+)
+def test_tables_of_tasks_that_lack_something_are_told_what(tasks, message):
+    with pytest.raises(PlanError, match=message):
+        settings(tasks=tasks)
+
+
 def test_two_tasks_of_one_name_and_models_without_weights_are_refused(files):
     with pytest.raises(PlanError, match="'words' is there twice"):
         bias.parts(settings(tasks=[words(files), words(files)]))

@@ -194,6 +194,32 @@ def test_a_model_is_asked_at_marks_too(text, tmp_path):
     assert epochs == {None, "1"}
 
 
+def test_what_is_asked_on_the_way_is_trained_once_for_all_diagnostics_and_tasks(text, tmp_path, monkeypatch):
+    from shoal.training import masked
+
+    trainings, train = [], masked.pretrain
+
+    def counted(model, text, how, length, seed, *more):
+        trainings.append(seed)
+        return train(model, text, how, length, seed, *more)
+
+    monkeypatch.setattr(masked, "pretrain", counted)
+    for part in ("train", "test"):
+        rows = "".join(f"{word} {part} {number},{word}\n" for word in ("good", "bad") for number in range(4))
+        (tmp_path / f"{part}.csv").write_text(f"text,label\n{rows}")
+    pretrain = {"text": text, "width": 16, "heads": 2, "vocabulary": 120, "epochs": 2, "batch": 16}
+    task = {"name": "mood", "train": str(tmp_path / "train.csv"), "test": str(tmp_path / "test.csv")}
+    table = {"diagnostic": ["crows", "clusters"], "data": "example", "limit": 6, "tasks": [task]}
+    table |= {"pretrain": {**pretrain, "ask_after": [1]}}
+    jobs = make_plan({"models": ["tiny:masked"], "bias": table}).jobs()
+    together, alone = RunStore(tmp_path / "together"), RunStore(tmp_path / "alone")
+    assert [problem for _, problem in run_here(jobs, together)] == [None] * 3
+    assert len(trainings) == 1
+    list(run_here(jobs[1:2], alone))
+    assert together.read_answers(jobs[1].id) == alone.read_answers(jobs[1].id)
+    assert not (alone.folder / "checkpoints").exists(), "nobody shares them"
+
+
 def test_it_can_be_tried_without_a_plan(text):
     result = audit(
         "bias", "tiny:masked", diagnostic="crows", data="example", limit=4,

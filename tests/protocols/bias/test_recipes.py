@@ -178,6 +178,10 @@ def test_a_group_names_the_step_and_the_run_of_each_checkpoint():
         ({"models": ["hf:a", "hf:b"], "steps": [1, 2]}, "steps without seeds"),
         ({"models": ["hf:a", "hf:b"], "steps": [1, 1], "seeds": [0, 0]}, "two models with one seed and step"),
         ({"models": ["hf:a", "hf:b"], "seeds": [0, 0]}, "two models with one seed and step"),
+        (
+            {"models": ["hf:a", "hf:b", "hf:c"], "steps": [1, 2000, 1], "seeds": [0, 0, 1]},
+            r"seed 1 ends at step 1, another at 2,000[\s\S]*or leave that training out",
+        ),
         ({"models": ["hf:a"], "step": [1]}, "unknown key 'step'"),
         ({"models": ["hf:a", "hf:a"]}, "twice in"),
         ({"models": []}, "a list of model specs"),
@@ -315,6 +319,11 @@ def test_a_group_made_of_another_names_it_and_has_as_many():
     after: dict[str, object] = {"models": ["hf:c", "hf:d"], "before": "base"}
     plan = make_plan({**table, "groups": {**base, "debiased": after}})
     assert plan.group_of("hf:d") == {"group": "debiased", "before": "base", "before model": "hf:b"}
-    for wrong in ({"before": "basis"}, {"before": "debiased"}, {"models": ["hf:c"]}, {"before": 3}):
-        with pytest.raises(PlanError, match="before = "):
+    for wrong, remedy in (
+        ({"before": "basis"}, 'try: "base"'),
+        ({"before": "debiased"}, 'try: "base"'),
+        ({"models": ["hf:c"]}, "base has 2: as many in both"),
+        ({"before": 3}, "the name of another group"),
+    ):
+        with pytest.raises(PlanError, match=rf"before = [\s\S]*{remedy}"):
             make_plan({**table, "groups": {**base, "debiased": {**after, **wrong}}})
