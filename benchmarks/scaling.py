@@ -303,30 +303,38 @@ def start(folder: Path, store: str, *words: str) -> subprocess.Popen[str]:
 
 def kills(wanted: int, seed: int, plans: Sequence[str]) -> None:
     """Whole runs of plans on three nodes, of which one, or the driver, is killed now and then: the files of `here`."""
-    rng, cluster, killed, runs = random.Random(seed), Cluster(), Counter[str](), 0
+    cluster = Cluster()
     try:
         with tempfile.TemporaryDirectory() as name:
-            for plan in plans:
-                lay_out(plan, Path(name) / plan)
-                shoal("run", "plan.toml", "--into", "here", folder=Path(name) / plan)
-            while killed["nodes"] < wanted:
-                plan = plans[runs % len(plans)]
-                runs += 1
-                killed += disturbed(Path(name) / plan, f"there{runs}", cluster, rng)
-                same = contents(Path(name) / plan / f"there{runs}") == contents(Path(name) / plan / "here")
-                print(
-                    f"run {runs}, {plan}: {killed['nodes']} nodes and {killed['drivers']} drivers killed so far, "
-                    f"the same files: {same}; {cluster.objects()}",
-                    flush=True,
-                )
-                if not same:
-                    sys.exit(1)
+            killed = kill_until(wanted, plans, Path(name), cluster, random.Random(seed))
     finally:
         cluster.shutdown()
     left = left_behind()
-    print(
-        f"{killed['nodes']} nodes, {killed['drivers']} drivers, {runs} runs; left behind: {left or 'nothing'}"
-    )
+    print(f"{killed['nodes']} nodes, {killed['drivers']} drivers; left behind: {left or 'nothing'}")
+
+
+def kill_until(
+    wanted: int, plans: Sequence[str], folder: Path, cluster: Cluster, rng: random.Random
+) -> Counter[str]:
+    """Disturbed runs of the plans in turn until so many nodes were killed; ends where a file differs from `here`."""
+    for plan in plans:
+        lay_out(plan, folder / plan)
+        shoal("run", "plan.toml", "--into", "here", folder=folder / plan)
+    killed, runs = Counter[str](), 0
+    while killed["nodes"] < wanted:
+        plan = plans[runs % len(plans)]
+        runs += 1
+        store = folder / plan / f"there{runs}"
+        killed += disturbed(folder / plan, store.name, cluster, rng)
+        same, objects = contents(store) == contents(folder / plan / "here"), cluster.objects()
+        print(
+            f"run {runs}, {plan}: {killed['nodes']} nodes and {killed['drivers']} drivers killed so far, "
+            f"the same files: {same}; {objects}",
+            flush=True,
+        )
+        if not same or " 0 objects" not in objects:
+            sys.exit(f"{store}: the files differ from {store.with_name('here')}, or objects are left")
+    return killed
 
 
 def disturbed(folder: Path, store: str, cluster: Cluster, rng: random.Random) -> Counter[str]:

@@ -321,6 +321,17 @@ def has_begun(store: Path) -> bool:
 
 @pytest.mark.cluster
 @pytest.mark.filterwarnings("ignore")
+def test_of_twenty_nodes_killed_at_random_moments_and_some_drivers_nothing_is_lost_and_nothing_left(
+    cluster, tmp_path
+):
+    """Every run gives the files of `here`, no finished job is done again, the object store is empty after it."""
+    killed = scaling.kill_until(20, list(scaling.PLANS), tmp_path, cluster, random.Random(0))
+    assert killed["nodes"] >= 20
+    assert not scaling.left_behind()
+
+
+@pytest.mark.cluster
+@pytest.mark.filterwarnings("ignore")
 def test_one_large_job_is_asked_by_several_copies_and_goes_on_when_nodes_and_the_driver_are_lost(
     cluster, plan, tmp_path, environment, monkeypatch
 ):
@@ -390,3 +401,15 @@ def test_an_address_where_there_is_no_cluster_is_a_clear_error(plan, tmp_path):
     process = start(plan, tmp_path / "there", Nowhere)
     out, _ = process.communicate(timeout=PATIENCE)
     assert process.returncode == 1 and "no cluster answers there" in out and "Traceback" not in out
+
+
+@pytest.mark.parametrize(
+    "address", ["nowhere", "HOST:", ":6379", "host:port", "host:70000", "ray://", "ray://host"]
+)
+def test_an_address_that_is_none_is_refused_with_those_that_are_ones(address):
+    pytest.importorskip("ray")
+    from shoal.runs.executors.ray import execute
+
+    with pytest.raises(PlanError, match="not an address") as caught:
+        list(execute([], RunStore(HERE), lambda *_: None, address=address))
+    assert "--on ray:HOST:6379" in str(caught.value) and "--on ray:ray" not in str(caught.value)

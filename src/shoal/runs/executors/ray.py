@@ -98,11 +98,16 @@ def _cluster(address: str) -> Iterator[None]:
         _knock(address)
         ray.init(address=address or None, logging_level=logging.ERROR, **quiet)
     except (OSError, RuntimeError, ValueError, ImportError) as trouble:
-        raise _not_connected(address if client else f"ray:{address}", trouble) from None
+        raise _not_connected(_as_written(address), trouble) from None
     try:
         yield
     finally:
         ray.shutdown()
+
+
+def _as_written(address: str) -> str:
+    """What stood behind --on."""
+    return address if address.startswith("ray://") else f"ray:{address}".removesuffix(":")
 
 
 def _not_connected(on: str, trouble: Exception) -> PlanError:
@@ -127,7 +132,11 @@ def _knock(address: str) -> None:
         return
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if not (host and port.isdecimal() and 0 < int(port) < 2**16):
-        raise ValueError("HOST:PORT, auto or local is expected behind ray:, HOST:PORT behind ray://")
+        raise PlanError(
+            f"--on {_as_written(address)}: not an address",
+            why="HOST:PORT, auto or local is expected behind ray:, HOST:PORT behind ray://",
+            fix="--on ray:HOST:6379 or --on ray://HOST:10001; --on ray starts a cluster here where there is none",
+        )
     socket.create_connection((host.strip("[]"), int(port)), timeout=10).close()
 
 
