@@ -6,12 +6,15 @@ import os
 import random
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from threading import Thread
 from types import ModuleType
 from typing import Any
 
@@ -413,3 +416,27 @@ def test_an_address_that_is_none_is_refused_with_those_that_are_ones(address):
     with pytest.raises(PlanError, match="not an address") as caught:
         list(execute([], RunStore(HERE), lambda *_: None, address=address))
     assert "--on ray:HOST:6379" in str(caught.value) and "--on ray:ray" not in str(caught.value)
+
+
+def test_a_server_of_another_kind_is_no_cluster_and_nobody_waits_for_it():
+    pytest.importorskip("ray")
+    from shoal.runs.executors.ray import execute
+
+    with HTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        with pytest.raises(PlanError, match="not the head of a Ray cluster"):
+            list(execute([], RunStore(HERE), lambda *_: None, address=f"127.0.0.1:{server.server_port}"))
+        server.shutdown()
+
+
+def test_a_cluster_that_asks_for_a_token_is_told_as_such(monkeypatch):
+    pytest.importorskip("ray")
+    from shoal.runs.executors import ray as executor
+
+    monkeypatch.setattr(executor, "_said_by_head", lambda address: "UNAUTHENTICATED")
+    monkeypatch.delenv("RAY_AUTH_MODE", raising=False)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        monkeypatch.setenv("RAY_ADDRESS", f"127.0.0.1:{server.getsockname()[1]}")
+        with pytest.raises(PlanError, match=r"RAY_ADDRESS=127.*asks for a token") as caught:
+            list(executor.execute([], RunStore(HERE), lambda *_: None))
+    assert "try: RAY_AUTH_MODE=token" in str(caught.value)
