@@ -21,9 +21,11 @@ from typing import Any
 import pytest
 
 from shoal.errors import MissingExtra, PlanError
+from shoal.files import in_passing, writing
 from shoal.runs.executors import find_executor, run_here
 from shoal.runs.parcels import (
     Held,
+    Piece,
     Workplace,
     files_in,
     inputs_of,
@@ -218,6 +220,16 @@ def test_resources_are_of_all_jobs_or_of_a_protocols_and_change_no_job():
     assert (of.cores, of.gpus, of.memory) == (2.0, 0.25, 1_500_000_000)
     assert (plan.resources["bias"].cores, plan.resources["bias"].gpus) == (2.0, 0.0)
     assert check_plan(plan) == check_plan(plain)
+
+
+def test_a_worker_does_not_wait_for_its_disk_and_the_driver_does(monkeypatch, tmp_path):
+    waited = []
+    monkeypatch.setattr(os, "fsync", waited.append)
+    with in_passing(), writing(tmp_path / "sent on"):
+        pass
+    assert not waited
+    put_in_place({"jobs/a/measures.json": Piece(0, b"{}")}, RunStore(tmp_path))
+    assert len(waited) == 1
 
 
 # On a cluster

@@ -31,6 +31,7 @@ from uuid import uuid4
 
 from ... import __version__
 from ...errors import MissingExtra, PlanError, ShoalError
+from ...files import in_passing
 from ...records import Answer
 from ...training.stage import Progress
 from ..doing import Copy
@@ -474,7 +475,7 @@ def work(order: Order) -> tuple[str | None, Files, list[str]]:
     if order.copies > 1:
         place.store.spread = partial(_spread, order)
     try:
-        with _mailing(place, order):
+        with _mailing(place, order), in_passing():
             problem = run_task(order.task, place.store)
         return problem, place.news(done=True), place.names(order.task.job)
     finally:
