@@ -302,7 +302,7 @@ def wait_until(what: Callable[[], object], process: subprocess.Popen[str], secon
 )
 @pytest.mark.filterwarnings("ignore")
 def test_on_three_nodes_a_plan_gives_the_bytes_of_one_process_though_a_node_and_the_driver_are_killed(
-    plan, cluster, tmp_path
+    plan, cluster, tmp_path, monkeypatch
 ):
     """Learning with shared stages and folds, checkpoints made and asked on the way, a model asked in words."""
     scaling.lay_out(plan, tmp_path)
@@ -316,7 +316,8 @@ def test_on_three_nodes_a_plan_gives_the_bytes_of_one_process_though_a_node_and_
     if plan == "prompted":
         process.send_signal(signal.SIGKILL)
         process.communicate()
-        process = scaling.start(tmp_path, "there", *on)
+        monkeypatch.setenv("RAY_ADDRESS", cluster.address)  # as Ray has it for a job that was handed in
+        process = scaling.start(tmp_path, "there", "--on", "ray")
     out, _ = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, out
     assert files(tmp_path / "there") == files(tmp_path / "here")
@@ -385,6 +386,23 @@ def test_a_worker_that_dies_again_and_again_is_told_and_takes_no_other_job_with_
     out, _ = process.communicate(timeout=PATIENCE)
     assert process.returncode == 1
     assert "the worker that did it was lost, again and again" in out and "[resources]" in out
+    assert len(done(tmp_path / "there")) == 1
+
+
+@pytest.mark.cluster
+@pytest.mark.filterwarnings("ignore")
+def test_jobs_that_fit_on_no_node_say_so_and_are_done_when_one_comes_that_has_room(
+    cluster, plan_of, tmp_path
+):
+    plan = plan_of("plain")
+    plan.write_text(plan.read_text() + "[resources]\ncores = 1\ngpus = 0.5\n")
+    process = start(plan, tmp_path / "there", cluster)
+    assert process.stdout
+    assert any("waiting for 1 cores, 0.5 GPUs: no node of the cluster" in line for line in process.stdout)
+    node = cluster.nodes.add_node(**scaling.NODE, num_gpus=1)
+    out, _ = process.communicate(timeout=PATIENCE)
+    cluster.nodes.remove_node(node, allow_graceful=False)
+    assert process.returncode == 0, out
     assert len(done(tmp_path / "there")) == 1
 
 
