@@ -1,7 +1,7 @@
 """A made-up suite of many cases with two predictions files, taken through every verb: seconds and peak memory of each.
 
-    python benchmarks/many_cases.py            a million cases, as docs/speed.md has it
-    python benchmarks/many_cases.py 100000     a tenth, in a tenth of the time
+    python benchmarks/many_cases.py            a million cases
+    python benchmarks/many_cases.py 10000 100000 1000000   and how it grows, as docs/speed.md has it
     python benchmarks/many_cases.py --jobs 10000   a plan of many jobs instead: check, and status of none done
     python benchmarks/many_cases.py --folder DIR --verb run   one verb, with what earlier calls left in that folder
 
@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -113,8 +113,9 @@ def verbs(folder: Path) -> Iterator[tuple[str, list[str], str]]:
     yield "gate, with a baseline", ["gate", *jobs[:1], "--rules=gate.toml", "--baseline", *jobs[1:]], ""
 
 
-def print_many_cases(count: int, kept: Path | None = None, only: str = "") -> None:
+def print_many_cases(count: int, kept: Path | None = None, only: str = "") -> dict[str, Cost]:
     """The table of every verb, or of one in a folder that is kept; each line as soon as it is known."""
+    costs = {}
     with tempfile.TemporaryDirectory() as place:
         folder = kept or Path(place)
         if not (folder / "gate.toml").exists():
@@ -124,12 +125,25 @@ def print_many_cases(count: int, kept: Path | None = None, only: str = "") -> No
         for verb, arguments, goal in verbs(folder):
             if not verb.startswith(only):
                 continue
-            taken = cost(folder, *arguments)
+            taken = costs[verb] = cost(folder, *arguments)
             at_most = f"{goal + ', ' if goal else ''}1,000 MB"
             print(
                 f"{verb:<24} {taken.passed:8.1f} {taken.seconds:8.1f} {taken.megabytes:9.0f} MB   {at_most}",
                 flush=True,
             )
+    return costs
+
+
+def print_growth(costs: Mapping[int, Mapping[str, Cost]]) -> None:
+    """Every verb in a row; `per case` is what each case between the first column and the last has added."""
+    few, *_, most = costs
+    print(f"\n{'':<22}", *(f"{count:>11,} cases" for count in costs), "       per case")
+    for verb in costs[few]:
+        cells = [f"{of[verb].seconds:6.1f} s {of[verb].megabytes:5.0f} MB" for of in costs.values()]
+        first, last = costs[few][verb], costs[most][verb]
+        each = 1e6 * (last.seconds - first.seconds) / (most - few)
+        room = 1e3 * (last.megabytes - first.megabytes) / (most - few)
+        print(f"{verb:<22} ", *cells, f"{each:6.0f} µs {room:5.2f} kB")
 
 
 def print_many_jobs(count: int) -> None:
@@ -149,7 +163,7 @@ def print_many_jobs(count: int) -> None:
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("cases", type=int, nargs="?", default=1_000_000)
+    parser.add_argument("cases", type=int, nargs="*", default=[1_000_000])
     parser.add_argument("--jobs", type=int, help="measure a plan of so many jobs instead")
     parser.add_argument("--folder", type=Path, help="where to keep what the verbs read and write")
     parser.add_argument("--verb", default="", help="only this one")
@@ -157,7 +171,9 @@ def main() -> None:
     if given.jobs:
         print_many_jobs(given.jobs)
     else:
-        print_many_cases(given.cases, given.folder, given.verb)
+        costs = {count: print_many_cases(count, given.folder, given.verb) for count in given.cases}
+        if len(costs) > 1:
+            print_growth(costs)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """What it costs to give jobs away, what it brings, and what survives.
 
     python benchmarks/scaling.py overhead [--jobs 40]     what a job costs beside itself: here, processes, Ray;
-                                  [--seconds 1]           jobs that take a second each
+                                  [--seconds 0 1]         jobs that take no time, and a second each
     python benchmarks/scaling.py speed-up [--trainings 8] trainings by one worker and by two
     python benchmarks/scaling.py growth                   check and status of 100, 1,000 and 10,000 jobs
     python benchmarks/scaling.py kills [--kills 20]       nodes and drivers killed at random moments, files compared
@@ -30,7 +30,7 @@ QUICK = """
 import time
 
 def answer(texts):
-    time.sleep({seconds} if len(texts) == 20 else 0)  # not when a few are asked to see whether it can be trusted
+    time.sleep({seconds} if len(texts) == 40 else 0)  # not when 32 are asked to see whether it can be trusted
     return [[0.25, 0.75]] * len(texts)
 
 answer.classes_ = ("no", "yes")
@@ -141,29 +141,38 @@ def shoal(*words: object, folder: Path) -> float:
     return time.perf_counter() - start
 
 
-def overhead(jobs: int, each_takes: float) -> None:
-    """Seconds a job that does nothing but wait, by executor, one at a time; what starts up is over by then.
+def overhead(jobs: int, lengths: Sequence[float]) -> None:
+    """Jobs that do nothing but wait, by executor, one at a time: what each costs once what starts up is over.
 
     It is the time between the end of one of the first jobs and of the last, by how old their files are.
     """
     few = max(2, jobs // 5)
-    print(f"{'':<12} the whole run   a job, from job {few} to job {jobs}   beside here")
     with tempfile.TemporaryDirectory() as name:
-        folder, plain = Path(name), 0.0
-        (folder / "quick.py").write_text(QUICK.format(seconds=each_takes))
-        (folder / "suite.jsonl").write_text(SUITE + "".join(CASE % (n, n) for n in range(20)))
-        models = [f"python:quick:answer?version={number}" for number in range(jobs)]
-        (folder / "plan.toml").write_text(
-            f'models = {models}\n[behaviour]\nsuite = "suite.jsonl"\nresamples = 50\n'
-            f"[resources]\ncores = {os.cpu_count()}\n"
-        )
-        for executor in ("here", "processes", "ray:local"):
-            whole = shoal("run", "plan.toml", "--into", executor, "--on", executor, folder=folder)
-            done = sorted(path.stat().st_mtime for path in (folder / executor).glob("jobs/*/measures.json"))
-            each = (done[-1] - done[few - 1]) / (jobs - few)
-            plain = each if executor == "here" else plain
-            beside = f"{1000 * (each - plain):+6.0f} ms, {100 * (each / plain - 1):+.1f} %"
-            print(f"{executor:<12} {whole:>11.1f} s {1000 * each:>26.0f} ms   {beside}", flush=True)
+        for seconds in lengths:
+            print(f"{jobs} jobs of {seconds:g} s   the whole run   a job, once warm   beside here")
+            folder, plain = Path(name) / f"{seconds:g}", 0.0
+            _lay_out_waiting(folder, jobs, seconds)
+            for executor in ("here", "processes", "ray:local"):
+                whole = shoal("run", "plan.toml", "--into", executor, "--on", executor, folder=folder)
+                done = sorted(
+                    path.stat().st_mtime for path in (folder / executor).glob("jobs/*/measures.json")
+                )
+                each = (done[-1] - done[few - 1]) / (jobs - few)
+                plain = each if executor == "here" else plain
+                beside = f"{1000 * (each - plain):+6.0f} ms, {100 * (each / plain - 1):+.1f} %"
+                print(f"{executor:<15} {whole:>11.1f} s {1000 * each:>14.0f} ms   {beside}", flush=True)
+
+
+def _lay_out_waiting(folder: Path, jobs: int, seconds: float) -> None:
+    """A plan of jobs that wait so long, each of which takes all cores."""
+    folder.mkdir()
+    (folder / "quick.py").write_text(QUICK.format(seconds=seconds))
+    (folder / "suite.jsonl").write_text(SUITE + "".join(CASE % (n, n) for n in range(40)))
+    models = [f"python:quick:answer?version={number}" for number in range(jobs)]
+    (folder / "plan.toml").write_text(
+        f'models = {models}\n[behaviour]\nsuite = "suite.jsonl"\nresamples = 50\n'
+        f"[resources]\ncores = {os.cpu_count()}\n"
+    )
 
 
 def speed_up(trainings: int) -> None:
@@ -294,30 +303,38 @@ def start(folder: Path, store: str, *words: str) -> subprocess.Popen[str]:
 
 def kills(wanted: int, seed: int, plans: Sequence[str]) -> None:
     """Whole runs of plans on three nodes, of which one, or the driver, is killed now and then: the files of `here`."""
-    rng, cluster, killed, runs = random.Random(seed), Cluster(), Counter[str](), 0
+    cluster = Cluster()
     try:
         with tempfile.TemporaryDirectory() as name:
-            for plan in plans:
-                lay_out(plan, Path(name) / plan)
-                shoal("run", "plan.toml", "--into", "here", folder=Path(name) / plan)
-            while killed["nodes"] < wanted:
-                plan = plans[runs % len(plans)]
-                runs += 1
-                killed += disturbed(Path(name) / plan, f"there{runs}", cluster, rng)
-                same = contents(Path(name) / plan / f"there{runs}") == contents(Path(name) / plan / "here")
-                print(
-                    f"run {runs}, {plan}: {killed['nodes']} nodes and {killed['drivers']} drivers killed so far, "
-                    f"the same files: {same}; {cluster.objects()}",
-                    flush=True,
-                )
-                if not same:
-                    sys.exit(1)
+            killed = kill_until(wanted, plans, Path(name), cluster, random.Random(seed))
     finally:
         cluster.shutdown()
     left = left_behind()
-    print(
-        f"{killed['nodes']} nodes, {killed['drivers']} drivers, {runs} runs; left behind: {left or 'nothing'}"
-    )
+    print(f"{killed['nodes']} nodes, {killed['drivers']} drivers; left behind: {left or 'nothing'}")
+
+
+def kill_until(
+    wanted: int, plans: Sequence[str], folder: Path, cluster: Cluster, rng: random.Random
+) -> Counter[str]:
+    """Disturbed runs of the plans in turn until so many nodes were killed; ends where a file differs from `here`."""
+    for plan in plans:
+        lay_out(plan, folder / plan)
+        shoal("run", "plan.toml", "--into", "here", folder=folder / plan)
+    killed, runs = Counter[str](), 0
+    while killed["nodes"] < wanted:
+        plan = plans[runs % len(plans)]
+        runs += 1
+        store = folder / plan / f"there{runs}"
+        killed += disturbed(folder / plan, store.name, cluster, rng)
+        same, objects = contents(store) == contents(folder / plan / "here"), cluster.objects()
+        print(
+            f"run {runs}, {plan}: {killed['nodes']} nodes and {killed['drivers']} drivers killed so far, "
+            f"the same files: {same}; {objects}",
+            flush=True,
+        )
+        if not same or " 0 objects" not in objects:
+            sys.exit(f"{store}: the files differ from {store.with_name('here')}, or objects are left")
+    return killed
 
 
 def disturbed(folder: Path, store: str, cluster: Cluster, rng: random.Random) -> Counter[str]:
@@ -455,7 +472,7 @@ def main() -> None:
     )
     parser.add_argument("what", choices=["overhead", "speed-up", "growth", "kills", "memory", "middle"])
     parser.add_argument("--jobs", type=int, default=40)
-    parser.add_argument("--seconds", type=float, default=0.0)
+    parser.add_argument("--seconds", type=float, nargs="+", default=[0.0, 1.0])
     parser.add_argument("--trainings", type=int, default=8)
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--seed", type=int, default=0)

@@ -17,9 +17,10 @@ import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from itertools import chain
 from pathlib import Path
-from typing import Any, BinaryIO, NoReturn, TextIO
+from typing import IO, Any, BinaryIO, NoReturn, TextIO
 
 from .errors import DataError, PlanError, StoreError
 
@@ -582,7 +583,26 @@ def writing(path: Path) -> Iterator[TextIO]:
             return
     with replacing(path) as beside, beside.open("w", encoding="utf-8", newline="\n") as stream:
         yield stream
-        stream.flush()
+        settle(stream)
+
+
+_is_passing: ContextVar[bool] = ContextVar("is_passing", default=False)
+
+
+@contextmanager
+def in_passing() -> Iterator[None]:
+    """Files that are written here are sent on and thrown away: nobody waits until a disk has them."""
+    token = _is_passing.set(True)
+    try:
+        yield
+    finally:
+        _is_passing.reset(token)
+
+
+def settle(stream: IO[Any]) -> None:
+    """Wait until the disk has what was written, so that it is there after a crash of the machine."""
+    stream.flush()
+    if not _is_passing.get():
         os.fsync(stream.fileno())
 
 

@@ -6,21 +6,26 @@ import os
 import random
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from threading import Thread
 from types import ModuleType
 from typing import Any
 
 import pytest
 
 from shoal.errors import MissingExtra, PlanError
+from shoal.files import in_passing, writing
 from shoal.runs.executors import find_executor, run_here
 from shoal.runs.parcels import (
     Held,
+    Piece,
     Workplace,
     files_in,
     inputs_of,
@@ -217,6 +222,16 @@ def test_resources_are_of_all_jobs_or_of_a_protocols_and_change_no_job():
     assert check_plan(plan) == check_plan(plain)
 
 
+def test_a_worker_does_not_wait_for_its_disk_and_the_driver_does(monkeypatch, tmp_path):
+    waited = []
+    monkeypatch.setattr(os, "fsync", waited.append)
+    with in_passing(), writing(tmp_path / "sent on"):
+        pass
+    assert not waited
+    put_in_place({"jobs/a/measures.json": Piece(0, b"{}")}, RunStore(tmp_path))
+    assert len(waited) == 1
+
+
 # On a cluster
 
 
@@ -287,7 +302,7 @@ def wait_until(what: Callable[[], object], process: subprocess.Popen[str], secon
 )
 @pytest.mark.filterwarnings("ignore")
 def test_on_three_nodes_a_plan_gives_the_bytes_of_one_process_though_a_node_and_the_driver_are_killed(
-    plan, cluster, tmp_path
+    plan, cluster, tmp_path, monkeypatch
 ):
     """Learning with shared stages and folds, checkpoints made and asked on the way, a model asked in words."""
     scaling.lay_out(plan, tmp_path)
@@ -301,7 +316,8 @@ def test_on_three_nodes_a_plan_gives_the_bytes_of_one_process_though_a_node_and_
     if plan == "prompted":
         process.send_signal(signal.SIGKILL)
         process.communicate()
-        process = scaling.start(tmp_path, "there", *on)
+        monkeypatch.setenv("RAY_ADDRESS", cluster.address)  # as Ray has it for a job that was handed in
+        process = scaling.start(tmp_path, "there", "--on", "ray")
     out, _ = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, out
     assert files(tmp_path / "there") == files(tmp_path / "here")
@@ -317,6 +333,17 @@ def has_begun(store: Path) -> bool:
         for found in ("jobs/*/answers*.jsonl", "midway/*.safetensors")
         for path in store.glob(found)
     )
+
+
+@pytest.mark.cluster
+@pytest.mark.filterwarnings("ignore")
+def test_of_twenty_nodes_killed_at_random_moments_and_some_drivers_nothing_is_lost_and_nothing_left(
+    cluster, tmp_path
+):
+    """Every run gives the files of `here`, no finished job is done again, the object store is empty after it."""
+    killed = scaling.kill_until(20, list(scaling.PLANS), tmp_path, cluster, random.Random(0))
+    assert killed["nodes"] >= 20
+    assert not scaling.left_behind()
 
 
 @pytest.mark.cluster
@@ -362,6 +389,23 @@ def test_a_worker_that_dies_again_and_again_is_told_and_takes_no_other_job_with_
     assert len(done(tmp_path / "there")) == 1
 
 
+@pytest.mark.cluster
+@pytest.mark.filterwarnings("ignore")
+def test_jobs_that_fit_on_no_node_say_so_and_are_done_when_one_comes_that_has_room(
+    cluster, plan_of, tmp_path
+):
+    plan = plan_of("plain")
+    plan.write_text(plan.read_text() + "[resources]\ncores = 1\ngpus = 0.5\n")
+    process = start(plan, tmp_path / "there", cluster)
+    assert process.stdout
+    assert any("waiting for 1 cores, 0.5 GPUs: no node of the cluster" in line for line in process.stdout)
+    node = cluster.nodes.add_node(**scaling.NODE, num_gpus=1)
+    out, _ = process.communicate(timeout=PATIENCE)
+    cluster.nodes.remove_node(node, allow_graceful=False)
+    assert process.returncode == 0, out
+    assert len(done(tmp_path / "there")) == 1
+
+
 @pytest.mark.parametrize(
     ("said", "expected"),
     [
@@ -390,3 +434,39 @@ def test_an_address_where_there_is_no_cluster_is_a_clear_error(plan, tmp_path):
     process = start(plan, tmp_path / "there", Nowhere)
     out, _ = process.communicate(timeout=PATIENCE)
     assert process.returncode == 1 and "no cluster answers there" in out and "Traceback" not in out
+
+
+@pytest.mark.parametrize(
+    "address", ["nowhere", "HOST:", ":6379", "host:port", "host:70000", "ray://", "ray://host"]
+)
+def test_an_address_that_is_none_is_refused_with_those_that_are_ones(address):
+    pytest.importorskip("ray")
+    from shoal.runs.executors.ray import execute
+
+    with pytest.raises(PlanError, match="not an address") as caught:
+        list(execute([], RunStore(HERE), lambda *_: None, address=address))
+    assert "--on ray:HOST:6379" in str(caught.value) and "--on ray:ray" not in str(caught.value)
+
+
+def test_a_server_of_another_kind_is_no_cluster_and_nobody_waits_for_it():
+    pytest.importorskip("ray")
+    from shoal.runs.executors.ray import execute
+
+    with HTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        with pytest.raises(PlanError, match="not the head of a Ray cluster"):
+            list(execute([], RunStore(HERE), lambda *_: None, address=f"127.0.0.1:{server.server_port}"))
+        server.shutdown()
+
+
+def test_a_cluster_that_asks_for_a_token_is_told_as_such(monkeypatch):
+    pytest.importorskip("ray")
+    from shoal.runs.executors import ray as executor
+
+    monkeypatch.setattr(executor, "_said_by_head", lambda address: "UNAUTHENTICATED")
+    monkeypatch.delenv("RAY_AUTH_MODE", raising=False)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        monkeypatch.setenv("RAY_ADDRESS", f"127.0.0.1:{server.getsockname()[1]}")
+        with pytest.raises(PlanError, match=r"RAY_ADDRESS=127.*asks for a token") as caught:
+            list(executor.execute([], RunStore(HERE), lambda *_: None))
+    assert "try: RAY_AUTH_MODE=token" in str(caught.value)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..errors import PlanError
-from ..files import replacing
+from ..files import replacing, settle
 from ..models import parse_spec
 from .plan import Job, fingerprint_of, make_job
 from .store import RunStore, is_kept, seal
@@ -127,8 +127,7 @@ def put_in_place(files: Files, store: RunStore) -> None:
             continue
         with replacing(path) as beside, beside.open("wb") as stream:
             stream.write(piece.content)
-            stream.flush()
-            os.fsync(stream.fileno())
+            settle(stream)
         if path.parent.name == "cases":
             _so_far(path).unlink(missing_ok=True)
 

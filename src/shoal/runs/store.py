@@ -41,7 +41,7 @@ from typing import TYPE_CHECKING, Any, Self
 from filelock import BaseFileLock, FileLock, SoftFileLock, Timeout
 
 from ..errors import DataError, StoreError
-from ..files import digest, read_json_lines, replacing, sweep, writing
+from ..files import digest, read_json_lines, replacing, settle, sweep, writing
 from ..models.prompted.money import read_spending
 from ..protocols import find_protocol
 from ..protocols.base import Built
@@ -561,7 +561,7 @@ class PartialAnswers:
     def finish(self) -> None:
         """All answers are there: put them in place."""
         try:
-            os.fsync(self._stream.fileno())
+            settle(self._stream)
             self._stream.close()
             write_seal(self.path, self.final, self._errors)
             self.path.replace(self.final)

@@ -252,6 +252,8 @@ def fold(text: Text, width: int, hang: int | None = None) -> list[Text]:
 
 def _breaks(plain: str, width: int, indent: int, start: int) -> list[int]:
     """Where lines begin anew."""
+    if cell_len(plain) <= width:
+        return []
     breaks: list[int] = []
     begin, used = start, 0
     after_space = after_separator = 0

@@ -69,8 +69,8 @@ def print_sections(
 ) -> None:
     """What a protocol shows; with `full`, also the parts that only those want who ask for everything."""
     console = console or Console(highlight=False)
-    for line in section_lines(sections, console.width, full=full):
-        console.print(line, soft_wrap=True)
+    if lines := section_lines(sections, console.width, full=full):
+        console.print(Line("\n").join(lines), soft_wrap=True)
 
 
 def section_lines(sections: Sequence[Section], width: int, *, full: bool = False) -> list[Line]:

@@ -250,8 +250,10 @@ def _side_by_side(
     findings: Sequence[Finding],
 ) -> list[Section]:
     """A row per model; in full also every capability of each."""
-    names = list(dict.fromkeys(map(_name, measures)))
-    by_name = {name: Measures([row for row in measures if _name(row) == name]) for name in names}
+    rows_of: dict[str, list[Measure]] = {}
+    for row in measures:
+        rows_of.setdefault(_name(row), []).append(row)
+    by_name = {name: Measures(rows) for name, rows in rows_of.items()}
     several_seeds = any("seed" in row.groups for row in measures)
     warnings = [
         f"{_name(finding)}: {finding.text}" for finding in sorted(findings, key=lambda told: -told.weight)
@@ -263,7 +265,7 @@ def _side_by_side(
         if check["ok"] is False
     ]
     what = "models and seeds" if several_seeds else "models"
-    title = [Words("behaviour of ", "quiet"), Words(f"{len(names)} {what}", "strong")]
+    title = [Words("behaviour of ", "quiet"), Words(f"{len(by_name)} {what}", "strong")]
     about = _about(settings, results[0]) if results else ""
     answers = [f"{name}: {words}" for name, rows in by_name.items() for words in _about_answers(rows)]
     notes = ["intervals: Wilson, cases of one template count together", *answers]

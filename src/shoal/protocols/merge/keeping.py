@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import StoreError
+from ...files import settle
 from ..base import identity
 from .draws import Drawn
 from .pools import Pool
@@ -76,8 +77,7 @@ class SoFar:
         try:
             with self.path.open("a", encoding="utf-8") as stream:
                 stream.writelines(json.dumps(each.as_json(), ensure_ascii=False) + "\n" for each in found)
-                stream.flush()
-                os.fsync(stream.fileno())
+                settle(stream)
         except OSError as problem:
             raise StoreError(
                 f"{self.path}: cannot be written",

@@ -18,6 +18,7 @@ import shutil
 import socket
 import tempfile
 import time
+import warnings
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -30,6 +31,7 @@ from uuid import uuid4
 
 from ... import __version__
 from ...errors import MissingExtra, PlanError, ShoalError
+from ...files import in_passing
 from ...records import Answer
 from ...training.stage import Progress
 from ..doing import Copy
@@ -90,22 +92,33 @@ def _cluster(address: str) -> Iterator[None]:
         return
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
-    client = address.startswith("ray://")
+    named = address or os.environ.get("RAY_ADDRESS", "")
+    on = _as_written(address)
+    client = named.startswith("ray://")
     quiet: dict[str, Any] = {} if client else {"log_to_driver": False, "include_dashboard": False}
     # What Ray has to say of lost nodes it prints on standard output, among our own; told or not, they are seen to here.
     ray._private.worker.print_to_stdstream = lambda *_, **__: None
     try:
-        _knock(address)
-        ray.init(address=address or None, logging_level=logging.ERROR, **quiet)
+        _knock(named, on)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # that it waited, which the error says too
+            ray.init(address=address or None, logging_level=logging.ERROR, **quiet)
     except (OSError, RuntimeError, ValueError, ImportError) as trouble:
-        raise _not_connected(address if client else f"ray:{address}", trouble) from None
+        raise _not_connected(on, client, trouble) from None
     try:
         yield
     finally:
         ray.shutdown()
 
 
-def _not_connected(on: str, trouble: Exception) -> PlanError:
+def _as_written(address: str) -> str:
+    """What stood behind --on, with what the environment says where that is where it leads."""
+    if not address and (named := os.environ.get("RAY_ADDRESS")):
+        return f"ray, RAY_ADDRESS={named}"
+    return address if address.startswith("ray://") else f"ray:{address}".removesuffix(":")
+
+
+def _not_connected(on: str, client: bool, trouble: Exception) -> PlanError:
     """Why there is no connection, in words."""
     lines = [line.strip() for line in str(trouble).splitlines() if line.strip()] or [type(trouble).__name__]
     if "ersion" in lines[0]:  # of Ray, or of Python
@@ -114,21 +127,55 @@ def _not_connected(on: str, trouble: Exception) -> PlanError:
             why="; ".join(lines)[:300],
             fix="the same Ray and the same Python on every node and here",
         )
+    start = "ray start --head on that machine"
     return PlanError(
         f"--on {on}: no cluster answers there",
         why=lines[0],
-        fix="ray start --head on that machine; or --on ray, which starts one here where there is none",
+        fix=f"{start}, whose port for clients is mostly 10001; RAY_AUTH_MODE=token where it asks for a token"
+        if client
+        else f"{start}; or --on ray:local, which starts one here",
     )
 
 
-def _knock(address: str) -> None:
-    """Whether anybody answers at HOST:PORT: where nobody does, Ray would wait long, or end the whole process."""
+def _knock(address: str, on: str) -> None:
+    """Whether a cluster's head answers at HOST:PORT: else Ray would wait for minutes, or end the whole process."""
     if address in ("", "auto", "local"):
         return
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if not (host and port.isdecimal() and 0 < int(port) < 2**16):
-        raise ValueError("HOST:PORT, auto or local is expected behind ray:, HOST:PORT behind ray://")
+        raise PlanError(
+            f"--on {on}: not an address",
+            why="HOST:PORT, auto or local is expected behind ray:, HOST:PORT behind ray://",
+            fix="--on ray:HOST:6379 or --on ray://HOST:10001; --on ray:local starts a cluster here",
+        )
     socket.create_connection((host.strip("[]"), int(port)), timeout=10).close()
+    if address.startswith("ray://"):
+        return
+    said = _said_by_head(address)
+    if said == "UNAUTHENTICATED" and os.environ.get("RAY_AUTH_MODE", "").lower() != "token":
+        raise PlanError(
+            f"--on {on}: the cluster asks for a token",
+            why="Ray shows its token to an address that was named only where RAY_AUTH_MODE says so",
+            fix="RAY_AUTH_MODE=token in the environment, with the cluster's token where Ray looks for it",
+        )
+    if said in ("UNAVAILABLE", "UNIMPLEMENTED", "DEADLINE_EXCEEDED"):
+        raise OSError(
+            "something listens there that is not the head of a Ray cluster, whose port is mostly 6379"
+        )
+
+
+def _said_by_head(address: str) -> str:
+    """What gRPC says of asking a head whether it is alive."""
+    try:
+        import grpc
+    except ModuleNotFoundError:  # then Ray finds out by itself
+        return "OK"
+    with grpc.insecure_channel(address, options=[("grpc.enable_http_proxy", 0)]) as channel:
+        try:
+            channel.unary_unary("/ray.rpc.NodeInfoGcsService/CheckAlive")(b"", timeout=10)
+        except grpc.RpcError as trouble:
+            return str(trouble.code().name)
+    return "OK"
 
 
 # The driver
@@ -428,7 +475,7 @@ def work(order: Order) -> tuple[str | None, Files, list[str]]:
     if order.copies > 1:
         place.store.spread = partial(_spread, order)
     try:
-        with _mailing(place, order):
+        with _mailing(place, order), in_passing():
             problem = run_task(order.task, place.store)
         return problem, place.news(done=True), place.names(order.task.job)
     finally:
