@@ -84,6 +84,17 @@ def test_only_what_all_references_fail_is_left_out(groups):
     )
 
 
+def test_a_gate_on_all_variants_is_not_one_on_those_that_are_left(groups):
+    (groups.parent / "result.json").write_text(tried(groups, THREE).partition("{")[2].join(["{", ""]))
+    rules = groups.parent / "gate.toml"
+    gate = ("gate", str(groups.parent / "result.json"), "--rules", str(rules))
+    rule = '[[rule]]\nthreshold = "1"\nat_least = 0.5\njudge = "point"\n'
+    rules.write_text(rule)
+    assert "0.0 %" in shoal(*gate, fails=True)
+    rules.write_text(rule + f'measure = "{WITHOUT}"\n')
+    assert "66.7 %" in shoal(*gate)
+
+
 def test_another_model_is_measured_on_the_same_variants(groups):
     row = without(tried(groups, THREE, model="other"))
     assert row["n"] == 3 and row["value"] == pytest.approx(2 / 3) and row["facts"]["left out"] == 6  # type: ignore[index]

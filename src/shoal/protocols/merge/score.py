@@ -293,13 +293,10 @@ def _without_hard(sheet: Sheet) -> Iterator[Measure]:
             yield Measure(WITHOUT, None, 0, groups, errors=errors, note="no variant is left", facts=facts)
             continue
         solved = counted.solved([threshold])[:, 0]
-        column = f"{SOLVED} {threshold:g} without hard variants"
-        _fill(sheet, column, counted, solved / len(solved) * counted.problems)
-        rests_on = {"mean over": "cases", "column": column, "only": dict(counted.condition.only)}
         yield Measure(
             WITHOUT, float(solved.mean()), counted.problems, groups,
             cluster_wilson(cluster_table(np.clip(solved, 0.0, 1.0), counted.clusters)), f"wilson over {sheet.over}",
-            errors=errors, facts={**rests_on, **facts},
+            errors=errors, facts=facts,
         )  # fmt: skip
 
 

@@ -428,10 +428,17 @@ def _notes(result: Result) -> Iterator[str]:
     if about.get("dropped"):
         yield f"left out of {about['rows']:,} rows: {some(f'{n:,} {why}' for why, n in about['dropped'].items())}"
     if about.get("words left out"):
-        yield f"words not replaced: {some(f'{n:,} {why}' for why, n in about['words left out'].items())}"
+        yield f"words not replaced: {some(_left_out(about['words left out'], about.get('suggesters', ())))}"
     errors = sum(row.errors for row in result.measures.where("sample accuracy") if not row.groups)
     if errors:
         yield f"no answer to {errors:,} variants: they count in no rate"
+
+
+def _left_out(counts: Mapping[str, int], suggesters: Sequence[str]) -> Iterator[str]:
+    """How many words, and why; "for example" would be read otherwise."""
+    for why, count in counts.items():
+        reason, _, name = why.rpartition(" for ")
+        yield f"{count:,} {reason} for the suggester {name}" if name in suggesters else f"{count:,} {why}"
 
 
 def _intervals(measures: Measures) -> str:
