@@ -7,7 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from merge_planted import Planted
 
+from shoal import audit
 from shoal.cli import main
 from shoal.errors import PlanError
 from shoal.protocols.base import Built, identity
@@ -143,6 +145,23 @@ def test_a_plan_shows_all_models_with_and_without(groups):
     shown = page.read_text(encoding="utf-8")
     assert "a check: without the variants that all references fail" in shown
     assert "references, with their share of right originals" in shown
+
+
+def test_a_model_that_is_handed_over_has_references_too(groups):
+    model = Planted(lambda pair: "entailment" if "own" in pair[1].split() else "neutral")
+    names = ("entailment", "neutral", "contradiction")
+    result = audit(
+        "merge",
+        model,
+        data=str(groups),
+        group="group",
+        label_names=names,
+        references=THREE.partition("=")[2].split(","),
+    )
+    row = named(result.measures, WITHOUT, {"threshold": "1"})
+    assert row is not None and row.value == pytest.approx(2 / 3)
+    # Of the four originals all fail one; the others are right.
+    assert set(result.job["about"]["references"].values()) == {0.75}
 
 
 def test_draws_and_pools_lose_the_same_variants():

@@ -24,9 +24,25 @@ HARD = "failed by references"
 """On a case: positions of the examples that every reference fails."""
 
 
-def what_they_are(specs: Sequence[str]) -> list[dict[str, Any]]:
-    """What the answers of each model depend on."""
-    return [{"scheme": parse_spec(spec).scheme, **load_model(spec).fingerprint()} for spec in specs]
+def what_they_are(references: Sequence[str]) -> list[dict[str, Any]]:
+    """What the answers of each reference depend on."""
+    return [_what_it_is(spec, _loaded(spec)) for spec in references]
+
+
+def _what_it_is(spec: str, model: Any) -> dict[str, Any]:
+    return {"scheme": parse_spec(spec).scheme, **model.fingerprint()}
+
+
+def _loaded(spec: str) -> Any:
+    """A reference, unless it is asked over a network."""
+    model = load_model(spec)
+    if isinstance(model, FarAway):
+        raise ModelError(
+            f"references: {spec} is asked over a network",
+            why="references are asked while cases are built, where answers are neither kept nor counted as spent",
+            fix="another model, or a file of its answers: predictions:FILE",
+        )
+    return model
 
 
 def refuse_reference(references: Sequence[str], model: str) -> None:
@@ -41,7 +57,10 @@ def refuse_reference(references: Sequence[str], model: str) -> None:
                 why="what one model fails would count twice",
                 fix="another model instead of one of them",
             )
-    (audited,) = what_they_are([model])
+    try:
+        audited = _what_it_is(model, load_model(model))
+    except ModelError:
+        return  # an object that was handed over; or it is refused when it is asked
     for spec, reference in known.items():
         if _is_same(audited, reference):
             raise PlanError(
@@ -65,8 +84,9 @@ def with_hard_variants(references: Sequence[str], built: Built, progress: Progre
     marked: list[Any] = [True] * len(built.cases)
     for spec in references:
         rights = rights_of(built.cases, _answers(spec, built, progress))
-        originals = [hits[0] for hits in rights if not np.isnan(hits[0])]
-        accuracies[spec] = float(np.mean(originals)) if originals else None
+        originals = {case.examples[0]: hits[0] for case, hits in zip(built.cases, rights, strict=True)}
+        known = [right for right in originals.values() if not np.isnan(right)]
+        accuracies[spec] = float(np.mean(known)) if known else None
         marked = [before & (hits == 0.0) for before, hits in zip(marked, rights, strict=True)]
     cases = [_marked(case, failed) for case, failed in zip(built.cases, marked, strict=True)]
     return replace(built, cases=cases, about={**built.about, "references": accuracies})
@@ -74,13 +94,7 @@ def with_hard_variants(references: Sequence[str], built: Built, progress: Progre
 
 def _answers(spec: str, built: Built, progress: Progress) -> Answers:
     """What a reference says of every example."""
-    model = load_model(spec)
-    if isinstance(model, FarAway):
-        raise ModelError(
-            f"references: {spec} is asked over a network",
-            why="references are asked while cases are built, where nothing is paid for or kept",
-            fix="another model, or a file of its answers: predictions:FILE",
-        )
+    model = _loaded(spec)
     questions = questions_of(model, built.cases)
     plan = batch_plan(model, questions)
     rows: list[Answer] = []
