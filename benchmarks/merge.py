@@ -1,17 +1,21 @@
 """Suggestions in batches against one mask per forward pass at batch 1; tagging against the tagger's own speed; memory.
 
 python benchmarks/merge.py FOLDER            a masked language model; without one, one of MiniLM's size, random weights
-python benchmarks/merge.py --memory 1000     variants of so many problems of our own, built and kept: the peak
+python benchmarks/merge.py --memory 10000    so many problems of our own: peaks of building, asking and scoring
 """
 
 import argparse
 import re
 import resource
+import subprocess
+import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+
+import numpy as np
 
 from shoal import load_model
 from shoal.data.grammar import make_rows
@@ -20,13 +24,17 @@ from shoal.protocols.merge import Settings
 from shoal.protocols.merge.suggest import blanks_of
 from shoal.protocols.merge.tagger import Tagger
 from shoal.protocols.merge.targets import targets_of
+from shoal.records import Answers, Example
+from shoal.runs.doing import do
 from shoal.runs.plan import make_job
+from shoal.runs.scoring import result_of
 from shoal.runs.store import RunStore
 from shoal.training.stage import silent
 
 TOP = 200
 SIZE = 30_522
 SPECIALS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+STEPS = ("building", "asking and scoring", "scoring again")
 WORD = re.compile(r"\w+|[^\w\s]")
 
 
@@ -97,7 +105,10 @@ def main() -> None:
     parser.add_argument(
         "--memory", type=int, help="only this: how much the variants of so many problems take"
     )
+    parser.add_argument("--step", nargs=2, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
+    if arguments.step:
+        return one_step(arguments.step[0], Path(arguments.step[1]))
     if arguments.memory:
         return memory(arguments.memory)
     tagger, settings = Tagger(), Settings()
@@ -129,21 +140,49 @@ def main() -> None:
 
 
 def memory(number: int) -> None:
-    """Build and keep the variants of so many problems as a run does, in this process."""
+    """Build the variants of so many problems, then ask and score them, as a run does: a process and a peak for each."""
     with TemporaryDirectory() as folder:
         data = Path(folder) / "pairs.tsv"
         rows = ["premise\thypothesis\tlabel"]
         rows += ["\t".join((*row.texts, row.label)) for row in make_rows("nli", "test", number)]
         data.write_text("\n".join(rows) + "\n")
-        start = time.process_time()
-        # Tagged alone to be quick: as many variants, as much memory.
-        job = make_job("merge", "tiny:nli", Settings(data=str(data), tag_alone=True), {})
-        built = RunStore(Path(folder) / "runs").built(job, silent)
-        variants = sum(len(case.examples) - 1 for case in built.cases)
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        print(
-            f"{number:,} problems, {variants:,} variants: {time.process_time() - start:.0f} s, peak {peak:,.0f} MB"
-        )
+        for step in STEPS:
+            subprocess.run([sys.executable, __file__, "--step", step, folder], check=True)
+
+
+class Guesses:
+    """A model that costs nothing: its answers are drawn."""
+
+    def __init__(self) -> None:
+        self.rng = np.random.default_rng(0)
+
+    def fingerprint(self) -> dict[str, str]:
+        """Nothing decides its answers."""
+        return {"guesses": "at random"}
+
+    def classify(self, examples: Sequence[Example], labels: Sequence[str] | None) -> Answers:
+        """One of the labels for each."""
+        names = tuple(labels or ())
+        return Answers(names, self.rng.integers(len(names), size=len(examples)))
+
+
+def one_step(step: str, folder: Path) -> None:
+    """Do the job as far as this step, on what the steps before it kept; print its time and the peak of this process."""
+    store = RunStore(folder / "runs")
+    # Tagged alone to be quick: as many variants, as much memory.
+    settings = Settings(data=str(folder / "pairs.tsv"), tag_alone=True)
+    job = make_job("merge", "python:guesses:it", settings, {}, Guesses())
+    start = time.process_time()
+    if step == STEPS[0]:
+        built = store.built(job, silent)
+        asked = sum(len(case.examples) - 1 for case in built.cases)
+        print(f"{len(built.cases):,} problems, {asked:,} variants")
+    elif step == STEPS[1]:
+        do(job, store)
+    else:
+        result_of(job, store)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(f"{step}: {time.process_time() - start:.0f} s, peak {peak:,.0f} MB")
 
 
 def tagging(tagger: Tagger, problems: list[tuple[str, ...]]) -> None:

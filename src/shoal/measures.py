@@ -88,6 +88,7 @@ MEASURES: dict[str, Quantity] = {
     "seed accuracy": RATE,
     "sample accuracy": RATE,
     "pattern accuracy": RATE,
+    "pattern accuracy without hard variants": RATE,
     "independence reference": SHARE,
     "intra-problem correlation": Quantity("number", "", 0.0, 2),
     "beta-binomial reference": SHARE,

@@ -74,12 +74,12 @@ class Rule:
         for name, value in self.groups.items():
             if not isinstance(value, str):
                 key = name.replace(" ", "_")
+                near = nearest(key.replace("-", "_"), OPTIONS)
+                if not near and isinstance(value, int | float) and not isinstance(value, bool):
+                    fix = f'{key} = "{value:g}", if it is a group of the result; else one of {", ".join(OPTIONS)}'
+                    raise PlanError(f"{key} = {value:g}", why="a group is given as a text", fix=fix)
                 why = f"known: {', '.join(OPTIONS)}; a group, such as functionality, is given as a text"
-                raise PlanError(
-                    f'unknown key "{key}"',
-                    why=why,
-                    fix=nearest(key.replace("-", "_"), OPTIONS) or "one of those, or a text",
-                )
+                raise PlanError(f'unknown key "{key}"', why=why, fix=near or "one of those, or a text")
         known = get_args(Judge)
         if self.judge not in known:
             fix = nearest(str(self.judge), known) or "one of those"

@@ -135,7 +135,7 @@ def _about_margin(comparison: Comparison) -> list[Words | Number | str]:
 
 
 def _of(row: Row) -> str:
-    return row.measure + (f" of {row.name}" if row.level else "")
+    return row.measure + (f" {'at' if row.level == 'threshold' else 'of'} {row.name}" if row.level else "")
 
 
 def _unit(row: Row) -> str:

@@ -71,6 +71,7 @@ def test_labels_that_people_change_change_the_accuracy(built, tmp_path):
     assert named(measures, "label preservation", {"audited": "originals"}).value == 1.0  # type: ignore[union-attr]
     # The planted model is right by the copied labels: by people's it is wrong wherever these changed.
     assert named(measures, "audited sample accuracy", {}).value == pytest.approx(0.8)  # type: ignore[union-attr]
+    assert named(measures, "audited sample accuracy", {}).interval == pytest.approx((0.8, 1.0))  # type: ignore[union-attr]
     kappa = named(measures, "annotator kappa", {})
     assert kappa is not None and kappa.value is not None and 0 < kappa.value < 1
     perfect = named(measures, "pattern accuracy of a perfect model", {"threshold": "1"})

@@ -10,7 +10,7 @@ share of its variants is answered right (the MERGE poster; `docs/method/merge.md
 
 Groups of variants that are there already (contrast sets, counterfactual data, paraphrases) are scored the same way.
 `audit` lets people judge whether labels were kept, `variants` writes and reads what was generated, `export` offers both
-to `shoal export`.
+to `shoal export`; `references` marks what models outside the comparison all fail.
 """
 
 from collections.abc import Sequence
@@ -23,6 +23,7 @@ from ..base import Built
 from .build import build
 from .compare import compare
 from .export import FORMS
+from .references import refuse_reference
 from .score import score
 from .settings import Settings
 from .view import view
@@ -46,7 +47,8 @@ def title(settings: Settings) -> str:
 
 
 def recipe(settings: Settings, model: str) -> Recipe | None:
-    """Nothing is trained: a model is asked as it is."""
+    """Nothing is trained: a model is asked as it is, unless it is one of its own references."""
+    refuse_reference(settings.references, model)
     return None
 
 

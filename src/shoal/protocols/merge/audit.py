@@ -268,13 +268,13 @@ def _agreement(judged: Sequence[Judged]) -> Iterator[Measure]:
 
 def _by_audit(variants: Sequence[Judged], answers: Answers, observed: float) -> Measure:
     """Sample accuracy by audited labels: what they change is added, at most as much as labels err."""
+    answered = [item for item in variants if item.row not in answers.errors]
     changes = []
-    for item in variants:
-        if item.row not in answers.errors:
-            answer = answers.labels[answers.predictions[item.row]]
-            changes.append(float(answer == item.label) - float(answer == _copied(item)))
-    error = 1 - sum(item.label == _copied(item) for item in variants) / len(variants)
-    value = observed + float(np.mean(changes)) if changes else None
+    for item in answered:
+        answer = answers.labels[answers.predictions[item.row]]
+        changes.append(float(answer == item.label) - float(answer == _copied(item)))
+    error = sum(item.label != _copied(item) for item in answered or variants) / len(answered or variants)
+    value = min(1.0, max(0.0, observed + float(np.mean(changes)))) if changes else None
     bounds = (max(0.0, observed - error), min(1.0, observed + error))
     return Measure(
         "audited sample accuracy", value, len(changes), {}, bounds, "bounds by the error of labels"

@@ -19,6 +19,7 @@ from .filters import STEPS
 from .keeping import Found, SoFar, found_of
 from .pools import pools_of
 from .problems import Group, Problem, Read, read_groups, read_problems
+from .references import with_hard_variants
 from .settings import Settings
 from .suggest import load_suggesters
 from .tagger import Tagger, load_tagger
@@ -33,7 +34,12 @@ def generate(settings: Settings, path: Path, progress: Progress = silent) -> Non
 
 
 def build(settings: Settings, progress: Progress = silent, so_far: Path | None = None) -> Built:
-    """The cases: from groups that are there, from a file of variants, or generated."""
+    """The cases, from where the settings say; with references, what these fail is marked."""
+    return with_hard_variants(settings.references, _built(settings, progress, so_far), progress)
+
+
+def _built(settings: Settings, progress: Progress, so_far: Path | None) -> Built:
+    """From groups that are there, from a file of variants, or generated."""
     if settings.variants:
         return read_variants(settings)
     if settings.group or settings.paraphrase:

@@ -16,12 +16,13 @@ from ...stats.multiplicity import holm
 from ...stats.paired import sign_flip_test
 from ...stats.resampling import difference, paired_table
 from ..base import Compared
+from .score import WITHOUT
 from .settings import Settings
 
 Floats = NDArray[np.float64]
 
-SIDE_BY_SIDE = ("seed accuracy", "sample accuracy", "pattern accuracy", "independence reference",
-                "intra-problem correlation", "drop from seeds")  # fmt: skip
+SIDE_BY_SIDE = ("seed accuracy", "sample accuracy", "pattern accuracy", WITHOUT,
+                "independence reference", "intra-problem correlation", "drop from seeds")  # fmt: skip
 SHUFFLES = 10_000
 
 

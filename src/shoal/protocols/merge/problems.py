@@ -14,7 +14,7 @@ from typing import Any
 from ...data.grammar import make_rows
 from ...data.labelled import read_labelled
 from ...data.tables import open_rows
-from ...errors import DataError, nearest, some
+from ...errors import DataError, PlanError, nearest, some
 from ...records import Example
 from .settings import OURS, Settings
 
@@ -92,6 +92,12 @@ def _read(settings: Settings, problems: list[Problem], rows: int, dropped: Count
             f'"{settings.data}": no problem with a label',
             fix="check that this is the file and label column you meant",
         )
+    if settings.targets == "shared" and any(len(problem.texts) == 1 for problem in kept):
+        raise PlanError(
+            f'targets = "shared", and "{settings.data}" has single texts',
+            why="there is no second text that could share a word",
+            fix="leave targets out: any open-class word of a single text is replaced",
+        )
     labels = label_order(settings, (problem.label for problem in problems))  # whatever `limit` leaves of them
     return Read(kept, labels, rows, {why: count for why, count in dropped.items() if count})
 
@@ -130,7 +136,7 @@ def _named(settings: Settings, label: str, where: str) -> str:
         raise DataError(
             f"{where}: label {label} is a number, and what it means is not said",
             why="files disagree: 0 is entailment in some, and 3 in others",
-            fix="label_names = entailment,neutral,contradiction, in the order of the file's numbers",
+            fix="label_names with what 0, 1 and so on mean: entailment,neutral,contradiction or negative,positive, say",
         )
     return label
 

@@ -35,11 +35,14 @@ from ..base import Built, Scored
 from .audit import audit_measures, unsettled
 from .contrasts import contrast_measures
 from .factors import factor_measures
+from .references import HARD
 from .settings import Settings
-from .sheet import SEED, Condition, Counted, Floats, Sheet, counted_of, plain
+from .sheet import SEED, Condition, Counted, Floats, Sheet, counted_of, plain, rights_of
 
 RIGHT = "right"
 """A column: whether each of the examples is right, the original first."""
+WITHOUT = "pattern accuracy without hard variants"
+"""A measure: hard variants are those that all references fail."""
 SOLVED, SHARE = "solved at", "right variants"
 """Columns: whether a problem is solved, a mean over draws; what it adds to the sample accuracy."""
 
@@ -47,7 +50,7 @@ SOLVED, SHARE = "solved at", "right variants"
 def score(settings: Settings, built: Built, answers: Mapping[str, Answers]) -> Scored:
     """The outcome of every problem, and the measures of every condition, class of words and source."""
     given = list(answers.values())[-1]
-    right = _right_of(built.cases, given)
+    right = rights_of(built.cases, given)
     sheet = Sheet(settings, built.cases, right)
     measures = [*seed_measures(sheet)]
     counted = [counted_of(sheet, condition) for condition in sheet.conditions]
@@ -55,6 +58,7 @@ def score(settings: Settings, built: Built, answers: Mapping[str, Answers]) -> S
         measures += condition_measures(sheet, condition, part)
     measures += contrast_measures(sheet, [part for part in counted if part is not None])
     measures += factor_measures(sheet, built.about.get("suggesters", ()))
+    measures += _without_hard(sheet) if settings.references else ()
     measures += audit_measures(settings, built.cases, given, Measures(measures))
     columns: dict[str, Sequence[Any]] = {**sheet.columns, "said": _said(built.cases, given)}
     columns[RIGHT] = [plain(hits) for hits in right]
@@ -64,6 +68,7 @@ def score(settings: Settings, built: Built, answers: Mapping[str, Answers]) -> S
         columns,
         [
             *findings(settings, Measures(measures), sheet.base),
+            *sensitivity(settings, Measures(measures), sheet.base),
             *unsettled(settings, built.cases, given.labels),
             *_assumed(settings, built),
         ],
@@ -71,22 +76,6 @@ def score(settings: Settings, built: Built, answers: Mapping[str, Answers]) -> S
 
 
 # What was right
-
-
-def _right_of(cases: Sequence[Case], answers: Answers) -> list[Floats]:
-    """For each example of each case 1, 0 or, without an answer, NaN."""
-    names = np.array(answers.labels)
-    row = 0
-    rights = []
-    for case in cases:
-        rows = range(row, row + len(case.examples))
-        labels = np.array([str(label) for label in case.labels or ()])
-        hits = (names[answers.predictions[row : row + len(rows)]] == labels).astype(np.float64)
-        for position in (number for number in rows if number in answers.errors):
-            hits[position - row] = np.nan
-        rights.append(hits)
-        row += len(case.examples)
-    return rights
 
 
 def _said(cases: Sequence[Case], answers: Answers) -> list[list[str]]:
@@ -285,6 +274,37 @@ def _parity(sheet: Sheet, counted: Counted, curve: Sequence[Measure]) -> Iterato
     yield Measure("parity threshold", max(reached, default=None), counted.problems, groups, note=note)
 
 
+def _without_hard(sheet: Sheet) -> Iterator[Measure]:
+    """Pattern accuracy over all classes, the variants that all references fail left out of the patterns."""
+    right, facts = [], {"left out": 0, "variants": 0}
+    for case, hits in zip(sheet.cases, sheet.right, strict=True):
+        hard = [place for place in case.meta.get(HARD, ()) if place or sheet.settings.counts_seed]
+        if case.groups.get("filter") in (None, *sheet.filters[:1]) and len(hits) > 1:
+            facts["left out"] += len(hard)
+            facts["variants"] += len(hits) - (not sheet.settings.counts_seed)
+        known = hits.copy()
+        known[hard] = np.nan
+        right.append(known)
+    left, errors = Sheet(sheet.settings, sheet.cases, right), _of_all(sheet).errors
+    counted = counted_of(left, _of_all(left))
+    for threshold in sheet.headline:
+        groups = {**sheet.base, "threshold": f"{threshold:g}"}
+        if counted is None:
+            yield Measure(WITHOUT, None, 0, groups, errors=errors, note="no variant is left", facts=facts)
+            continue
+        solved = counted.solved([threshold])[:, 0]
+        yield Measure(
+            WITHOUT, float(solved.mean()), counted.problems, groups,
+            cluster_wilson(cluster_table(np.clip(solved, 0.0, 1.0), counted.clusters)), f"wilson over {sheet.over}",
+            errors=errors, facts=facts,
+        )  # fmt: skip
+
+
+def _of_all(sheet: Sheet) -> Condition:
+    """All patterns under the first filter."""
+    return next(condition for condition in sheet.conditions if dict(condition.groups) == sheet.base)
+
+
 def _fill(sheet: Sheet, name: str, counted: Counted, values: Floats) -> None:
     """Add values to a column, those of several patterns of a problem together."""
     column = sheet.columns.setdefault(name, [None] * len(sheet.cases))
@@ -318,6 +338,20 @@ def findings(settings: Settings, measures: Measures, base: Mapping[str, str]) ->
     )
     about = (patterns, seeds, independent)
     return [Finding("patterns", text, about, 10.0, facts={"threshold": settings.threshold})]
+
+
+def sensitivity(settings: Settings, measures: Measures, base: Mapping[str, str]) -> Iterator[Finding]:
+    """What becomes of the number above without the variants that all references fail."""
+    threshold = {**base, "threshold": f"{settings.threshold:g}"}
+    left, patterns = named(measures, WITHOUT, threshold), named(measures, "pattern accuracy", threshold)
+    if left is None or patterns is None or left.value is None:
+        return
+    hard, variants = left.facts["left out"], left.facts["variants"]
+    text = (
+        f"A check, no result: without the {hard:,} of {variants:,} variants that all {len(settings.references)} "
+        f"references fail, {_per_cent(left)} of {left.n:,} problems are solved instead of {_per_cent(patterns)}."
+    )
+    yield Finding("sensitivity", text, (left, patterns), 1.0, facts={"left out": hard, "variants": variants})
 
 
 def _assumed(settings: Settings, built: Built) -> Iterator[Finding]:

@@ -17,6 +17,7 @@ OURS = "example"
 """The problems, and the suggester, that need no file."""
 HEADLINE = (0.5, 0.9, 0.95, 1.0)
 """Shares of variants that are shown, compared and gated; the curve has more."""
+FEWEST_REFERENCES = 3
 
 
 def _suggesters(settings: "Settings") -> Any:
@@ -32,6 +33,16 @@ def _audited(settings: "Settings") -> Any:
 def _generates(settings: "Settings") -> bool:
     """Whether variants are made here, not read."""
     return not (settings.group or settings.paraphrase or settings.variants)
+
+
+def _references(settings: "Settings") -> Any:
+    from .references import what_they_are
+
+    return what_they_are(settings.references)
+
+
+def _has_references(settings: "Settings") -> bool:
+    return bool(settings.references)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +109,8 @@ class Settings(Profiled):
     """Variants of each problem and source in one draw, where numbers are equal."""
     fix_articles: bool = changes("cases", False, when=_generates)
     """Make "a" and "an" fit the new word."""
+    references: tuple[str, ...] = changes("cases", (), when=_has_references, resolve=_references)
+    """Three other models or more: how many problems are solved without the variants that all of them fail."""
     draw_seed: Annotated[int, Within(0, LARGEST_SEED)] = changes("cases", 0)
     """For the draws, the scrambling and `limit`."""
     count_seed: bool | None = changes("scoring", None)
@@ -131,6 +144,13 @@ class Settings(Profiled):
             raise PlanError(
                 "suggesters, filters and word_classes need one entry at least",
                 fix="leave the empty one out: its default is taken",
+            )
+
+        if 0 < len(set(self.references)) < FEWEST_REFERENCES:
+            raise PlanError(
+                f"references: {', '.join(self.references)}",
+                why="one or two models fail much that is right",
+                fix=f"name {FEWEST_REFERENCES} different ones at least, none of which is audited itself",
             )
 
     @property

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...records import Case
+from ...records import Answers, Case
 from ...stats.patterns import is_solved, solved_shares
 from .settings import HEADLINE, Settings
 
@@ -21,6 +21,22 @@ GRID = tuple(number / 20 for number in range(1, 21))
 """Thresholds of the curve."""
 SEED = "seed right"
 """A column: whether the original is right."""
+
+
+def rights_of(cases: Sequence[Case], answers: Answers) -> list[Floats]:
+    """For each example of each case 1, 0 or, without an answer, NaN."""
+    names = np.array(answers.labels)
+    row = 0
+    rights = []
+    for case in cases:
+        rows = range(row, row + len(case.examples))
+        labels = np.array([str(label) for label in case.labels or ()])
+        hits = (names[answers.predictions[row : row + len(rows)]] == labels).astype(np.float64)
+        for position in (number for number in rows if number in answers.errors):
+            hits[position - row] = np.nan
+        rights.append(hits)
+        row += len(case.examples)
+    return rights
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from ...views import (
     Tone,
     Words,
 )
-from .score import RIGHT, named
+from .score import RIGHT, WITHOUT, named
 from .settings import HEADLINE, Settings
 from .sheet import GRID
 
@@ -57,7 +57,12 @@ def _alone(result: Result) -> Section:
     blocks: list[Block] = [Text([Words(finding.text)]) for finding in result.findings]
     blocks.append(_accuracies(settings, measures))
     blocks += [*_at_thresholds(settings, measures), *_beside_originals(measures), *_curves(measures)]
-    blocks += [*_contrasts(settings, measures), *_factors(measures), *_audit(measures)]
+    blocks += [
+        *_contrasts(settings, measures),
+        *_factors(measures),
+        *_without_hard(result),
+        *_audit(measures),
+    ]
     blocks += [*_funnel(measures), *_statistics(measures), *_problems(result)]
     return Section(
         title=[Words("merge of ", "quiet"), Words(str(result.job["model"]), "strong")],
@@ -300,6 +305,32 @@ def _factors(measures: Measures) -> Iterator[Table]:
         yield Table(columns, rows, name="factors", title=title, legend=legend)
 
 
+def _without_hard(result: Result) -> Iterator[Table]:
+    """Problems solved without the variants that all references fail, beside those with them."""
+    rows = []
+    for row in result.measures.where(WITHOUT):
+        whole = named(result.measures, "pattern accuracy", row.groups)
+        rows.append(
+            Row([
+                _share(row.groups["threshold"]), Number(row, "strong"), Number(row, part="interval"),
+                Number(row, part="n"), Number(whole), Number(whole, part="n"),
+            ])
+        )  # fmt: skip
+    if rows:
+        columns = [Column("must be\nright"), Column("solved\nwithout"), Column("95 %\ninterval")]
+        columns += [Column("problems"), Column("solved\nwith"), Column("problems")]
+        known = result.job["about"].get("references", {})
+        references = (
+            f"{name} {100 * share:.1f} %" if share is not None else name for name, share in known.items()
+        )
+        legend = [
+            "a check, no result: variants that all fail may have lost their label, or be hard",
+            f"references, with their share of right originals: {', '.join(references)}",
+        ]
+        title = "without the variants that all references fail"
+        yield Table(columns, rows, name="sensitivity", title=title, legend=legend)
+
+
 def _audit(measures: Measures) -> Iterator[Table]:
     """What people said of labels, and the accuracy by their labels."""
     names = ("label preservation", "annotator kappa", "audited sample accuracy", "corrected sample accuracy",
@@ -314,7 +345,11 @@ def _audit(measures: Measures) -> Iterator[Table]:
             ])
             for row in rows
         ]  # fmt: skip
-        yield Table(columns, lines, name="audit", title="do variants keep their label?")
+        legend = [
+            "audited: what people's labels change is added; bounds: at most as much as labels err",
+            "corrected: as if errors fell evenly and helped no model, which favours every model",
+        ]
+        yield Table(columns, lines, name="audit", title="do variants keep their label?", legend=legend)
 
 
 def _funnel(measures: Measures) -> Iterator[Table]:
@@ -393,10 +428,17 @@ def _notes(result: Result) -> Iterator[str]:
     if about.get("dropped"):
         yield f"left out of {about['rows']:,} rows: {some(f'{n:,} {why}' for why, n in about['dropped'].items())}"
     if about.get("words left out"):
-        yield f"words not replaced: {some(f'{n:,} {why}' for why, n in about['words left out'].items())}"
+        yield f"words not replaced: {some(_left_out(about['words left out'], about.get('suggesters', ())))}"
     errors = sum(row.errors for row in result.measures.where("sample accuracy") if not row.groups)
     if errors:
         yield f"no answer to {errors:,} variants: they count in no rate"
+
+
+def _left_out(counts: Mapping[str, int], suggesters: Sequence[str]) -> Iterator[str]:
+    """How many words, and why; "for example" would be read otherwise."""
+    for why, count in counts.items():
+        reason, _, name = why.rpartition(" for ")
+        yield f"{count:,} {reason} for the suggester {name}" if name in suggesters else f"{count:,} {why}"
 
 
 def _intervals(measures: Measures) -> str:
@@ -437,8 +479,26 @@ def _together(settings: Settings, measures: Measures, findings: Sequence[Finding
         Table(columns, rows, name="models"),
         Curves("threshold", lines, title=SOLVED, name="pa_curves"),
     ]
-    blocks += [*_differences(measures), *_models_by_split(thresholds, measures, models)]
+    blocks += [
+        *_differences(measures),
+        *_models_without_hard(measures, models),
+        *_models_by_split(thresholds, measures, models),
+    ]
     return Section(blocks=blocks, notes=[_intervals(measures), "each model is one checkpoint"])
+
+
+def _models_without_hard(measures: Measures, models: Sequence[str]) -> Iterator[Table]:
+    """Every model without the variants that all references fail."""
+    found = {model: measures.where(WITHOUT, model=model) for model in models}
+    thresholds = [row.groups["threshold"] for row in next(iter(found.values()), ())]
+    if thresholds:
+        columns = [Column("model", "left"), *(Column(f"solved\nat {_share(t)}") for t in thresholds)]
+        rows = [
+            Row([model, *(Number(row, part="value and interval") for row in each)])
+            for model, each in found.items()
+        ]
+        title = "a check: without the variants that all references fail"
+        yield Table(columns, rows, name="sensitivity", title=title)
 
 
 def _models_by_split(thresholds: Sequence[str], measures: Measures, models: Sequence[str]) -> Iterator[Table]:

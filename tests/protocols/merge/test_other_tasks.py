@@ -1,0 +1,89 @@
+"""Beyond inference: paraphrases and single texts through the verb, what is assumed of their labels, what cannot be."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+pytest.importorskip("torch", reason="needs shoal[hf]")
+
+from shoal.cli import main
+
+QUESTIONS = [
+    ("Is the driver covering the ladder?", "Does the driver cover the ladder?", "duplicate"),
+    ("Why is the singer drawing the umbrella?", "When did the singer buy the umbrella?", "different"),
+]
+REVIEWS = [
+    ("The polite singer was great and the wheelbarrow is wonderful.", "positive"),
+    ("The lonely judge was awful and broke the ladder.", "negative"),
+]
+SMALL = ("minimum=6", "sample=6", "draws=2", "tag_alone=true")
+
+
+def table(path: Path, *rows: tuple[str, ...]) -> str:
+    path.write_text("".join("\t".join(row) + "\n" for row in rows))
+    return f"data={path}"
+
+
+def tried(model: str, *words: str, fails: bool = False, form: tuple[str, ...] = ()) -> str:
+    sets = [part for word in (*words, *SMALL) for part in ("--set", word)]
+    done = CliRunner().invoke(main, ["try", "merge", model, *sets, *form], env={"COLUMNS": "200"})
+    assert (done.exit_code != 0) is fails, done.output
+    return " ".join(done.output.split())
+
+
+def measured(model: str, *words: str) -> dict[str, Any]:
+    output = tried(model, *words, form=("--json",))
+    found: dict[str, Any] = json.loads(output[output.index("{") :])
+    return found
+
+
+@pytest.fixture
+def questions(tmp_path: Path) -> str:
+    return table(tmp_path / "questions.tsv", ("question1", "question2", "label"), *QUESTIONS)
+
+
+@pytest.fixture
+def reviews(tmp_path: Path) -> str:
+    return table(tmp_path / "reviews.tsv", ("text", "label"), *REVIEWS)
+
+
+def test_words_that_two_questions_share_are_replaced_in_both(questions):
+    found = measured("tiny:paraphrase", questions)
+    (assumed,) = [finding for finding in found["findings"] if finding["kind"] == "assumed"]
+    assert assumed["facts"] == {"labels": "copied", "replaced": "shared words"}
+    sample = next(row for row in found["measures"] if row["name"] == "sample accuracy" and not row["groups"])
+    assert sample["n"] == 2 and sample["value"] is not None
+    shown = tried("tiny:paraphrase", questions)
+    assert "Labels of variants are copied from their originals, not checked by people." in shown
+    assert "also one that the label may hang on" not in shown
+
+
+def test_any_word_of_a_single_text_is_replaced_and_that_the_label_stays_is_said_to_be_assumed(reviews):
+    found = measured("tiny:sentiment", reviews)
+    (assumed,) = [finding for finding in found["findings"] if finding["kind"] == "assumed"]
+    assert assumed["facts"] == {"labels": "copied", "replaced": "any words"}
+    said = "also one that the label may hang on: that it stays is assumed."
+    assert said in assumed["text"] and said in tried("tiny:sentiment", reviews)
+
+
+@pytest.mark.parametrize(
+    ("model", "rows", "setting", "says"),
+    [
+        (
+            "tiny:sentiment",
+            REVIEWS,
+            "targets=shared",
+            "leave targets out: any open-class word of a single text",
+        ),
+        ("tiny:nli", REVIEWS, "seed=0", "the suite's labels are negative, positive"),
+        ("tiny:sentiment", [("A text.", "1")], "seed=0", "label_names with what 0, 1 and so on mean"),
+        ("tiny:sentiment", [("It is.", "positive")], "seed=0", "no problem has a word to replace"),
+        ("tiny:sentiment", [("A text.", "good")], "label_names=negative,positive", "label 'good'"),
+    ],
+)
+def test_what_cannot_be_is_refused_with_a_remedy(model, rows, setting, says, tmp_path):
+    output = tried(model, table(tmp_path / "texts.tsv", ("text", "label"), *rows), setting, fails=True)
+    assert says in output and "try:" in output and "Traceback" not in output
