@@ -47,6 +47,8 @@ CAUTIONS = frozenset(
     ]
 ) | {LIMITS, "few templates", "not combined", "one pair", "too few"}
 """Kinds of findings that say how far the others reach: they stand below them, under "Read with care"."""
+OF_ONE = frozenset(["dead", "degenerate"])
+"""Kinds of findings that say of a model that its numbers mean little: the others' numbers are told all the same."""
 NAMES = ("model", "recipe")
 """Groups whose values say by themselves what they are."""
 MANY_JOBS = 12
@@ -313,9 +315,18 @@ def _told(findings: Sequence[Finding], protocol: str, alone: Sequence[Result]) -
     """What a protocol found; where it drew no conclusion, what its numbers say. How far it all reaches comes last."""
     said = _ordered([finding for finding in findings if finding.kind not in CAUTIONS])
     results = [result for result in alone if result.job["protocol"] == protocol]
-    if not said:
-        said = [row for result in results for row in headline_findings(result, alone=len(results) == 1)]
+    if len(said) < FIRST and all(finding.kind in OF_ONE for finding in said):
+        numbers = [row for result in results for row in headline_findings(result, alone=len(results) == 1)]
+        said += _not_yet_said(numbers, said)
     return said + _ordered([finding for finding in findings if finding.kind in CAUTIONS])
+
+
+def _not_yet_said(numbers: Sequence[Finding], said: Sequence[Finding]) -> list[Finding]:
+    """Headlines whose number is in no finding; models of which nothing was said come first."""
+    shown = [measure for finding in said for measure in finding.measures]
+    known = {finding.groups.get("model", "") for finding in said}
+    fresh = [finding for finding in numbers if finding.measures[0] not in shown]
+    return sorted(fresh, key=lambda finding: finding.groups.get("model", "") in known)
 
 
 def _findings(
@@ -360,7 +371,8 @@ def _warnings(
     for i, result in enumerate(results):
         for check in result.job.get("checks", ()):
             if check["ok"] is False:
-                yield f"{names[str(result.job.get('id', i))]}: {check['name']}: {check['detail']}"
+                name = names[str(result.job.get("id", i))]
+                yield f"{name}: the self-check “{check['name']}” failed: {check['detail']}"
     few = {
         tuple(row.groups.items())
         for result in results
