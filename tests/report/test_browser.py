@@ -190,6 +190,7 @@ def contents(*results: Result) -> Contents:
         "a page",
         findings=page.findings,
         results={str(result.job["model"]): result for result in results},
+        facts=[Section("Jobs and settings", "shoal 9.9")],
     )
 
 
@@ -458,6 +459,12 @@ def test_on_paper_there_is_the_report_and_none_of_its_buttons(two_models, opened
     assert watched.page.locator("nav").is_hidden() and watched.page.locator("form").is_hidden()
     assert watched.page.locator("article table").first.is_visible()
     assert watched.page.pdf().startswith(b"%PDF")
+    fold = watched.page.locator("#facts details")
+    assert fold.is_hidden(), "nothing to read in it while it is folded"
+    watched.value("dispatchEvent(new Event('beforeprint'))")
+    assert fold.is_visible() and "shoal 9.9" in fold.inner_text()
+    watched.value("dispatchEvent(new Event('afterprint'))")
+    assert fold.is_hidden()
 
 
 def test_the_data_of_a_picture_can_be_read_and_copied(two_models, opened):

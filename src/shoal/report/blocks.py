@@ -79,16 +79,14 @@ def section_html(section: Section, level: int = 3, *, titled: bool = True) -> Ma
     )
     if section.detail == "full":
         named = [block for block in section.blocks if not isinstance(block, Text)]
-        titles = [plain(block.title) or _full_name(block) for block in named]
-        name = words("; ".join(dict.fromkeys(filter(None, titles)))) or first or "In full"
+        titles = [plain(block.title) for block in named if block.title]
+        others = [str(getattr(block, "name", "")) for block in named if not block.title]
+        others = [name for name in others if name]
+        titles += [f"In full: {', '.join(others)}"] if others else []
+        name = words("; ".join(dict.fromkeys(titles))) or first or "In full"
         if not any(isinstance(block, PICTURES) for block in named):
             return Markup('<details class="full"><summary>{}</summary>{}</details>\n').format(name, body)
     return Markup("<section>{}{}</section>\n").format(title, body)
-
-
-def _full_name(block: Any) -> str:
-    name = getattr(block, "name", "")
-    return f"In full: {name}" if name else ""
 
 
 def _paragraphs(lines: Sequence[Markup], name: str) -> Markup:
@@ -125,6 +123,8 @@ def _csv(table: Table) -> Markup:
 
 PICTURES = (HeatMap, Curves, Strips, Bars, Scatter)
 """Blocks that people look at first: a part that has one is not folded."""
+LONG = 12
+"""Letters of a cell that is not squeezed where there is little room."""
 NOTHING_TO_DRAW = Markup('<p class="note">Nothing to draw: no value is defined.</p>')
 
 
@@ -197,7 +197,7 @@ def _cell(row: Row, position: int, table: Table) -> Markup:
     content = joined(_piece(piece, column, row) for piece in pieces)
     if position == _name_column(table):
         return _row_name(content, is_inside=plain(cell_of(row, position)).startswith(" "))
-    return Markup("<td{}>{}</td>").format(classes(_side(column)), content)
+    return Markup("<td{}>{}</td>").format(classes(_side(column) or _broad(content)), content)
 
 
 def _name_column(table: Table) -> int:
@@ -212,8 +212,13 @@ def _name_column(table: Table) -> int:
 def _row_name(name: Markup, *, is_inside: bool) -> Markup:
     """A name that is set in stays so, and a long one may break."""
     return Markup('<th scope="row"{}>{}</th>').format(
-        classes("inside" if is_inside else ""), _breakable(name)
+        classes("inside" if is_inside else "", _broad(name)), _breakable(name)
     )
+
+
+def _broad(content: Markup) -> str:
+    """Words that want a wide column."""
+    return "broad" if len(content.striptags()) > LONG else ""
 
 
 def _breakable(name: Markup) -> Markup:

@@ -7,7 +7,7 @@ side by side, what each protocol shows, the cases, and at the end, folded, how i
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, is_dataclass, replace
 from itertools import zip_longest
 from pathlib import Path
@@ -23,7 +23,6 @@ from ..runs.plan import Job, Plan, model_name
 from ..runs.scoring import compare_jobs, results_of
 from ..runs.store import RunStore
 from ..runs.viewing import explained_sections, result_sections
-from ..show.pieces import plain
 from ..views import Cell, Column, Dots, Number, Row, Section, Table, Words
 from .headlines import HEADLINE, called, headline_findings, headlines
 from .naming import short_names
@@ -184,14 +183,25 @@ def _measures(compared: Mapping[str, Compared], by_protocol: Mapping[str, Sequen
 
 
 def sections_page(
-    sections: Sequence[Section], results: Sequence[Result], title: str, measures: Sequence[Measure] = ()
+    sections: Sequence[Section],
+    results: Sequence[Result],
+    title: str,
+    measures: Sequence[Measure] = (),
+    findings: Sequence[Finding] = (),
 ) -> Page:
     """Sections that were made already, such as a comparison's, with the cases of the results they are about."""
     page = _page([Part("The comparison", sections)], results, {})
-    whole = [row for row in measures if row.name == "difference" and not row.groups]
-    text = plain(sections[0].text) if sections else ""
-    findings = [Finding(HEADLINE, text, tuple(whole[:1]))] if text else []
-    return replace(page, title=title, findings=findings, overview=(), measures=measures)
+    told = tuple(failed_checks(results))
+    own = [line for section in sections for line in section.warnings if not line.endswith(told)]
+    warnings = [*own, *page.warnings]
+    said = [replace(finding, kind=HEADLINE) for finding in findings]
+    return replace(page, title=title, findings=said, warnings=warnings, overview=(), measures=measures)
+
+
+def failed_checks(results: Iterable[Result]) -> list[str]:
+    """Self-checks that failed, as protocols and comparisons say it."""
+    checks = [check for result in results for check in result.job.get("checks", ())]
+    return [f"{check['name']}: {check['detail']}" for check in checks if check["ok"] is False]
 
 
 def _page(

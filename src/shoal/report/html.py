@@ -17,7 +17,7 @@ from ..runs.viewing import case_lines
 from ..show.pieces import interval_text, plain, value_text
 from ..views import to_read
 from .blocks import section_html
-from .data import CAUTIONS, Page, Part, results_page, who
+from .data import CAUTIONS, Page, Part, failed_checks, results_page, who
 from .headlines import HEADLINE
 from .naming import renamed
 from .shelf import as_script, is_pass_or_fail, is_whole, shelf
@@ -125,9 +125,8 @@ def _with_short_names(page: Page) -> Page:
 
 def _read(page: Page) -> list[str]:
     """What is said at the top of the page, as parts would say it."""
-    checks = [check for result in page.results.values() for check in result.job.get("checks", ())]
-    failed = [f"{check['name']}: {check['detail']}" for check in checks if check["ok"] is False]
-    return [*page.warnings, *(finding.text for finding in page.findings), *failed]
+    said = [finding.text for finding in page.findings]
+    return [*page.warnings, *said, *failed_checks(page.results.values())]
 
 
 def _part(part: Part, title: str, read: Sequence[str]) -> Markup:
@@ -136,12 +135,21 @@ def _part(part: Part, title: str, read: Sequence[str]) -> Markup:
     for section in to_read(part.sections):
         if plain(section.text) in read and not (section.blocks or section.notes or section.warnings):
             continue
-        fresh = [line for line in section.warnings if not any(line.endswith(said) for said in read)]
+        fresh = _not_read(section.warnings, tuple(read))
         name = plain(section.title).partition("\n")[0]
         is_new = all(_words_of(name) != _words_of(above) for above in headings)
         html.append(section_html(replace(section, warnings=fresh), titled=is_new))
         headings = [name] if is_new else headings
     return joined(html)
+
+
+def _not_read(lines: Sequence[str], read: tuple[str, ...]) -> list[str]:
+    """Lines that nothing above has said; one that goes on in lower case goes with the line before it."""
+    fresh, was_read = [], False
+    for line in lines:
+        was_read = line.endswith(read) or (was_read and line[:1].islower())
+        fresh += [] if was_read else [line]
+    return fresh
 
 
 def _words_of(title: str) -> set[str]:

@@ -231,6 +231,15 @@
     setTimeout(() => number.classList.remove("visited"), 2500);
   };
 
+  // On paper nothing can be unfolded: how it came to be is unfolded before, and cases are there
+
+  const folded = [];
+  addEventListener("beforeprint", () => {
+    for (const fold of document.querySelectorAll("#facts > details:not([open])")) { fold.open = true; folded.push(fold); }
+    if ($("explorer")) prepare();
+  });
+  addEventListener("afterprint", () => { for (const fold of folded.splice(0)) fold.open = false; });
+
   // CSV to copy
 
   for (const button of document.querySelectorAll(".copy")) {
