@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from io import StringIO
 from pathlib import Path
 
@@ -63,6 +64,18 @@ def test_compare_as_json_is_the_public_object(shoal, pair, suite):
         if row["groups"] == {**bad, "model": "B"} and row["name"] == "pass rate"
     ]
     assert rates == [pytest.approx(0.3)]
+
+
+def test_a_page_says_the_whole_then_what_is_worse_each_with_its_numbers(shoal, pair, suite, tmp_path):
+    done = shoal("compare", *pair, "--set", f"suite={suite}", "--out", str(tmp_path / "page.html"))
+    assert done.exit_code == 0, done.output
+    page = (tmp_path / "page.html").read_text()
+    first = page.split("<h2>What was found</h2>")[1].split("</section>")[0]
+    assert re.findall('class="told">(.*?)</p>', first)[1:] == ["Worse in B: [bold]bad[/bold] by 60.0 points."]
+    assert "<b>−60.0</b>" in first and "n 20</span></a>" in first, "its number, and a link to it"
+    assert "(A) to" in page
+    beside = json.loads((tmp_path / "page.json").read_text())
+    assert beside["findings"] == [], "they say no more than the table"
 
 
 def test_changed_cases_are_listed(shoal, pair, suite):

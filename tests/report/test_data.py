@@ -88,10 +88,30 @@ def failed(model: str = "m", identity: str = "j", check: bool | None = False) ->
 def test_a_failed_self_check_and_missing_answers_are_cautions(monkeypatch):
     monkeypatch.setattr("shoal.report.data.result_sections", lambda result: [])
     assert results_page([failed()]).warnings[:2] == [
-        "m: order of labels: likely wrong",
+        "m: the self-check “order of labels” failed: likely wrong",
         "1 case has no answer and counts nowhere",
     ]
     assert not any("order" in line for line in results_page([failed(check=True)]).warnings)
+
+
+def test_a_model_that_says_the_same_to_everything_does_not_hide_the_numbers_of_the_others(monkeypatch):
+    monkeypatch.setattr("shoal.report.data.result_sections", lambda result: [])
+    rows = Measures([Measure("suite score", 0.5, 9, {}, (0.2, 0.8), facts={"headline": True})])
+    alike = Finding("degenerate", "One label for everything.", weight=3.0)
+
+    def told(kind: Finding) -> list[tuple[str, str]]:
+        results = [
+            Result({"id": name, "protocol": "behaviour", "model": name}, (), (), rows, {}, said)
+            for name, said in (("constant", [kind]), ("other", []))
+        ]
+        return [(row.groups["model"], row.text) for row in results_page(results).findings]
+
+    assert told(alike) == [
+        ("constant", "One label for everything."),
+        ("other", "The suite score is 50.0 % (20.0 – 80.0)."),
+        ("constant", "The suite score is 50.0 % (20.0 – 80.0)."),
+    ]
+    assert told(Finding("conclusion", "It learnt.")) == [("constant", "It learnt.")], "a conclusion is enough"
 
 
 def test_jobs_of_one_model_are_told_apart_by_what_differs():

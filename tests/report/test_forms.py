@@ -141,8 +141,9 @@ def test_report_writes_a_plan_a_job_and_a_comparison(tmp_path):
     assert "<title>Behaviour of" in (tmp_path / "job.html").read_text()
     shoal("compare", a, b, "--out", str(tmp_path / "c.html"))
     page = (tmp_path / "c.html").read_text()
-    assert "What changed from tiny:sentiment to predictions:example" in page or "to tiny:sentiment<" in page
+    assert "What changed from predictions:example (A) to tiny:sentiment (B)" in page
     assert "suite score" in page.split("<h2>What was found</h2>")[1].split("</section>")[0]
+    assert "B minus A, by functionality</figcaption>" in page
 
 
 def test_what_is_neither_a_plan_nor_a_job_is_refused_with_a_remedy(tmp_path):

@@ -243,6 +243,35 @@ def test_findings_come_first_with_their_numbers_and_a_link_to_them():
     assert f'data-k="{links[0]["data-to"]}"' in text
 
 
+def test_what_was_read_at_the_top_is_not_said_again_below():
+    parts = [
+        Section("behaviour of two models", "Few checkpoints."),
+        Section("behaviour of two models", warnings=["m: It says one thing.", "and so do 3 more", "New."]),
+        Section("behaviour of two models", "text"),
+        Section("other", "text"),
+        Section("other", blocks=[Table([Column("", "left"), Column("n")], [Row(["a", "1"])])]),
+    ]
+    shown = page_of(
+        Contents(
+            [Part("Behaviour", parts)],
+            "Behaviour of two models",
+            findings=[Finding("degenerate", "It says one thing.", weight=1.0)],
+            warnings=["Few checkpoints."],
+        )
+    )
+    assert shown.count("It says one thing.") == shown.count("Few checkpoints.") == 1
+    assert "and so do" not in shown and '<p class="warning">New.</p>' in shown
+    assert re.findall("<h3>(.*?)</h3>", shown) == ["other"]
+
+
+def test_numbers_below_an_axis_leave_room_to_each_other():
+    places = [1.0, 2.0, 4.0, 1_000_000.0, 2_000_000.0]
+    text = html(Curves("step", [Line("x", [(place, rate(0.5)) for place in places])]))
+    below = [label for label in re.findall(r'y="260" text-anchor="\w+">([^<]*)<', text)]
+    assert below == ["4", "1,000,000", "2,000,000"]
+    assert 'x="640" y="260" text-anchor="end">2,000,000<' in text, "and stay inside the picture"
+
+
 def test_what_is_only_for_those_who_want_everything_is_folded():
     assert str(section_html(Section("In depth", "text", detail="full"))) == (
         '<details class="full"><summary>In depth</summary><p class="text">text</p></details>\n'
@@ -354,9 +383,9 @@ def test_a_curve_breaks_where_a_value_is_undefined_and_its_band_with_it():
     text = html(Curves("epoch", [line], 2.0))
     assert text.count("<polyline") == text.count('<polygon class="band"') == 2
     assert text.count("<circle") == 4
-    assert '<line class="marked" x1="192" x2="192"' in text and ">chosen</text>" in text
-    # Places 1 to 5 stand on 48 to 624, rates 0 to 1 on 240 up to 28.
-    assert '<polyline points="48,197.6 192,155.2"/>' in text
+    assert '<line class="marked" x1="190" x2="190"' in text and ">chosen</text>" in text
+    # Places 1 to 5 stand on 48 to 616, rates 0 to 1 on 240 up to 28.
+    assert '<polyline points="48,197.6 190,155.2"/>' in text
 
 
 def test_lines_without_a_tone_differ_in_colour_and_in_stroke():

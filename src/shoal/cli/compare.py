@@ -1,5 +1,6 @@
 """The verbs `compare`, `gate` and `reproduce`: each parses, calls one function of the Python API, and prints."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -132,14 +133,16 @@ def compare_command(
 
 
 def _write_comparison(comparison: Any, out: Path) -> None:
-    from ..comparing.view import comparison_sections
+    from ..comparing.view import comparison_findings, comparison_sections, difference_strips
     from ..report.data import sections_page
     from ..report.html import write_page
 
     results = [*comparison.a, *comparison.b]
     before, after = (str(side[0].job["model"]) for side in (comparison.a, comparison.b))
-    title = f"What changed from {before} to {after}"
-    page = sections_page(comparison_sections(comparison), results, title, comparison.measures)
+    title = f"What changed from {before} (A) to {after} (B)"
+    first, *others = comparison_sections(comparison)
+    sections = [replace(first, blocks=[*difference_strips(comparison), *first.blocks]), *others]
+    page = sections_page(sections, results, title, comparison.measures, comparison_findings(comparison))
     write_page(page, out, [result.job for result in results])
     say_alone(out)
 

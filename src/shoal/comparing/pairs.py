@@ -327,6 +327,11 @@ def _mean_of_seeds(rows: Sequence[Measure], side: str) -> Measure:
     )
 
 
+def difference_of(row: Row, comparison: Comparison) -> Measure:
+    """The difference of a row, with what it rests on."""
+    return next(_row_measures(row, comparison))
+
+
 def _row_measures(row: Row, comparison: Comparison) -> Iterator[Measure]:
     errors, note = max(row.errors), note_of(row)
     scope = "" if comparison.several_seeds else ONE_CHECKPOINT

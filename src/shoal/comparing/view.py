@@ -1,6 +1,8 @@
 """A comparison, or verdicts, as sections: the answer in a sentence, then worse, better and undecided, what changed."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from math import floor, log10
 from pathlib import PurePath
 from typing import Any
 
@@ -8,7 +10,7 @@ from ..claims import ALPHA, ENOUGH_SEEDS, FEW_TEMPLATES, OF_FEW_TEMPLATES, THESE
 from ..errors import some
 from ..measures import quantity, shown, shown_p
 from ..protocols.base import differing
-from ..records import Result
+from ..records import Finding, Measure, Result
 from ..views import (
     Block,
     CaseList,
@@ -17,6 +19,7 @@ from ..views import (
     Number,
     Section,
     ShownCase,
+    Strips,
     Table,
     Text,
     Tone,
@@ -26,11 +29,15 @@ from ..views import (
 from ..views import Row as TableRow
 from .judge import Status, Verdict, findings_of
 from .junit import number
-from .pairs import Comparison
+from .pairs import Comparison, difference_of
 from .rows import ADJUSTMENTS, RUNS, Row, note_of
 
 EXAMPLES = 2
 """How many newly failing cases are shown unless all are asked for."""
+COMPARED = "compared"
+"""The kind of what a page says first: no more than stands in its table."""
+NAMED, DRAWN = 3, 40
+"""How many rows a finding of a page names, and how many its picture has."""
 
 
 # Comparisons
@@ -49,6 +56,65 @@ def comparison_sections(comparison: Comparison, *, changed: bool = False) -> lis
             _warnings(comparison),
         )
     ]
+
+
+# On a page
+
+
+def comparison_findings(comparison: Comparison) -> list[Finding]:
+    """What a page says first: the whole, what got worse, what got better."""
+    whole = comparison.headline
+    told = "".join(
+        piece if isinstance(piece, str) else getattr(piece, "text", "") for piece in _sentence(comparison)
+    )
+    findings = [Finding(COMPARED, told.strip(), (_with_cases(whole, comparison),), 3.0)]
+    worse, better, _ = _sorted(comparison)
+    for word, rows in (("worse", worse), ("better", better)):
+        if rows:
+            names = [f"{row.name} by {_apart(row)}" for row in rows]
+            few = sum(THESE_TEMPLATES in row.facts for row in rows)
+            how_many = "all of them" if few == len(rows) else f"{few} of them"
+            reach = f"; {how_many} for new fillings of few templates only" if few else ""
+            text = f"{_word(comparison, word).capitalize()} in B: {some(names, NAMED)}{reach}."
+            rests_on = tuple(_with_cases(row, comparison) for row in rows)
+            findings.append(Finding(COMPARED, text, rests_on, 2.0))
+    return findings
+
+
+def _apart(row: Row) -> str:
+    return f"{shown(abs(row.difference or 0.0), quantity(row.measure), signed=False)}{_unit(row)}"
+
+
+def difference_strips(comparison: Comparison) -> list[Block]:
+    """The differences on one scale, each with its interval: worse, better, undecided, the largest first."""
+    worse, better, undecided = _sorted(comparison)
+    rows = [row for row in (*worse, *better, *undecided) if row.gained or row.lost or row.significant][:DRAWN]
+    if len(rows) < 2:
+        return []
+    measures = [_with_cases(row, comparison) for row in rows]
+    ends = [abs(end) for measure in measures for end in (measure.value or 0.0, *(measure.interval or ()))]
+    reach = _round_up(max(ends))
+    legend = "dot: B minus A; bar: its 95 % interval; in the middle: no difference"
+    drawn = [(row.name, [measure]) for row, measure in zip(rows, measures, strict=True)]
+    return [Strips(drawn, (-reach, reach), 0.0, f"B minus A, by {comparison.finest}", legend=[legend])]
+
+
+def _round_up(value: float) -> float:
+    """The next of 1, 2 and 5 with noughts.
+
+    >>> _round_up(0.034), _round_up(0.5), _round_up(7.0)
+    (0.05, 0.5, 10.0)
+    """
+    power = 10.0 ** floor(log10(value)) if value > 0 else 1.0
+    return next((factor * power for factor in (1, 2, 5) if factor * power >= value), 10 * power)
+
+
+def _with_cases(row: Row, comparison: Comparison) -> Measure:
+    """The difference of a row; from a page one gets to its cases."""
+    measure = difference_of(row, comparison)
+    if row.facts.get("over") == RUNS:
+        return measure
+    return replace(measure, facts={**measure.facts, "mean over": "cases"})
 
 
 def _heading(comparison: Comparison) -> list[Words]:
@@ -198,7 +264,7 @@ def _table(comparison: Comparison) -> Table:
     columns: list[tuple[Column, Callable[[Row], Cell]]] = [
         (Column("A", spare=True), lambda row: _rate(row, 0)),
         (Column("B"), lambda row: _rate(row, 1)),
-        (Column("B − A"), lambda row: Words(_signed(row), _tone(row))),
+        (Column("B − A"), lambda row: Number(_with_cases(row, comparison), _tone(row))),
         (Column("95 % interval"), lambda row: Words(_marked_interval(row), "quiet")),
         (Column("adj. p"), lambda row: "–" if row.adjusted is None else shown_p(row.adjusted)),
         (Column("could see"), lambda row: Words("" if row.significant else _detectable(row), "quiet")),

@@ -79,8 +79,11 @@ def section_html(section: Section, level: int = 3, *, titled: bool = True) -> Ma
     )
     if section.detail == "full":
         named = [block for block in section.blocks if not isinstance(block, Text)]
-        titles = [plain(block.title) or getattr(block, "name", "") for block in named]
-        name = words("; ".join(dict.fromkeys(filter(None, titles)))) or first or "In full"
+        titles = [plain(block.title) for block in named if block.title]
+        others = [str(getattr(block, "name", "")) for block in named if not block.title]
+        others = [name for name in others if name]
+        titles += [f"In full: {', '.join(others)}"] if others else []
+        name = words("; ".join(dict.fromkeys(titles))) or first or "In full"
         if not any(isinstance(block, PICTURES) for block in named):
             return Markup('<details class="full"><summary>{}</summary>{}</details>\n').format(name, body)
     return Markup("<section>{}{}</section>\n").format(title, body)
@@ -120,6 +123,8 @@ def _csv(table: Table) -> Markup:
 
 PICTURES = (HeatMap, Curves, Strips, Bars, Scatter)
 """Blocks that people look at first: a part that has one is not folded."""
+LONG = 12
+"""Letters of a cell that is not squeezed where there is little room."""
 NOTHING_TO_DRAW = Markup('<p class="note">Nothing to draw: no value is defined.</p>')
 
 
@@ -158,6 +163,8 @@ def _heading(table: Table, position: int) -> Markup:
         measures = [m for cell in column_cells(table, position) for m in _measures(cell)]
         low, high = scale_ends(column.scale, measures[0] if measures else None)
         title += Markup('<span class="scale"><span>{}</span><span>{}</span></span>').format(low, high)
+    if not title:
+        return Markup("<td></td>")
     return Markup('<th scope="col"{}>{}</th>').format(classes(_side(column)), title)
 
 
@@ -190,7 +197,7 @@ def _cell(row: Row, position: int, table: Table) -> Markup:
     content = joined(_piece(piece, column, row) for piece in pieces)
     if position == _name_column(table):
         return _row_name(content, is_inside=plain(cell_of(row, position)).startswith(" "))
-    return Markup("<td{}>{}</td>").format(classes(_side(column)), content)
+    return Markup("<td{}>{}</td>").format(classes(_side(column) or _broad(content)), content)
 
 
 def _name_column(table: Table) -> int:
@@ -203,9 +210,20 @@ def _name_column(table: Table) -> int:
 
 
 def _row_name(name: Markup, *, is_inside: bool) -> Markup:
-    """A name that is set in stays so, and a long one may break after its underscores."""
-    breakable = Markup(re.sub("_(?=[^<>]*(<|$))", "_<wbr>", name))  # not inside a tag
-    return Markup('<th scope="row"{}>{}</th>').format(classes("inside" if is_inside else ""), breakable)
+    """A name that is set in stays so, and a long one may break."""
+    return Markup('<th scope="row"{}>{}</th>').format(
+        classes("inside" if is_inside else "", _broad(name)), _breakable(name)
+    )
+
+
+def _broad(content: Markup) -> str:
+    """Words that want a wide column."""
+    return "broad" if len(content.striptags()) > LONG else ""
+
+
+def _breakable(name: Markup) -> Markup:
+    """The same, which may go on in a new line after an underscore, a colon or a stroke."""
+    return Markup(re.sub("([_:/])(?=[^<>]*(<|$))(?=[^ ])", r"\1<wbr>", str(name)))  # not inside a tag
 
 
 def _piece(piece: Piece, column: Column, row: Row) -> Markup:
@@ -260,7 +278,9 @@ def heat_map_html(block: HeatMap) -> Markup:
         Markup('<th scope="colgroup" colspan="{}">{}</th>').format(count, words(name))
         for name, count in groups
     )
-    names = joined(Markup('<th scope="col">{}</th>').format(words(name)) for name, _ in block.columns)
+    names = joined(
+        Markup('<th scope="col">{}</th>').format(_breakable(words(name))) for name, _ in block.columns
+    )
     lines = [Markup('<tr><td colspan="{}"></td>{}</tr>').format(lead, part) for part in (top, names)]
     head = joined(lines if any(name for name, _ in groups) else lines[1:])
     rows, last = [], ""
@@ -427,10 +447,11 @@ def _weighed(example: Weighed, text: Sequence[tuple[str, float | None]]) -> Mark
         if value is None or abs(share) < WEAK:
             parts.append(words(word))
             continue
-        side, number = "for" if value > 0 else "against", value_text(Measure("attribution", value, 1))
+        number = value_text(Measure("attribution", value, 1))
+        side = "for" if value > 0 else "against"
         parts.append(
             Markup('<span class="w {}" style="--depth:{:.2f}" title="{}">{}</span>').format(
-                side, abs(share), number, words(word)
+                side, abs(share), words(f"{word.strip()}: {number}"), words(word)
             )
         )
     return Markup('<p class="original" dir="auto">{}</p>').format(joined(parts))

@@ -7,7 +7,7 @@ side by side, what each protocol shows, the cases, and at the end, folded, how i
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, is_dataclass, replace
 from itertools import zip_longest
 from pathlib import Path
@@ -23,7 +23,6 @@ from ..runs.plan import Job, Plan, model_name
 from ..runs.scoring import compare_jobs, results_of
 from ..runs.store import RunStore
 from ..runs.viewing import explained_sections, result_sections
-from ..show.pieces import plain
 from ..views import Cell, Column, Dots, Number, Row, Section, Table, Words
 from .headlines import HEADLINE, called, headline_findings, headlines
 from .naming import short_names
@@ -47,6 +46,8 @@ CAUTIONS = frozenset(
     ]
 ) | {LIMITS, "few templates", "not combined", "one pair", "too few"}
 """Kinds of findings that say how far the others reach: they stand below them, under "Read with care"."""
+OF_ONE = frozenset(["dead", "degenerate"])
+"""Kinds of findings that say of a model that its numbers mean little: the others' numbers are told all the same."""
 NAMES = ("model", "recipe")
 """Groups whose values say by themselves what they are."""
 MANY_JOBS = 12
@@ -182,14 +183,25 @@ def _measures(compared: Mapping[str, Compared], by_protocol: Mapping[str, Sequen
 
 
 def sections_page(
-    sections: Sequence[Section], results: Sequence[Result], title: str, measures: Sequence[Measure] = ()
+    sections: Sequence[Section],
+    results: Sequence[Result],
+    title: str,
+    measures: Sequence[Measure] = (),
+    findings: Sequence[Finding] = (),
 ) -> Page:
     """Sections that were made already, such as a comparison's, with the cases of the results they are about."""
     page = _page([Part("The comparison", sections)], results, {})
-    whole = [row for row in measures if row.name == "difference" and not row.groups]
-    text = plain(sections[0].text) if sections else ""
-    findings = [Finding(HEADLINE, text, tuple(whole[:1]))] if text else []
-    return replace(page, title=title, findings=findings, overview=(), measures=measures)
+    told = tuple(failed_checks(results))
+    own = [line for section in sections for line in section.warnings if not line.endswith(told)]
+    warnings = [*own, *page.warnings]
+    said = [replace(finding, kind=HEADLINE) for finding in findings]
+    return replace(page, title=title, findings=said, warnings=warnings, overview=(), measures=measures)
+
+
+def failed_checks(results: Iterable[Result]) -> list[str]:
+    """Self-checks that failed, as protocols and comparisons say it."""
+    checks = [check for result in results for check in result.job.get("checks", ())]
+    return [f"{check['name']}: {check['detail']}" for check in checks if check["ok"] is False]
 
 
 def _page(
@@ -313,9 +325,18 @@ def _told(findings: Sequence[Finding], protocol: str, alone: Sequence[Result]) -
     """What a protocol found; where it drew no conclusion, what its numbers say. How far it all reaches comes last."""
     said = _ordered([finding for finding in findings if finding.kind not in CAUTIONS])
     results = [result for result in alone if result.job["protocol"] == protocol]
-    if not said:
-        said = [row for result in results for row in headline_findings(result, alone=len(results) == 1)]
+    if len(said) < FIRST and all(finding.kind in OF_ONE for finding in said):
+        numbers = [row for result in results for row in headline_findings(result, alone=len(results) == 1)]
+        said += _not_yet_said(numbers, said)
     return said + _ordered([finding for finding in findings if finding.kind in CAUTIONS])
+
+
+def _not_yet_said(numbers: Sequence[Finding], said: Sequence[Finding]) -> list[Finding]:
+    """Headlines whose number is in no finding; models of which nothing was said come first."""
+    shown = [measure for finding in said for measure in finding.measures]
+    known = {finding.groups.get("model", "") for finding in said}
+    fresh = [finding for finding in numbers if finding.measures[0] not in shown]
+    return sorted(fresh, key=lambda finding: finding.groups.get("model", "") in known)
 
 
 def _findings(
@@ -360,7 +381,8 @@ def _warnings(
     for i, result in enumerate(results):
         for check in result.job.get("checks", ()):
             if check["ok"] is False:
-                yield f"{names[str(result.job.get('id', i))]}: {check['name']}: {check['detail']}"
+                name = names[str(result.job.get("id", i))]
+                yield f"{name}: the self-check “{check['name']}” failed: {check['detail']}"
     few = {
         tuple(row.groups.items())
         for result in results

@@ -16,8 +16,10 @@ from ..show.pieces import is_defined, place_text, scale_ends
 from ..views import Curves, Dots, Line, Scatter, Tones
 from .words import joined, rests_on, tone_classes, words
 
-WIDTH, HEIGHT = 640, 280
-LEFT, RIGHT, TOP, BOTTOM = 48, 16, 28, 40
+WIDTH, HEIGHT = 640, 292
+LEFT, RIGHT, TOP, BOTTOM = 48, 24, 28, 52
+LETTER = 11
+"""Width of a letter below an axis on a phone, where the picture is small and its letters are not."""
 STRIP_WIDTH, STRIP_HEIGHT = 200, 16
 SERIES = ("t-first", "t-second", "t-third", "t-doubt", "t-bad", "t-quiet")
 """Of lines without a tone, in turn."""
@@ -54,14 +56,10 @@ def curves_svg(block: Curves) -> Markup:
         return Markup("")
     places = sorted({place for place, _ in points})
     plane = Plane((places[0], places[-1]), span([measure for _, measure in known]))
-    marks = places if len(places) <= 12 else ticks(plane.x)
+    marks = places if len(places) <= 12 else [tick for tick in ticks(plane.x) if places[0] <= tick]
     parts = [
         _y_axis(plane, known[0][1]),
-        *(
-            _x_tick(plane.across(place), place_text(place))
-            for place in marks
-            if plane.x[0] <= place <= plane.x[1]
-        ),
+        *_x_ticks([(plane.across(place), place_text(place)) for place in marks]),
         _label((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 6, block.axis, "middle"),
     ]
     if block.marked is not None and plane.x[0] <= block.marked <= plane.x[1]:
@@ -129,7 +127,7 @@ def scatter_svg(block: Scatter) -> Markup:
     parts = [
         _y_axis(plane, known[0][2]),
         _diagonal(plane) if block.diagonal else Markup(""),
-        *(_x_tick(plane.across(value), tick_text(value, what)) for value in ticks(plane.x)),
+        *_x_ticks([(plane.across(value), tick_text(value, what)) for value in ticks(plane.x)]),
         _label((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 6, block.axes[0], "middle"),
         _label(4, TOP - 14, block.axes[1], "start"),
         *(_point(plane, name, x, y) for name, x, y in known),
@@ -247,8 +245,17 @@ def _y_axis(plane: Plane, measure: Measure) -> Markup:
     return joined(lines)
 
 
-def _x_tick(x: float, text: str) -> Markup:
-    return _label(x, HEIGHT - BOTTOM + 16, text, "middle")
+def _x_ticks(marks: Sequence[tuple[float, str]]) -> list[Markup]:
+    """Numbers below the axis: the last, and of the others those that leave room to their neighbours."""
+    kept: list[tuple[float, str]] = list(marks[-1:])
+    for x, text in marks[-2::-1]:
+        if kept[-1][0] - x >= LETTER * (len(text) + len(kept[-1][1]) + 1) / 2:
+            kept.append((x, text))
+    labels = []
+    for x, text in reversed(kept):
+        fits = x + LETTER * len(text) / 2 <= WIDTH
+        labels.append(_label(x if fits else WIDTH, HEIGHT - BOTTOM + 20, text, "middle" if fits else "end"))
+    return labels
 
 
 def _label(x: float, y: float, text: str, anchor: str) -> Markup:

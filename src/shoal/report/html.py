@@ -15,9 +15,9 @@ from ..files import collector_paused, stands_alone, writing
 from ..records import Finding, Measure, Result, as_json, finding_as_json
 from ..runs.viewing import case_lines
 from ..show.pieces import interval_text, plain, value_text
-from ..views import Section, to_read
+from ..views import to_read
 from .blocks import section_html
-from .data import CAUTIONS, Page, Part, results_page, who
+from .data import CAUTIONS, Page, Part, failed_checks, results_page, who
 from .headlines import HEADLINE
 from .naming import renamed
 from .shelf import as_script, is_pass_or_fail, is_whole, shelf
@@ -77,11 +77,11 @@ def page_of(page: Page, held: Mapping[str, Any] | None = None, beside: str = "")
     script = environment.get_template("script.js").render()
     held = shelf(page.results) if held is None else held
     page = _with_short_names(page)
-    parts = [_part(part) for part in page.parts]
+    parts = [_part(part, page.title, _read(page)) for part in page.parts]
     only = renamed(page.about[1], page.names) if len(page.about) == 2 else ""
     whose = [*page.protocols, *[""] * len(page.findings)]
     told = [
-        (finding.kind in CAUTIONS, _finding(finding, parts, only, protocol))
+        (finding.kind in CAUTIONS, _finding(finding, parts, only, protocol, page.names))
         for finding, protocol in zip(page.findings, whose, strict=False)
     ]
     findings = [finding for is_caution, finding in told if not is_caution]
@@ -123,24 +123,42 @@ def _with_short_names(page: Page) -> Page:
     )
 
 
-def _part(part: Part) -> Markup:
-    """The sections of a part; the first has no heading of its own where that says what the part's says."""
-    sections = to_read(part.sections)
-    return joined(
-        section_html(section, titled=bool(number) or not _repeats(section, part.title))
-        for number, section in enumerate(sections)
-    )
+def _read(page: Page) -> list[str]:
+    """What is said at the top of the page, as parts would say it."""
+    said = [finding.text for finding in page.findings]
+    return [*page.warnings, *said, *failed_checks(page.results.values())]
 
 
-def _repeats(section: Section, title: str) -> bool:
-    said, above = (
-        {word.strip(":").lower() for word in text.split()} - {"of"}
-        for text in (plain(section.title).partition("\n")[0], title)
-    )
-    return said == above
+def _part(part: Part, title: str, read: Sequence[str]) -> Markup:
+    """The sections of a part, without headings, warnings and bare sentences that were read already."""
+    html, headings = [], [part.title, title]
+    for section in to_read(part.sections):
+        if plain(section.text) in read and not (section.blocks or section.notes or section.warnings):
+            continue
+        fresh = _not_read(section.warnings, tuple(read))
+        name = plain(section.title).partition("\n")[0]
+        is_new = all(_words_of(name) != _words_of(above) for above in headings)
+        html.append(section_html(replace(section, warnings=fresh), titled=is_new))
+        headings = [name] if is_new else headings
+    return joined(html)
 
 
-def _finding(finding: Finding, parts: Sequence[Markup], only: str, protocol: str) -> dict[str, Any]:
+def _not_read(lines: Sequence[str], read: tuple[str, ...]) -> list[str]:
+    """Lines that nothing above has said; one that goes on in lower case goes with the line before it."""
+    fresh, was_read = [], False
+    for line in lines:
+        was_read = line.endswith(read) or (was_read and line[:1].islower())
+        fresh += [] if was_read else [line]
+    return fresh
+
+
+def _words_of(title: str) -> set[str]:
+    return {word.strip(":").lower() for word in title.split()} - {"of"}
+
+
+def _finding(
+    finding: Finding, parts: Sequence[Markup], only: str, protocol: str, names: Mapping[str, str]
+) -> dict[str, Any]:
     """A finding in words, with the numbers it rests on, each with the part of the page that shows it.
 
     Whom it is about is said unless it is the only model there is.
@@ -151,7 +169,7 @@ def _finding(finding: Finding, parts: Sequence[Markup], only: str, protocol: str
         place = next((i for i, html in enumerate(parts, start=1) if f'data-k="{key}"' in html), 0)
         evidence.append(
             {
-                "name": words(_named(measure, finding)),
+                "name": words(renamed(_named(measure, finding), names)),
                 "value": words(value_text(measure)),
                 "interval": words(interval_text(measure)),
                 "n": f"{measure.n:,}",
@@ -172,6 +190,8 @@ def _finding(finding: Finding, parts: Sequence[Markup], only: str, protocol: str
 def _named(measure: Measure, finding: Finding) -> str:
     """A measure, and what it is of beyond what the whole finding is about."""
     telling = [
-        value for name, value in measure.groups.items() if value != "all" and name not in finding.groups
+        f"{name} {value}" if value[:1].isdigit() else value
+        for name, value in measure.groups.items()
+        if value != "all" and name not in finding.groups
     ]
     return ", ".join([measure.name, *telling[:2]])

@@ -65,7 +65,7 @@ def _of(outcomes: Floats, scores: Floats | None, groups: dict[str, str], target:
     counts, odd = r.disagreement_histogram(outcomes)
     chance = r.coin_flip_histogram(runs)
     for against, count in enumerate(counts.tolist()):
-        note = f"{chance[against]:.1%} if every outcome were a coin toss" + (
+        note = f"{100 * chance[against]:.1f} % if every outcome were a coin toss" + (
             f"; {odd} undecided" if odd else ""
         )
         yield measure("share of items", count / items, note=note, runs_against_the_majority=str(against))

@@ -116,7 +116,9 @@ def test_a_conclusion_names_what_spreads():
     assert first.text.startswith("Over 5 checkpoints the stereotype score is 50.0 %, SD 16.7 points.")
     assert "cannot be told from one half" in first.text
     assert "1 of 1 category spread by more than 2.5 points (age)" in first.text
-    assert "All checkpoints agree on 33 % of the items (6.2% if every outcome were a coin toss)" in first.text
+    assert (
+        "All checkpoints agree on 33 % of the items (6.2 % if every outcome were a coin toss)" in first.text
+    )
 
 
 def test_ties_are_a_bin_of_their_own():
@@ -304,7 +306,7 @@ def test_several_checkpoints_are_shown_with_what_may_be_concluded():
     assert "crows of base\nOver 5 checkpoints the stereotype score is 50.0 %" in text
     assert text.startswith("base\n5 checkpoints of one recipe")
     assert "age ▲" in text and "0 against the majority  33.3" in text
-    assert "6.2% if every outcome were a coin toss" in text
+    assert "6.2 % if every outcome were a coin toss" in text
 
 
 def test_associations_are_shown_over_checkpoints():

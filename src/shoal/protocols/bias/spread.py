@@ -138,7 +138,7 @@ def _disagreement(outcomes: Floats, groups: dict[str, str]) -> Iterator[Measure]
 
 def by_coins(facts: Facts) -> str:
     """What chance alone would give."""
-    return f"{facts[COINS]:.1%} if every outcome were a coin toss"
+    return f"{100 * facts[COINS]:.1f} % if every outcome were a coin toss"
 
 
 def _agreement(

@@ -77,6 +77,7 @@
       element.dataset.hint = title ? title.textContent : element.getAttribute("title") || "";
       element.removeAttribute("title"); // else the browser shows it too
       if (title) title.remove();
+      if (title) element.setAttribute("role", "img");
       if (title) element.setAttribute("aria-label", element.dataset.hint);
     }
     return element.dataset.hint;
@@ -101,29 +102,52 @@
     hint.hidden = false;
     owner = element;
     pinned = stays;
-    element.setAttribute("aria-describedby", "hint");
+    if (!element.matches("svg *")) element.setAttribute("aria-describedby", "hint"); // a point's label says it already
     const box = element.getBoundingClientRect(), size = hint.getBoundingClientRect();
     const left = Math.max(8, Math.min(box.left + box.width / 2 - size.width / 2, root.clientWidth - size.width - 8));
     const below = box.bottom + 8 + size.height < innerHeight || box.top < size.height + 16;
     hint.style.left = `${left + scrollX}px`;
     hint.style.top = `${(below ? box.bottom + 8 : box.top - size.height - 8) + scrollY}px`;
   };
-  const spoken = (target) => target.closest && target.closest(".num, .bar, .chip, .evidence a, svg circle, svg polygon[class=''], svg polygon:not([class])");
-  document.addEventListener("mouseover", (event) => {
-    const element = spoken(event.target);
+  // What a pointer is on: in a picture the nearest point, since a finger is wider than a point.
+  const SPOTS = ".num, .w[title], .w[data-hint], svg circle, svg polygon:not(.band)", NEAR = 20;
+  const nearest = (picture, event) => {
+    const frame = picture.getScreenCTM().inverse(), at = new DOMPoint(event.clientX, event.clientY).matrixTransform(frame);
+    let best = null, least = NEAR * frame.a;
+    for (const point of picture.querySelectorAll(SPOTS)) {
+      const [x, y] = middle(point), far = Math.hypot(x - at.x, y - at.y);
+      if (far <= least) { best = point; least = far; }
+    }
+    return best;
+  };
+  const middle = (point) => {
+    if (point.cx) return [point.cx.baseVal.value, point.cy.baseVal.value];
+    const box = point.getBBox();
+    return [box.x + box.width / 2, box.y + box.height / 2];
+  };
+  const spoken = (event) => {
+    if (!event.target.closest) return null;
+    const picture = event.target.closest("svg.picture, svg.strip");
+    return picture ? nearest(picture, event) : event.target.closest(`${SPOTS}, .bar, .chip, .evidence a`);
+  };
+  const hover = (event) => {
     if (pinned) return;
+    const element = spoken(event);
+    if (element && element === owner) return;
     if (element && words(element)) show(element, false);
-    else if (!hint.contains(event.target)) hide();
-  });
+    else if (owner && !hint.contains(event.target) && owner !== document.activeElement) hide();
+  };
+  document.addEventListener("mouseover", hover);
+  document.addEventListener("mousemove", (event) => { if (event.target.closest("svg")) hover(event); });
   document.addEventListener("click", (event) => {
     if (hint.contains(event.target)) return;
-    const element = spoken(event.target);
+    const element = spoken(event);
     if (element && !element.matches("a") && words(element)) show(element, true);
     else hide();
   });
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape" && owner) { const last = owner; hide(); silent = true; if (last.tabIndex >= 0) last.focus(); silent = false; }
-    if ((event.key === "Enter" || event.key === " ") && event.target.matches(".num")) {
+    if ((event.key === "Enter" || event.key === " ") && event.target.matches(SPOTS)) {
       event.preventDefault();
       show(event.target, true);
       const button = hint.querySelector("button");
@@ -131,27 +155,60 @@
     }
   });
 
-  // Numbers by keyboard: one stop for each table, arrows inside it
+  // Numbers, points and coloured words by keyboard: one stop for each table, picture or paragraph, arrows inside it
 
-  for (const table of document.querySelectorAll("table")) {
-    const first = table.querySelector(".num");
-    if (first) first.tabIndex = 0;
-  }
-  document.addEventListener("focusin", (event) => { if (event.target.matches(".num") && !silent) show(event.target, false); });
-  document.addEventListener("keydown", (event) => {
-    const step = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] }[event.key];
-    const cell = step && event.target.matches("td .num") && event.target.closest("td");
-    if (!cell) return;
-    event.preventDefault();
-    let row = cell.parentElement, place = cell.cellIndex, next = null;
-    while (row && !next) {
-      if (step[0]) place += step[0]; else row = step[1] > 0 ? row.nextElementSibling : row.previousElementSibling;
-      if (!row || place < 0 || place >= row.cells.length && step[0]) break;
-      next = row.cells[place] && row.cells[place].querySelector(".num");
+  const CHARTS = "table, svg.picture, p";
+  for (const chart of document.querySelectorAll(CHARTS)) {
+    const first = chart.querySelector(SPOTS);
+    if (!first) continue;
+    first.setAttribute("tabindex", "0");
+    if (chart.matches("svg")) {
+      chart.setAttribute("role", "group"); // an image has nothing inside it that could be reached
+      chart.setAttribute("aria-label", `${chart.getAttribute("aria-label")}; arrow keys go from point to point`);
     }
+    for (const strip of chart.querySelectorAll("svg.strip")) strip.setAttribute("role", "group");
+  }
+  const stop = (spot) => {
+    const chart = spot.closest(CHARTS);
+    for (const last of chart ? chart.querySelectorAll("[tabindex='0']") : []) if (last.matches(SPOTS)) last.setAttribute("tabindex", "-1");
+    spot.setAttribute("tabindex", "0");
+  };
+  const spots = (element) => (element ? [...element.querySelectorAll(SPOTS)] : []);
+  // In a table the next of the row, or of the same column.
+  const inTable = (spot, [right, down]) => {
+    const cell = spot.closest("td, th");
+    let row = cell.parentElement;
+    if (right) { const all = spots(row); return all[all.indexOf(spot) + right]; }
+    const place = spots(cell).indexOf(spot);
+    while ((row = down > 0 ? row.nextElementSibling : row.previousElementSibling)) {
+      const there = spots(row.cells[cell.cellIndex]);
+      if (there.length) return there[Math.min(place, there.length - 1)];
+    }
+    return null;
+  };
+  // In a picture along its line, or from line to line at the same place; without lines, by place and by height.
+  const inPicture = (spot, [right, down]) => {
+    const line = spot.closest(".line"), picture = spot.closest("svg");
+    const along = (part) => (a, b) => middle(a)[part] - middle(b)[part];
+    let all = spots(line || picture);
+    if (!line) all.sort(along(right ? 0 : 1));
+    else if (down) {
+      const [x] = middle(spot), off = (point) => Math.abs(middle(point)[0] - x);
+      all = [...picture.querySelectorAll(".line")].filter((one) => spots(one).length);
+      all = all.map((one) => (one === line ? spot : spots(one).reduce((a, b) => (off(b) < off(a) ? b : a)))).sort(along(1));
+    }
+    return all[all.indexOf(spot) + (right || down)];
+  };
+  const inText = (spot, [right, down]) => { const all = spots(spot.closest(CHARTS)); return all[all.indexOf(spot) + (right || down)]; };
+  document.addEventListener("focusin", (event) => { if (event.target.matches(`${SPOTS}, .evidence a`) && !silent && words(event.target)) show(event.target, false); });
+  document.addEventListener("focusout", () => { if (!pinned) hide(); });
+  document.addEventListener("keydown", (event) => {
+    const step = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] }[event.key], spot = event.target;
+    if (!step || !spot.matches(SPOTS) || !spot.closest(CHARTS)) return;
+    event.preventDefault();
+    const next = (spot.closest("td, th") ? inTable : spot.closest("svg") ? inPicture : inText)(spot, step);
     if (!next) return;
-    event.target.tabIndex = -1;
-    next.tabIndex = 0;
+    stop(next);
     next.focus();
   });
 
@@ -168,11 +225,20 @@
   const visit = (number) => {
     for (let fold = number.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
     number.scrollIntoView({ block: "center" });
-    number.tabIndex = 0;
+    stop(number);
     number.focus({ preventScroll: true });
     number.classList.add("visited");
     setTimeout(() => number.classList.remove("visited"), 2500);
   };
+
+  // On paper nothing can be unfolded: how it came to be is unfolded before, and cases are there
+
+  const folded = [];
+  addEventListener("beforeprint", () => {
+    for (const fold of document.querySelectorAll("#facts > details:not([open])")) { fold.open = true; folded.push(fold); }
+    if ($("explorer")) prepare();
+  });
+  addEventListener("afterprint", () => { for (const fold of folded.splice(0)) fold.open = false; });
 
   // CSV to copy
 
