@@ -1,6 +1,8 @@
 """`shoal explain`: what is printed, as colours, words and JSON."""
 
+import io
 import json
+import re
 
 import pytest
 from click.testing import CliRunner
@@ -14,7 +16,7 @@ from shoal.explaining.view import sections
 from shoal.report import blocks as html
 from shoal.show import csv_tables, latex, markdown, terminal
 from shoal.show.terminal import section_lines
-from shoal.views import Weighed, WeighedWords
+from shoal.views import Section, Weighed, WeighedWords
 
 TEXT = "The food was great,  but I hated it."
 
@@ -23,11 +25,16 @@ def run(*words):
     return CliRunner(env={"COLUMNS": "100"}).invoke(main, ["explain", *words])
 
 
+def without_values(shown):
+    """What is printed where there are no colours, without what stands in brackets behind words."""
+    return re.sub(r" \([+−]?\d\.\d+\)", "", shown)
+
+
 @pytest.mark.parametrize("method", EXPLAINERS)
 def test_the_text_stands_there_as_it_was_written_and_the_method_below(method):
     done = run("tiny:sentiment", TEXT, "--method", method, "--samples", "60")
     assert done.exit_code == 0, done.output
-    lines = done.output.splitlines()
+    lines = without_values(done.output).splitlines()
     assert lines[0].startswith(("positive ", "negative ")) and TEXT in lines
     assert (
         f"{method}: 60 {'steps' if method == 'gradients' else 'copies'}; absent words are masked"
@@ -48,9 +55,24 @@ def test_words_for_the_label_are_green_and_those_against_it_red():
     Console(file=None, quiet=True).print(*shown)
 
 
+def test_where_there_are_no_colours_words_have_their_values_behind_them():
+    """In a file, and in a terminal that was told NO_COLOR, where red and green are one."""
+    block = Section(
+        blocks=[WeighedWords([Weighed([[("good", 0.5), (" ", None), ("bad", -0.4), (".", 0.01)]])])]
+    )
+    for settings in ({}, {"force_terminal": True, "no_color": True, "color_system": "standard"}):
+        console = Console(file=io.StringIO(), **settings)
+        terminal.print_sections([block], console)
+        text, legend = console.file.getvalue().splitlines()
+        assert text == "good (+0.500) bad (−0.400)." and "+ for the answer, − against it" in legend
+    console = Console(file=io.StringIO(), force_terminal=True, color_system="standard")
+    terminal.print_sections([block], console)
+    assert "underlined: counts for the answer" in console.file.getvalue()
+
+
 def test_pairs_are_shown_text_by_text():
     done = run("tiny:paraphrase", "Is it far?", "How far is it?", "--method", "gradients", "--samples", "20")
-    lines = done.output.splitlines()
+    lines = without_values(done.output).splitlines()
     assert "Is it far?" in lines and "How far is it?" in lines
     assert any(line.split()[:2] == ["word", "text"] for line in lines)
 

@@ -46,7 +46,7 @@ on = "snli.csv"
 out = {{hans = "inoculation.csv"}}
 doses = [{doses}]
 rows = {rows}
-epochs = 1
+epochs = {epochs}
 batch = 32
 learning_rate = 1e-4
 """
@@ -90,10 +90,11 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("encoder", type=Path)
     parser.add_argument("--into", type=Path, default=Path("hans"))
-    parser.add_argument("--rows", type=int, default=1920)
-    parser.add_argument("--population", type=int, default=24)
-    parser.add_argument("--samples", type=int, default=60)
-    parser.add_argument("--steps", type=int, default=8)
+    parser.add_argument("--rows", type=int, default=7940)
+    parser.add_argument("--epochs", type=int, default=1)
+    parser.add_argument("--population", type=int, default=40)
+    parser.add_argument("--samples", type=int, default=100)
+    parser.add_argument("--steps", type=int, default=10)
     options = parser.parse_args()
     options.into.mkdir(parents=True, exist_ok=True)
     ranked, inoculating = constituent(options.data)
@@ -105,6 +106,7 @@ def main() -> None:
         PLAN.format(
             encoder=options.encoder.absolute(),
             rows=options.rows,
+            epochs=options.epochs,
             population=options.population,
             samples=options.samples,
             steps=options.steps,

@@ -110,7 +110,11 @@ def _table(explained: Attribution) -> Table:
         *([Column("text", "left", tone="quiet")] if several else []),
         Column("counts"),
     ]
-    return Table(columns, rows, legend=[f"… and {more} more words: --json"] if more else [])
+    return Table(
+        columns,
+        rows,
+        legend=[f"… and {more} more {'word' if more == 1 else 'words'}: --json"] if more else [],
+    )
 
 
 def _made(explained: Attribution, method: str) -> str:

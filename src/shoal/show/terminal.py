@@ -33,7 +33,6 @@ from ..views import (
     Table,
     Text,
     Tones,
-    Weighed,
     WeighedWords,
     to_read,
 )
@@ -69,23 +68,27 @@ def print_sections(
 ) -> None:
     """What a protocol shows; with `full`, also the parts that only those want who ask for everything."""
     console = console or Console(highlight=False)
-    if lines := section_lines(sections, console.width, full=full):
-        console.print(Line("\n").join(lines), soft_wrap=True)
+    coloured = console.color_system is not None and not console.no_color
+    if lines := section_lines(sections, console.width, full=full, coloured=coloured):
+        console.print(Line("
+").join(lines), soft_wrap=True)
 
 
-def section_lines(sections: Sequence[Section], width: int, *, full: bool = False) -> list[Line]:
-    """The same as lines of at most this width."""
+def section_lines(
+    sections: Sequence[Section], width: int, *, full: bool = False, coloured: bool = True
+) -> list[Line]:
+    """The same as lines of at most this width; what only colours would say is written out where there are none."""
     parts: list[list[Line]] = []
     for section in to_read(sections):
         if full or section.detail == "short":
-            parts += _parts(section, width)
+            parts += _parts(section, width, coloured=coloured)
     lines: list[Line] = []
     for part in filter(None, parts):
         lines += [Line(""), *part] if lines else part
     return lines
 
 
-def _parts(section: Section, width: int) -> Iterator[list[Line]]:
+def _parts(section: Section, width: int, *, coloured: bool) -> Iterator[list[Line]]:
     """What stands together; an empty line goes between."""
     # Names of models and files are whole, to be copied; a terminal wraps them by itself.
     yield [*_title(section.title, UNFOLDED), *_paragraph(section.text, width)]
@@ -95,7 +98,10 @@ def _parts(section: Section, width: int) -> Iterator[list[Line]]:
         for line in fold(Line(f"▲ {printable(words)}", STYLES["doubt"]), width, hang=2)
     ]
     for block in section.blocks:
-        yield BLOCKS[type(block)](block, width)
+        if isinstance(block, WeighedWords):
+            yield weighed_lines(block, width, coloured=coloured)
+        else:
+            yield BLOCKS[type(block)](block, width)
     yield _quiet(section.notes, width)
 
 
@@ -312,27 +318,30 @@ def _below(shown: ShownCase, answers: Sequence[str]) -> Line:
 
 
 WEIGHED = "underlined: counts for the answer; red: against it; bold: most"
+VALUED = "in brackets how much a word counts: + for the answer, − against it"
 
 
-def weighed_lines(block: WeighedWords, width: int) -> list[Line]:
-    """Each text as it was written: words for the answer green and underlined, words against it red."""
+def weighed_lines(block: WeighedWords, width: int, *, coloured: bool = True) -> list[Line]:
+    """Each text as it was written: words for the answer green and underlined, words against it red.
+
+    Without colours, behind each word that counts how much it does.
+    """
     lines: list[Line] = []
     for number, example in enumerate(block.examples):
         lines += [Line("")] if number else []
-        lines += [
-            *_paragraph(example.about, width),
-            *_weighed(example, width),
-            *_paragraph(example.answer, width),
-        ]
-    return [*_title(block.title, width), *lines, *_quiet([*block.legend, WEIGHED], width)]
+        lines += _paragraph(example.about, width)
+        for text in example.texts:
+            pieces = [_weighed(word, value, example.share(value), coloured=coloured) for word, value in text]
+            lines += fold(Line.assemble(*pieces), width)
+        lines += _paragraph(example.answer, width)
+    legend = WEIGHED if coloured else VALUED
+    return [*_title(block.title, width), *lines, *_quiet([*block.legend, legend], width)]
 
 
-def _weighed(example: Weighed, width: int) -> list[Line]:
-    lines = []
-    for text in example.texts:
-        pieces = [(printable(word), weighed_style(example.share(value))) for word, value in text]
-        lines += fold(Line.assemble(*pieces), width)
-    return lines
+def _weighed(word: str, value: float | None, share: float, *, coloured: bool) -> tuple[str, str]:
+    if coloured or value is None or abs(share) < WEAK:
+        return printable(word), weighed_style(share)
+    return f"{printable(word)} ({value_text(Measure('attribution', value, 1))})", ""
 
 
 def weighed_style(share: float) -> str:
