@@ -6,8 +6,8 @@
 
 A world is a population where the truth is known: a verb on so many cases, with or without templates, with so many
 seeds. What a verb promises of it is counted in as many cells as there are promises. Two models are equally good where
-templates are many: each has templates that it does well and others, drawn alike for both. Fewer than three templates are
-the population themselves: what is promised then is promised of new fillings of these.
+templates are many: each has templates that it does well and others, drawn alike for both. Fewer than three templates
+are the population themselves: what is promised then is promised of new fillings of these.
 
 The functions behind the verbs are called, without files and terminals between: tests/test_promises.py holds what they
 say against what the command line prints of the same answers, and runs some of every world. Repetition k of a world
@@ -24,6 +24,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,7 @@ from shoal.claims import ENOUGH_TEMPLATES
 from shoal.comparing.judge import judge
 from shoal.comparing.pairs import Choices, compare
 from shoal.comparing.rules import Rule
+from shoal.comparing.sizing import make_pilot, plan_size
 from shoal.protocols import bias, merge
 from shoal.protocols.base import Built
 from shoal.protocols.behaviour.iid import IID
@@ -63,6 +65,8 @@ OWN = 1.0
 """How far the templates that one model does well are others than those of another, on the logit scale."""
 QUICK = Choices(shuffles=200, could_see=False)
 COVERS, ERRS, HALF, FINDS = "95 or more", "5 or less", "2.5 or less", "80 or more"
+ALLOWED = {COVERS: 0.05, ERRS: 0.05, HALF: 0.025, FINDS: 0.2, "0": 0.0}
+"""How often each may be broken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +108,7 @@ def worlds() -> Iterator[World]:
     yield from _of_try()
     yield from _of_compare()
     yield from _of_margin()
+    yield from _of_plan_size()
     yield from _of_gate()
     yield from _of_learning()
     yield from _of_cood()
@@ -112,6 +117,7 @@ def worlds() -> Iterator[World]:
     yield from _of_stereoset()
     yield from _of_merge()
     yield from _of_ranking()
+    yield from _of_probability()
 
 
 def cells() -> Iterator[Cell]:
@@ -137,9 +143,11 @@ def cases_of(functionalities: int, size: int, templates: bool, *, shared: bool =
     ]
 
 
-def result(cases: Sequence[Case], hits: Bools) -> Result:
+def result(cases: Sequence[Case], hits: Bools, like: Result | None = None) -> Result:
+    """Outcomes with measures, its own or those of another run: `compare` reads from them only what can be compared."""
     outcomes = [Outcome(case.id, bool(hit)) for case, hit in zip(cases, hits.tolist(), strict=True)]
-    return Result({"model": "m"}, cases, outcomes, Measures(measure(cases, outcomes)))
+    measures = like.measures if like else Measures(measure(cases, outcomes))
+    return Result({"model": "m"}, cases, outcomes, measures)
 
 
 def owners_of(cases: Sequence[Case]) -> NDArray[np.int64]:
@@ -206,6 +214,11 @@ def covered(interval: tuple[float, float] | None, truth: float) -> bool:
     return interval is not None and interval[0] - 1e-9 <= truth <= interval[1] + 1e-9
 
 
+def told(measure: Measure, truth: float) -> bool:
+    """Whether an interval covers; where none is printed nothing is promised."""
+    return measure.interval is None or covered(measure.interval, truth)
+
+
 def sizes() -> Iterator[tuple[int, bool, str]]:
     for size in SIZES:
         for templates in (False, True):
@@ -261,10 +274,12 @@ def two_sides(
         as_good[members] = with_mean(as_good[members], float(easy[members].mean()))
     shared = rng.normal(0, RUN_SD * math.sqrt(0.5), max(seeds))
     sides: tuple[list[Result], list[Result]] = ([], [])
+    like = None
     for side, chance, runs in zip(sides, (easy, as_good), seeds, strict=True):
         for number in range(runs):
             shift = shared[number] + rng.normal(0, RUN_SD * math.sqrt(0.5)) if paired else None
-            side.append(result(cases, run_of(chance, rng, max(seeds), shift)))
+            side.append(result(cases, run_of(chance, rng, max(seeds), shift), like))
+            like = side[-1]
     return sides
 
 
@@ -320,6 +335,61 @@ def _of_could_see() -> Iterator[World]:
             return {found: comparison(pilot or 1.0, could_see=False).significant}
 
         yield World("compare", f"1 v. 1, {size} cases", {found: FINDS}, repeat)
+    for seeds in SEEDS[1:]:
+
+        def of_recipes(rng: Generator, seeds: int = seeds) -> Kept:
+            cases = cases_of(1, 80, templates=False)
+            alone, level = Choices("none"), chances(cases, 0.6, rng)
+
+            def runs(chance: Floats) -> list[Result]:
+                one = result(cases, run_of(chance, rng))
+                return [one, *(result(cases, run_of(chance, rng), one) for _ in range(seeds - 1))]
+
+            pilot = compare(runs(level), runs(level), alone).headline.mde or 0.39
+            better = with_mean(level, min(0.99, float(level.mean()) + pilot))
+            comparison = compare(runs(level), runs(better), replace(alone, could_see=False))
+            return {found: comparison.headline.significant}
+
+        yield World("compare", f"{seeds} v. {seeds}, 80 cases", {found: FINDS}, of_recipes)
+
+
+def _of_plan_size() -> Iterator[World]:
+    found, wanted, differing = "the difference asked for, found at the size named", 0.15, 0.3
+
+    def pair(cases: Sequence[Case], difference: float, rng: Generator) -> tuple[list[Result], list[Result]]:
+        """Two models that differ in whole templates (or cases), B better by so much on average."""
+        owners, worse = owners_of(cases), (differing - difference) / 2
+        chances_of = [worse, differing - worse, 1 - differing]
+        kinds = rng.choice(3, owners.max() + 1, p=chances_of)[owners]
+        return [result(cases, kinds != 1)], [result(cases, kinds != 0)]
+
+    for templates in (False, True):
+
+        def one_each(rng: Generator, templates: bool = templates) -> Kept:
+            pilot = make_pilot(*pair(cases_of(1, 80, templates), 0.0, rng), adjust=False)
+            named = plan_size(pilot, wanted, rng, simulations=100).by_cases
+            a, b = pair(cases_of(1, named.cases if named else 1, templates), wanted, rng)
+            headline = compare(a, b, replace(QUICK, adjust="none", shuffles=1000)).headline
+            return {found: headline.significant}
+
+        where = "pilot of 80 cases" + (", templates of 5" if templates else "")
+        yield World("plan-size", where, {found: FINDS}, one_each, 200)
+
+    def several(rng: Generator) -> Kept:
+        cases = cases_of(1, 80, templates=False)
+        level = chances(cases, 0.6, rng)
+        pilot = make_pilot([result(cases, run_of(level, rng)) for _ in range(5)], adjust=False)
+        named = plan_size(pilot, wanted, rng, simulations=50).by_seeds
+        again = cases_of(1, 80, templates=False)
+        level = chances(again, 0.6, rng)
+        better = with_mean(level, float(level.mean()) + wanted)
+        a, b = (
+            [result(again, run_of(chance, rng)) for _ in range(named.seeds if named else 1)]
+            for chance in (level, better)
+        )
+        return {found: compare(a, b, replace(QUICK, adjust="none")).headline.significant}
+
+    yield World("plan-size", "pilot of 5 seeds, 80 cases", {found: FINDS}, several, 200)
 
 
 def _of_margin() -> Iterator[World]:
@@ -426,7 +496,7 @@ def _of_gate() -> Iterator[World]:
             return {ever: failed}
 
         if (size, templates) in ((20, False), (80, True)):
-            yield World("gate, anytime", words, {ever: ERRS}, ever_fails, 100)
+            yield World("gate, anytime", words, {ever: ERRS}, ever_fails, 60)
 
 
 # run
@@ -549,6 +619,19 @@ def agreement_of_checkpoints() -> tuple[float, float]:
     return float((same - by_chance) / (1 - by_chance)), float(correlation)
 
 
+NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(40)
+
+
+def spread_of_runs(items: Floats) -> tuple[float, float]:
+    """The SD over checkpoints of the share of these pairs, and what it would be if pairs flipped independently."""
+    shares = stats.norm.cdf((items[:, None] + OF_RUN * NODES) / REST)
+    weights, number = WEIGHTS / WEIGHTS.sum(), len(items)
+    overall, middle = shares.mean(axis=0), shares @ weights
+    of_flips = float((shares * (1 - shares) @ weights).sum()) / number**2
+    of_runs = float((overall - overall @ weights) ** 2 @ weights)
+    return math.sqrt(of_runs + of_flips), math.sqrt(float((middle * (1 - middle)).sum())) / number
+
+
 def first(measures: Measures, name: str, **groups: str) -> Measure:
     """The first measure of a name whose groups agree with these."""
     rows = measures.where(name)
@@ -556,10 +639,13 @@ def first(measures: Measures, name: str, **groups: str) -> Measure:
 
 
 def _of_bias() -> Iterator[World]:
-    one, mean, kappa, icc, recipes, p = (
+    one, mean, sd, ratio, kappa, alpha, icc, recipes, p = (
         "stereotype score, interval",
         "mean over checkpoints, interval",
+        "SD over checkpoints, interval",
+        "over-dispersion ratio, interval",
         "Fleiss kappa, interval",
+        "Krippendorff alpha, interval",
         "ICC(2,1), interval",
         "difference between recipes, interval",
         "equal recipes, p",
@@ -597,20 +683,27 @@ def _of_bias() -> Iterator[World]:
                 measures = Measures(bias.compare(chosen, runs).measures)
                 truth = float(stats.norm.cdf(items / math.hypot(OF_RUN, REST)).mean())  # these pairs
 
-                told = first(measures, "difference between recipes", of="stereotype score")
-                middle = first(measures, "mean over checkpoints", of="stereotype score")
+                def of_score(name: str) -> Measure:
+                    return first(measures, name, of="stereotype score")
+
                 same, correlation = agreement_of_checkpoints()
+                spread, by_flips = spread_of_runs(items)
+                difference = of_score("difference between recipes")
                 return {
-                    mean: covered(middle.interval, truth),
-                    kappa: covered(first(measures, "Fleiss kappa").interval, same),
-                    icc: covered(first(measures, "ICC(2,1)").interval, correlation),
-                    recipes: covered(told.interval, 0.0),
-                    p: told.facts["p"] is not None and told.facts["p"] <= 0.05,
+                    mean: covered(of_score("mean over checkpoints").interval, truth),
+                    sd: told(of_score("sd over checkpoints"), spread),
+                    ratio: told(of_score("over-dispersion ratio"), spread / by_flips),
+                    kappa: told(first(measures, "Fleiss kappa"), same),
+                    alpha: told(first(measures, "Krippendorff alpha"), same),
+                    icc: told(first(measures, "ICC(2,1)"), correlation),
+                    recipes: covered(difference.interval, 0.0),
+                    p: difference.facts["p"] is not None and difference.facts["p"] <= 0.05,
                 }
 
             where = f"{seeds} checkpoints, {pairs} pairs"
-            promises = {mean: COVERS, recipes: COVERS, p: ERRS}
-            promises |= {kappa: COVERS, icc: COVERS} if seeds > 2 else {}  # two checkpoints have no interval
+            promises = {mean: COVERS, sd: COVERS, ratio: COVERS, recipes: COVERS, p: ERRS}
+            if seeds > 2:  # of two checkpoints no interval is given
+                promises |= {kappa: COVERS, alpha: COVERS, icc: COVERS}
             yield World("run, bias", where, promises, several, 200)
 
 
@@ -644,9 +737,10 @@ def _of_seat() -> Iterator[World]:
 
 
 def _of_stereoset() -> Iterator[World]:
-    preferred, related = (
+    preferred, related, both = (
         "StereoSet, stereotype score, interval",
         "StereoSet, language modelling score, interval",
+        "StereoSet, icat, interval",
     )
     chosen = make_settings(bias.Settings, {"data": "example", "diagnostic": "stereoset"}, "simulation")
     for terms, each in ((3, 10), (8, 10), (20, 4)):
@@ -665,18 +759,22 @@ def _of_stereoset() -> Iterator[World]:
                     answers.append([Answer("", "lm", {"score": score}) for score in sense])
             measures = Measures(bias.score(chosen, Built(cases, None, "lm"), {"": answers}).measures)
             return {
-                preferred: covered(measures.where("stereotype score", category="race")[0].interval, 0.6),
-                related: covered(
-                    measures.where("language modelling score", category="race")[0].interval, 0.8
-                ),
+                what: covered(first(measures, name, category="race").interval, truth)
+                for what, name, truth in (
+                    (preferred, "stereotype score", 0.6),
+                    (related, "language modelling score", 0.8),
+                    (both, "icat", 0.8 * 0.4 / 0.5),
+                )
             }
 
         where = f"{terms} terms x {each}"
-        yield World("try, bias", where, {preferred: COVERS, related: COVERS}, repeat, 400)
+        yield World("try, bias", where, dict.fromkeys((preferred, related, both), COVERS), repeat, 400)
 
 
 def _of_merge() -> Iterator[World]:
-    sample, pattern, rest, between, p = (
+    originals, drop, sample, pattern, rest, between, p = (
+        "seed accuracy, interval",
+        "drop from seeds, interval",
         "sample accuracy, interval",
         "pattern accuracy, interval",
         "intra-problem correlation, interval",
@@ -728,6 +826,8 @@ def _of_merge() -> Iterator[World]:
                 if row.groups["threshold"] == "1" and "seed" not in row.groups
             )
             kept = {
+                originals: covered(measures.where("seed accuracy")[0].interval, 0.8),
+                drop: covered(measures.where("drop from seeds")[0].interval, 0.0),
                 sample: covered(measures.where("sample accuracy")[0].interval, 0.8),
                 pattern: covered(whole_row.interval, whole),
                 between: covered(of_sample("difference").interval, 0.0),
@@ -735,11 +835,11 @@ def _of_merge() -> Iterator[World]:
             }
             if problems > SIZES[0]:
                 (row,) = measures.where("intra-problem correlation")
-                kept[rest] = covered(row.interval, 1 / 6)
+                kept[rest] = told(row, 1 / 6)
             return kept
 
         where = f"{problems} problems, two of a premise"
-        promises = {sample: COVERS, pattern: COVERS, between: COVERS, p: ERRS}
+        promises = dict.fromkeys((originals, drop, sample, pattern, between), COVERS) | {p: ERRS}
         promises |= {rest: COVERS} if problems > SIZES[0] else {}
         yield World("run, merge", where, promises, repeat, 300)
 
@@ -758,6 +858,34 @@ def _of_ranking() -> Iterator[World]:
 
             where = f"{models} models, drawn by {how}, 12 looks"
             yield World("rank", where, {decided: ERRS}, repeat)
+
+
+def _of_probability() -> Iterator[World]:
+    simulation = study("ranking/simulate.py")
+    right = "better with a probability of .8 to .9, and is"
+    for models in (2, 8):
+
+        def repeat(rng: Generator, models: int = models) -> Kept:
+            """Models of all kinds on twenty labels, until two neighbours are told apart so surely."""
+            while True:
+                sheets = simulation.answer_sheets(rng.uniform(0.5, 0.9, models), 2000, rng)
+                field = simulation.field_of_pool(sheets[:, :20])
+                for place in range(20):
+                    simulation.label(field, sheets, place, None)
+                draws = simulation.draws_of(field.cases)
+                order, _ = simulation.order_by(field, draws)
+                pairs = {(pair.first, pair.second): pair for pair in simulation.pairs_of(field, draws, order)}
+                sure = [
+                    (first, second)
+                    for first, second in pairwise(order)
+                    if 0.8 <= pairs[first, second].probability <= 0.9
+                ]
+                if sure:
+                    first, second = sure[int(rng.integers(len(sure)))]
+                    accuracies = (sheets == 0).mean(axis=1)
+                    return {right: bool(accuracies[first] > accuracies[second])}
+
+        yield World("rank", f"{models} models, 20 labels", {right: FINDS}, repeat)
 
 
 # Keeping and showing
