@@ -54,6 +54,8 @@ Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Kept = Mapping[str, bool]
 """By promise: whether an interval covered, a test erred, a verdict was wrong."""
+Counts = dict[str, tuple[int, int]]
+"""By cell: how often it held, of how many."""
 KEPT = Path(__file__).parents[1] / "docs" / "studies" / "coverage" / "verbs.csv"
 
 SIZES, SEEDS = (5, 20, 80), (2, 3, 5)
@@ -302,7 +304,7 @@ def _of_compare() -> Iterator[World]:
 
         how = f"{seeds[0]} v. {seeds[1]}{' paired' if paired else ''}, 3 x {words}"
         how += " that all share" if shared else ""
-        return World("compare", how, {marked: ERRS, mean: COVERS, one: COVERS}, repeat, 200)
+        return World("compare", how, {marked: ERRS, mean: COVERS, one: COVERS}, repeat, 150)
 
     for seeds in (1, *SEEDS):
         for size, templates, words in sizes():
@@ -373,7 +375,7 @@ def _of_plan_size() -> Iterator[World]:
             return {found: headline.significant}
 
         where = "pilot of 80 cases" + (", templates of 5" if templates else "")
-        yield World("plan-size", where, {found: FINDS}, one_each, 200)
+        yield World("plan-size", where, {found: FINDS}, one_each, 150)
 
     def several(rng: Generator) -> Kept:
         cases = cases_of(1, 80, templates=False)
@@ -389,7 +391,7 @@ def _of_plan_size() -> Iterator[World]:
         )
         return {found: compare(a, b, replace(QUICK, adjust="none")).headline.significant}
 
-    yield World("plan-size", "pilot of 5 seeds, 80 cases", {found: FINDS}, several, 200)
+    yield World("plan-size", "pilot of 5 seeds, 80 cases", {found: FINDS}, several, 150)
 
 
 def _of_margin() -> Iterator[World]:
@@ -422,7 +424,7 @@ def _of_margin() -> Iterator[World]:
             }
 
         which = f"4 x {words}"
-        yield World("compare --adjust bonferroni", which, {all_of: COVERS, agree: "0"}, together, 200)
+        yield World("compare --adjust bonferroni", which, {all_of: COVERS, agree: "0"}, together, 100)
 
 
 # gate
@@ -469,7 +471,7 @@ def _of_gate() -> Iterator[World]:
                 worse: not all(verdict.is_met for verdict in judge([relative], new, old)),
             }
 
-        yield World('gate "*"', f"10 x {words}", {any_fails: ERRS, worse: ERRS}, of_ten, 200)
+        yield World('gate "*"', f"10 x {words}", {any_fails: ERRS, worse: ERRS}, of_ten, 120)
 
         def worse_by_ten(rng: Generator, size: int = size, templates: bool = templates) -> Kept:
             cases = cases_of(1, size, templates)
@@ -557,7 +559,7 @@ def _of_learning() -> Iterator[World]:
             where = f"{seeds} seed{'s' if seeds > 1 else ''}, 3 rows, 5 x {words}"
             # With two seeds the interval is for these runs, and nothing is promised of the recipe.
             promises = {told: ERRS} if seeds == 2 else {told: ERRS, between: COVERS}
-            yield World("run, learning", where, promises, of_size, 200)
+            yield World("run, learning", where, promises, of_size, 150)
 
 
 def study(name: str) -> Any:
@@ -600,7 +602,7 @@ def _of_cood() -> Iterator[World]:
 
             where = f"{world}, {seeds} seed{'s' if seeds > 1 else ''}, 3 x {texts} texts"
             promises = {unseen: COVERS, beyond: COVERS, both: COVERS, p: ERRS}
-            yield World("run, cood", where, promises, of_size, 200)
+            yield World("run, cood", where, promises, of_size, 150)
 
 
 ITEM_SD, OF_RUN, REST = 1.0, 0.25, 1.0
@@ -891,15 +893,15 @@ def _of_probability() -> Iterator[World]:
 # Keeping and showing
 
 
-def kept(path: Path) -> dict[str, tuple[int, int]]:
-    """By cell: how often it held, of how many."""
+def kept(path: Path) -> Counts:
+    """What was counted before."""
     if not path.exists():
         return {}
     with path.open(encoding="utf-8", newline="") as stream:
         return {row["cell"]: (int(row["held"]), int(row["repetitions"])) for row in csv.DictReader(stream)}
 
 
-def keep(path: Path, counts: dict[str, tuple[int, int]]) -> None:
+def keep(path: Path, counts: Counts) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w", encoding="utf-8", newline="") as stream:
         rows = csv.writer(stream, lineterminator="\n")
@@ -917,7 +919,7 @@ def repeated(world: World, first: int, times: int) -> dict[str, int]:
     return held
 
 
-def simulate(every: Sequence[World], counts: dict[str, tuple[int, int]], seconds: float) -> Iterator[None]:
+def simulate(every: Sequence[World], counts: Counts, seconds: float) -> Iterator[None]:
     """Add repetitions, five at a time, where there are the fewest of those wanted, until the time is up."""
     until = time.process_time() + seconds
 
@@ -934,23 +936,41 @@ def simulate(every: Sequence[World], counts: dict[str, tuple[int, int]], seconds
         yield
 
 
-def print_table(every: Sequence[Cell], counts: dict[str, tuple[int, int]]) -> None:
-    """Each promise over all its sizes, with the size at which it is kept worst; then size by size."""
+def print_table(every: Sequence[World], counts: Counts) -> None:
+    """Each promise over all its sizes, with the size at which it is kept worst; then a table per verb, size by size."""
     print("| verb | what | promised | measured | of | worst size |\n| --- | --- | --: | --: | --: | --: |")
-    for verb, what, promised in dict.fromkeys((cell.verb, cell.what, cell.promised) for cell in every):
-        known = [counts.get(cell.name, (0, 0)) for cell in every if (cell.verb, cell.what) == (verb, what)]
+    cells = [cell for world in every for cell in world.cells]
+    for verb, what, promised in dict.fromkeys((cell.verb, cell.what, cell.promised) for cell in cells):
+        known = [counts.get(cell.name, (0, 0)) for cell in cells if (cell.verb, cell.what) == (verb, what)]
         held, times = (sum(column) for column in zip(*known, strict=True))
         shares = [(own / of, own, of) for own, of in known if of]
         worst = (min if promised in (COVERS, FINDS) else max)(shares, default=(0.0, 0, 0))
         print(
             f"| {verb} | {what} | {promised} | {_percent(held, times)} | {times:,} | {_percent(*worst[1:])} |"
         )
-    print("\n| verb | what | size | promised | measured | of |\n| --- | --- | --- | --: | --: | --: |")
-    for cell in every:
-        held, times = counts.get(cell.name, (0, 0))
-        print(
-            f"| {cell.verb} | {cell.what} | {cell.size} | {cell.promised} | {_percent(held, times)} | {times:,} |"
-        )
+    for block in blocks(every):
+        promises = {what: promised for world in block for what, promised in world.promises.items()}
+        print(f"\n| {block[0].verb} | {' | '.join(promises)} | of |\n| --- |{' --: |' * (len(promises) + 1)}")
+        print(f"| *promised* | {' | '.join(f'*{promised}*' for promised in promises.values())} | |")
+        for world in block:
+            measured = {cell.what: counts.get(cell.name, (0, 0)) for cell in world.cells}
+            shown = " | ".join(_percent(*measured[what]) if what in measured else "" for what in promises)
+            print(f"| {world.size} | {shown} | {measured[next(iter(measured))][1]:,} |")
+
+
+def blocks(every: Sequence[World]) -> list[list[World]]:
+    """Worlds of one verb that promise the same things, some of them or all."""
+    found: list[list[World]] = []
+    for world in every:
+        for block in found:
+            if block[0].verb == world.verb and world.promises.keys() & {
+                what for other in block for what in other.promises
+            }:
+                block.append(world)
+                break
+        else:
+            found.append([world])
+    return found
 
 
 def _percent(held: int, times: int) -> str:
@@ -971,7 +991,7 @@ def main() -> None:
     order = [cell.name for cell in cells()]
     for _ in simulate(every, counts, chosen.seconds):
         keep(chosen.kept, {name: counts[name] for name in order if name in counts})
-    print_table([cell for world in every for cell in world.cells], counts)
+    print_table(every, counts)
 
 
 if __name__ == "__main__":

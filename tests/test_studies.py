@@ -293,7 +293,7 @@ def loaded(path: Path, name: str) -> ModuleType:
 
 def test_the_table_of_promises_is_the_one_that_its_command_prints(capsys):
     simulation = verbs()
-    simulation.print_table(list(simulation.cells()), simulation.kept(simulation.KEPT))
+    simulation.print_table(list(simulation.worlds()), simulation.kept(simulation.KEPT))
     text = (STUDIES / "interval-coverage.md").read_text(encoding="utf-8")
     assert [line for line in capsys.readouterr().out.splitlines() if line not in text] == []
 
