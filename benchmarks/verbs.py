@@ -18,6 +18,7 @@ import argparse
 import csv
 import importlib.util
 import math
+import re
 import sys
 import time
 import zlib
@@ -902,11 +903,14 @@ def kept(path: Path) -> Counts:
 
 
 def keep(path: Path, counts: Counts) -> None:
+    """Written beside it first: a run that is killed loses nothing."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w", encoding="utf-8", newline="") as stream:
+    beside = path.with_suffix(".new")
+    with beside.open("w", encoding="utf-8", newline="") as stream:
         rows = csv.writer(stream, lineterminator="\n")
         rows.writerow(["cell", "held", "repetitions"])
         rows.writerows([name, held, times] for name, (held, times) in counts.items())
+    beside.replace(path)
 
 
 def repeated(world: World, first: int, times: int) -> dict[str, int]:
@@ -936,26 +940,36 @@ def simulate(every: Sequence[World], counts: Counts, seconds: float) -> Iterator
         yield
 
 
-def print_table(every: Sequence[World], counts: Counts) -> None:
-    """Each promise over all its sizes, with the size at which it is kept worst; then a table per verb, size by size."""
-    print("| verb | what | promised | measured | of | worst size |\n| --- | --- | --: | --: | --: | --: |")
+def summary(every: Sequence[World], counts: Counts) -> Iterator[str]:
+    """Each promise over all its sizes, with the size at which it is kept worst."""
+    yield "| verb | what | promised | measured | of | worst size |"
+    yield "| --- | --- | --: | --: | --: | --: |"
     cells = [cell for world in every for cell in world.cells]
     for verb, what, promised in dict.fromkeys((cell.verb, cell.what, cell.promised) for cell in cells):
         known = [counts.get(cell.name, (0, 0)) for cell in cells if (cell.verb, cell.what) == (verb, what)]
-        held, times = (sum(column) for column in zip(*known, strict=True))
         shares = [(own / of, own, of) for own, of in known if of]
         worst = (min if promised in (COVERS, FINDS) else max)(shares, default=(0.0, 0, 0))
-        print(
-            f"| {verb} | {what} | {promised} | {_percent(held, times)} | {times:,} | {_percent(*worst[1:])} |"
-        )
+        held, times = together(known)
+        yield f"| {verb} | {what} | {promised} | {percent(held, times)} | {times:,} | {percent(*worst[1:])} |"
+
+
+def together(known: Sequence[tuple[int, int]]) -> tuple[int, int]:
+    """How often all of them held, of how many."""
+    return sum(held for held, _ in known), sum(times for _, times in known)
+
+
+def size_by_size(every: Sequence[World], counts: Counts) -> Iterator[str]:
+    """A table per verb: a row per size, a column per promise."""
     for block in blocks(every):
         promises = {what: promised for world in block for what, promised in world.promises.items()}
-        print(f"\n| {block[0].verb} | {' | '.join(promises)} | of |\n| --- |{' --: |' * (len(promises) + 1)}")
-        print(f"| *promised* | {' | '.join(f'*{promised}*' for promised in promises.values())} | |")
+        yield ""
+        yield f"| {block[0].verb} | {' | '.join(promises)} | of |"
+        yield f"| --- |{' --: |' * (len(promises) + 1)}"
+        yield f"| *promised* | {' | '.join(f'*{promised}*' for promised in promises.values())} | |"
         for world in block:
             measured = {cell.what: counts.get(cell.name, (0, 0)) for cell in world.cells}
-            shown = " | ".join(_percent(*measured[what]) if what in measured else "" for what in promises)
-            print(f"| {world.size} | {shown} | {measured[next(iter(measured))][1]:,} |")
+            shown = " | ".join(percent(*measured[what]) if what in measured else "" for what in promises)
+            yield f"| {world.size} | {shown} | {measured[next(iter(measured))][1]:,} |"
 
 
 def blocks(every: Sequence[World]) -> list[list[World]]:
@@ -973,11 +987,32 @@ def blocks(every: Sequence[World]) -> list[list[World]]:
     return found
 
 
-def _percent(held: int, times: int) -> str:
+def percent(held: int, times: int) -> str:
     if not times:
         return ""
     error = 100 * math.sqrt(max(held * (times - held), times - 1) / times) / times
     return f"{100 * held / times:.1f} ± {error:.1f}"
+
+
+def write_pages(every: Sequence[World], counts: Counts) -> None:
+    """The tables of the study, and the numbers beside promises in docs/comparing.md: "0.3 ± 0.1 of 400 (what)"."""
+    page = KEPT.parents[1] / "interval-coverage.md"
+    text = page.read_text(encoding="utf-8")
+    for name, lines in (("summary", summary(every, counts)), ("sizes", size_by_size(every, counts))):
+        begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->\n"
+        before, rest = text.split(begin)
+        text = before + begin + "\n".join(lines) + "\n" + end + rest.split(end)[1]
+    page.write_text(text, encoding="utf-8")
+    page = KEPT.parents[2] / "comparing.md"
+    text = page.read_text(encoding="utf-8")
+    for what in {cell.what for world in every for cell in world.cells}:
+        known = [
+            counts.get(cell.name, (0, 0)) for world in every for cell in world.cells if cell.what == what
+        ]
+        held, times = together(known)
+        told = f"{percent(held, times)} of {times:,} ({what})"
+        text = re.sub(rf"[\d.]* ± [\d.]* of [\d,]* \({re.escape(what)}\)", told, text)
+    page.write_text(text, encoding="utf-8")
 
 
 def main() -> None:
@@ -985,13 +1020,16 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=0.0, help="of processor time for more repetitions")
     parser.add_argument("--only", nargs="+", default=[""], metavar="NAME")
     parser.add_argument("--kept", type=Path, default=KEPT)
+    parser.add_argument("--page", action="store_true", help="write the tables into the pages under docs/")
     chosen = parser.parse_args()
     every = [world for world in worlds() if any(name in world.name for name in chosen.only)]
     counts = kept(chosen.kept)
     order = [cell.name for cell in cells()]
     for _ in simulate(every, counts, chosen.seconds):
         keep(chosen.kept, {name: counts[name] for name in order if name in counts})
-    print_table(every, counts)
+    print("\n".join([*summary(every, counts), *size_by_size(every, counts)]))
+    if chosen.page:
+        write_pages(list(worlds()), counts)
 
 
 if __name__ == "__main__":
