@@ -759,8 +759,8 @@ def _of_stereoset() -> Iterator[World]:
                     cases.append(Case(f"{term}/{number}", texts, None, groups, f"t{term}"))
                     scores = (2.0, 1.0) if rng.random() < prefers else (1.0, 2.0)
                     sense = [*scores, 0.0] if rng.random() < makes_sense else [*scores, 3.0]
-                    answers.append([Answer("", "lm", {"score": score}) for score in sense])
-            measures = Measures(bias.score(chosen, Built(cases, None, "lm"), {"": answers}).measures)
+                    answers.append([Answer("", "tokens", {"score": score}) for score in sense])
+            measures = Measures(bias.score(chosen, Built(cases, None, "tokens"), {"": answers}).measures)
             return {
                 what: covered(first(measures, name, category="race").interval, truth)
                 for what, name, truth in (
