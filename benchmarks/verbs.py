@@ -68,7 +68,9 @@ OWN = 1.0
 """How far the templates that one model does well are others than those of another, on the logit scale."""
 QUICK = Choices(shuffles=200, could_see=False)
 COVERS, ERRS, HALF, FINDS = "95 or more", "5 or less", "2.5 or less", "80 or more"
-ALLOWED = {COVERS: 0.05, ERRS: 0.05, HALF: 0.025, FINDS: 0.2, "0": 0.0}
+ABOUT = "about 80"
+"""Where the spread that a power rests on is itself estimated."""
+ALLOWED = {COVERS: 0.05, ERRS: 0.05, HALF: 0.025, FINDS: 0.2, ABOUT: 0.28, "0": 0.0}
 """How often each may be broken."""
 
 
@@ -337,7 +339,7 @@ def _of_could_see() -> Iterator[World]:
             differing = max(differing, pilot or 1.0)
             return {found: comparison(pilot or 1.0, could_see=False).significant}
 
-        yield World("compare", f"1 v. 1, {size} cases", {found: FINDS}, repeat)
+        yield World("compare", f"1 v. 1, {size} cases", {found: ABOUT}, repeat)
     for seeds in SEEDS[1:]:
 
         def of_recipes(rng: Generator, seeds: int = seeds) -> Kept:
@@ -353,7 +355,7 @@ def _of_could_see() -> Iterator[World]:
             comparison = compare(runs(level), runs(better), replace(alone, could_see=False))
             return {found: comparison.headline.significant}
 
-        yield World("compare", f"{seeds} v. {seeds}, 80 cases", {found: FINDS}, of_recipes)
+        yield World("compare", f"{seeds} v. {seeds}, 80 cases", {found: ABOUT}, of_recipes)
 
 
 def _of_plan_size() -> Iterator[World]:
@@ -376,7 +378,7 @@ def _of_plan_size() -> Iterator[World]:
             return {found: headline.significant}
 
         where = "pilot of 80 cases" + (", templates of 5" if templates else "")
-        yield World("plan-size", where, {found: FINDS}, one_each, 150)
+        yield World("plan-size", where, {found: ABOUT}, one_each, 150)
 
     def several(rng: Generator) -> Kept:
         cases = cases_of(1, 80, templates=False)
@@ -392,7 +394,7 @@ def _of_plan_size() -> Iterator[World]:
         )
         return {found: compare(a, b, replace(QUICK, adjust="none")).headline.significant}
 
-    yield World("plan-size", "pilot of 5 seeds, 80 cases", {found: FINDS}, several, 150)
+    yield World("plan-size", "pilot of 5 seeds, 80 cases", {found: ABOUT}, several, 150)
 
 
 def _of_margin() -> Iterator[World]:
@@ -927,16 +929,16 @@ def simulate(every: Sequence[World], counts: Counts, seconds: float) -> Iterator
     """Add repetitions, five at a time, where there are the fewest of those wanted, until the time is up."""
     until = time.process_time() + seconds
 
-    def times(world: World) -> int:
-        return counts.get(world.cells[0].name, (0, 0))[1]
+    def times(world: World) -> list[int]:
+        return [counts.get(cell.name, (0, 0))[1] for cell in world.cells]
 
     while time.process_time() < until:
-        world = min(every, key=lambda world: times(world) / world.most)
-        first = times(world)
-        if first >= world.most:
+        world = min(every, key=lambda world: min(times(world)) / world.most)
+        if min(times(world)) >= world.most:
             return
-        for name, held in repeated(world, first, 5).items():
-            counts[name] = counts.get(name, (0, 0))[0] + held, first + 5
+        for name, held in repeated(world, max(times(world)), 5).items():
+            before, of = counts.get(name, (0, 0))
+            counts[name] = before + held, of + 5
         yield
 
 
@@ -948,7 +950,7 @@ def summary(every: Sequence[World], counts: Counts) -> Iterator[str]:
     for verb, what, promised in dict.fromkeys((cell.verb, cell.what, cell.promised) for cell in cells):
         known = [counts.get(cell.name, (0, 0)) for cell in cells if (cell.verb, cell.what) == (verb, what)]
         shares = [(own / of, own, of) for own, of in known if of]
-        worst = (min if promised in (COVERS, FINDS) else max)(shares, default=(0.0, 0, 0))
+        worst = (min if promised in (COVERS, FINDS, ABOUT) else max)(shares, default=(0.0, 0, 0))
         held, times = together(known)
         yield f"| {verb} | {what} | {promised} | {percent(held, times)} | {times:,} | {percent(*worst[1:])} |"
 
@@ -969,7 +971,8 @@ def size_by_size(every: Sequence[World], counts: Counts) -> Iterator[str]:
         for world in block:
             measured = {cell.what: counts.get(cell.name, (0, 0)) for cell in world.cells}
             shown = " | ".join(percent(*measured[what]) if what in measured else "" for what in promises)
-            yield f"| {world.size} | {shown} | {measured[next(iter(measured))][1]:,} |"
+            least, most = (end(times for _, times in measured.values()) for end in (min, max))
+            yield f"| {world.size} | {shown} | {least:,}{f' to {most:,}' if most > least else ''} |"
 
 
 def blocks(every: Sequence[World]) -> list[list[World]]:
