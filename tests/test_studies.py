@@ -291,11 +291,22 @@ def loaded(path: Path, name: str) -> ModuleType:
     return module
 
 
-def test_the_table_of_promises_is_the_one_that_its_command_prints(capsys):
+def test_the_tables_of_promises_are_those_that_their_command_prints():
     simulation = verbs()
-    simulation.print_table(list(simulation.cells()), simulation.kept(simulation.KEPT))
+    every, counts = list(simulation.worlds()), simulation.kept(simulation.KEPT)
     text = (STUDIES / "interval-coverage.md").read_text(encoding="utf-8")
-    assert [line for line in capsys.readouterr().out.splitlines() if line not in text] == []
+    for lines in (simulation.summary(every, counts), simulation.size_by_size(every, counts)):
+        assert "\n".join(lines) in text
+    told = re.findall(
+        r"\| ([\d.]+ ± [\d.]+) of ([\d,]+) \((.+)\) \|$",
+        (STUDIES.parent / "comparing.md").read_text(encoding="utf-8"),
+        flags=re.MULTILINE,
+    )
+    cells = [cell for world in every for cell in world.cells]
+    assert len(told) > 5
+    for shown, of, what in told:
+        held, times = simulation.together([counts[cell.name] for cell in cells if cell.what == what])
+        assert (shown, of) == (simulation.percent(held, times), f"{times:,}"), what
 
 
 # What checkpoints, recipes and downstream tasks are told to promise

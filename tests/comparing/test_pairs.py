@@ -515,6 +515,19 @@ def test_templates_that_functionalities_share_are_counted_once():
     assert few.measures.where("suite score")[0].facts[THESE_TEMPLATES] == 2
 
 
+@pytest.mark.parametrize("templates", [2, 6])
+def test_templates_that_functionalities_share_are_counted_once_where_each_has_one_case(templates):
+    worse = np.ones((4, templates, 1), bool)
+    worse[:, 0] = False
+    old, new = shared_templates(worse), shared_templates(np.ones_like(worse))
+    score = old.measures.where("suite score")[0]
+    assert (score.facts["templates"], score.facts["cases"]) == (templates, 4 * templates)
+    row = compare([old], [new], Choices(could_see=False)).headline
+    for facts in (score.facts, row.facts):
+        assert facts.get(THESE_TEMPLATES) == (2 if templates == 2 else None)
+    assert THESE_TEMPLATES not in old.measures.where("pass rate", functionality="f0")[0].facts
+
+
 def test_a_mean_whose_functionalities_fail_in_the_same_templates_is_known_less_well():
     hits = np.ones((4, 8, 5), bool)
     hits[:, :2] = False  # the same two templates everywhere

@@ -92,14 +92,30 @@ def test_the_correlation_that_was_planted_is_found():
     assert accuracy == pytest.approx(0.85, abs=0.015) and correlation == pytest.approx(0.3, abs=0.03)
 
 
-def test_the_interval_of_a_correlation_covers_it():
+@pytest.mark.parametrize(("premises", "mean", "planted"), [(10, 0.8, 1 / 6), (10, 0.95, 1 / 21), (40, 0.85, 0.3)])
+def test_the_interval_of_a_correlation_covers_it_for_few_problems(premises, mean, planted):
     rng = np.random.default_rng(2)
-    size, hits, times = 1 / 0.3 - 1, 0, 300
+    size, hits, times = 1 / planted - 1, 0, 300
+    of_premise = np.arange(premises).repeat(2)
     for _ in range(times):
-        c = rng.binomial(20, rng.beta(0.85 * size, 0.15 * size, size=150))
-        _, (low, high) = correlation_interval([c], [np.full(150, 20)], np.arange(150))
-        hits += low <= 0.3 <= high
-    assert 0.90 < hits / times <= 0.99
+        chances = rng.beta(mean * size, (1 - mean) * size, size=premises)[of_premise]
+        middle, (low, high) = correlation_interval(
+            [rng.binomial(10, chances)], [np.full(2 * premises, 10)], of_premise
+        )
+        hits += low <= planted <= high or math.isnan(low)
+        assert math.isnan(low) or low <= middle <= high
+    assert hits / times >= 0.95 - 2 * math.sqrt(0.05 * 0.95 / times)
+
+
+def test_the_interval_of_a_correlation_narrows_and_right_and_wrong_are_mirror_images():
+    rng = np.random.default_rng(4)
+    right = rng.binomial(20, rng.beta(2, 1, size=2000))
+    n, alone = np.full(2000, 20), np.arange(2000)
+    middle, (low, high) = correlation_interval([right], [n], alone)
+    assert middle == pytest.approx(0.25, abs=0.02) and high - low < 0.05
+    few = slice(40)
+    first, second = (correlation_interval([c[few]], [n[few]], alone[few]) for c in (right, n - right))
+    assert first[0] == pytest.approx(second[0]) and first[1] == pytest.approx(second[1])
 
 
 def test_draws_from_a_pool_are_averaged_exactly():

@@ -31,7 +31,15 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
-from .intervals import Interval, paired_difference_interval, percentile_interval, t_quantile, wilson
+from .intervals import (
+    SMALLEST_P,
+    Interval,
+    p_where,
+    paired_difference_interval,
+    percentile_interval,
+    t_quantile,
+    wilson,
+)
 from .paired import Randomisation, generalization_score
 from .resampling import ClusterTable, distinct_rows, paired_table, run_tables
 
@@ -262,6 +270,8 @@ class Estimate:
     interval: Interval | None
     seed_share: float | None = None
     """Of the variance, the part that is due to seeds: whether to buy seeds or cases."""
+    p: float | None = None
+    """Of a difference: one minus the level at which its interval reaches 0."""
 
 
 def estimate(
@@ -286,20 +296,39 @@ def estimate(
     if math.isnan(value):
         return Estimate(value, None)
     replicates = _contrast(score(*draws.scores), sides) @ weights
-    drawn = percentile_interval(replicates, level, degrees=_degrees(draws, of))
-    distances = [_distances(value, drawn)]
-    distances.append(_unmoved(draws, of, level))
+    degrees = _degrees(draws, of)
+    drawn = percentile_interval(replicates, level, degrees=degrees)
+    parts = [(_distances(value, drawn), degrees), (_unmoved(draws, of, level), math.inf)]
     if seed is None and both.seeds >= ESTIMABLE_SEEDS:
         reach = t_quantile(level, both.seeds - 1) * float(values.std(ddof=1)) / math.sqrt(both.seeds)
-        distances.append(np.array([reach, reach]))
+        parts.append((np.array([reach, reach]), both.seeds - 1))
     if population and not draws.has_new_functionalities:
-        distances.append(of.shifted(_sampling_reach(draws, of, population, level)))
-    below, above = np.sqrt((np.array(distances) ** 2).sum(axis=0))
+        drawn_ones = _sampling_reach(draws, of, population, level)
+        parts.append((of.shifted(drawn_ones), len(draws.suite) - 1))
+    below, above = np.sqrt((np.array([distances for distances, _ in parts]) ** 2).sum(axis=0))
     if math.isnan(below) or math.isnan(above):
         return Estimate(value, None)
     least = min(0.0, 1.0 * min(sides))
     interval = max(least, value - float(below)), min(1.0, value + float(above))
-    return Estimate(value, interval, _seed_share(values, replicates) if seed is None else None)
+    p = _p_of(value, parts, level) if sides == DIFFERENCE else None
+    return Estimate(value, interval, _seed_share(values, replicates) if seed is None else None, p)
+
+
+def _p_of(value: float, parts: Sequence[tuple[Floats, float]], level: float) -> float:
+    """Of distances at a level, below and above, each with its degrees of freedom: where their sum reaches 0."""
+    side = 0 if value > 0 else 1
+    reaches = [
+        (float(distances[side]) / t_quantile(level, degrees), degrees)
+        for distances, degrees in parts
+        if distances[side] > 0
+    ]
+    if value == 0 or not reaches:
+        return 1.0 if value == 0 else SMALLEST_P
+    return p_where(
+        lambda wanted: (
+            math.hypot(*(t_quantile(wanted, degrees) * error for error, degrees in reaches)) < abs(value)
+        )
+    )
 
 
 class _Contrast:

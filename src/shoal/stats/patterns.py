@@ -110,22 +110,56 @@ def correlation_interval(
 
     `right` and `n` have an array per draw, over the same problems. Draws in which it cannot be told are left out of the
     mean, and then there is no interval.
+
+    On Fisher's (1925) scale for intra-class correlations, ½ log((1 + (k-1) r) / (1 - r)), and without the jackknife's
+    bias. Few problems rarely show the one that goes wrong in all of its variants, so the upper end reaches as far as
+    with one more problem that goes the rarer way. On the plain scale ten premises of two problems cover 84 %.
     """
     _, index = np.unique(np.asarray(clusters), return_inverse=True)
     count = int(index.max()) + 1
-    estimates, without = [], []
+    draws = []
     for c, sizes in zip(right, n, strict=True):
         parts = np.zeros((count, 5))
         np.add.at(parts, index, _sums(c, sizes))
-        estimates.append(float(_correlation(parts.sum(axis=0))))
-        without.append(_correlation(parts.sum(axis=0) - parts))
+        draws.append(parts)
+    estimates = [float(_correlation(parts.sum(axis=0))) for parts in draws]
     known = [estimate for estimate in estimates if not math.isnan(estimate)]
-    middle, left_out = float(np.mean(known)) if known else math.nan, np.mean(without, axis=0)
-    if len(known) < len(estimates) or np.isnan(left_out).any() or count < FEWEST_CLUSTERS:
+    middle = float(np.mean(known)) if known else math.nan
+    if len(known) < len(estimates) or count < FEWEST_CLUSTERS:
         return middle, (math.nan, math.nan)
-    error = math.sqrt((count - 1) / count * float(((left_out - left_out.mean()) ** 2).sum()))
+    totals = np.sum(draws, axis=(0, 1))
+    size, share = float(totals[1] / totals[0]), float(totals[3] / totals[1])
+    low, high = _jackknifed(draws, size, level, unbiased=True)
+    if math.isnan(low):
+        return middle, (math.nan, math.nan)
+    # At one half, both ways are the rarer one: right and wrong must stay mirror images.
+    rarer = [way for way, of in ((size, share), (0.0, 1 - share)) if of <= 0.5 + 1e-12]
+    further = [
+        _jackknifed([np.vstack([parts, _sums([way], [size])]) for parts in draws], size, level)[1]
+        for way in rarer
+    ]
+    return middle, (min(middle, low), max(middle, high, *further))
+
+
+def _jackknifed(
+    draws: Sequence[Floats], size: float, level: float, *, unbiased: bool = False
+) -> tuple[float, float]:
+    """Ends for a correlation, from what each cluster adds to each draw; `size` is the variants of a problem."""
+    count = len(draws[0])
+    whole = np.mean([_fisher(_correlation(parts.sum(axis=0)), size) for parts in draws])
+    without = np.mean([_fisher(_correlation(parts.sum(axis=0) - parts), size) for parts in draws], axis=0)
+    middle = count * whole - (count - 1) * without.mean() if unbiased else whole
+    error = math.sqrt((count - 1) / count * float(((without - without.mean()) ** 2).sum()))
     reach = t_quantile(level, count - 1) * error
-    return middle, (max(-1.0, middle - reach), min(1.0, middle + reach))
+    low, high = ((ratio - 1) / (ratio + size - 1) for ratio in np.exp([2 * (middle - reach), 2 * (middle + reach)]))
+    return float(low), float(high)
+
+
+def _fisher(correlation: Floats, size: float) -> Floats:
+    """Of problems with so many variants, where a correlation lies above -1 / (size - 1) and below 1."""
+    inside = np.clip(correlation, -1 / (size - 1) + LEAST_CORRELATION, MOST_CORRELATION)
+    found: Floats = np.log((1 + (size - 1) * inside) / (1 - inside)) / 2
+    return found
 
 
 def _sums(right: ArrayLike, n: ArrayLike) -> Floats:

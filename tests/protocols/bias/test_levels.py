@@ -117,10 +117,18 @@ def test_intervals_of_stereoset_cover_new_terms(terms, rates, aggregate):
             low, high = measures.where(name, category="all")[0].interval
             held[name] += low <= truth <= high
     errors = {name: 1 - count / trials for name, count in held.items()}
-    assert errors["stereotype score"] <= below(0.05, trials)
-    assert errors["language modelling score"] <= below(0.05, trials)
-    # icat has a kink at one half, where the score of a few terms is always below the true one.
-    assert errors["icat"] <= below(0.08, trials)
+    assert max(errors.values()) <= below(0.05, trials), errors
+
+
+def test_the_interval_of_icat_covers_new_terms_where_the_preference_may_turn_round():
+    """Near one half icat folds back, and so would its draws: they would hardly vary there."""
+    rng, trials, held = np.random.default_rng(4), 300, 0
+    chosen = settings(diagnostic="stereoset", resamples=300)
+    for _ in range(trials):
+        measures = stereoset_result(rng, chosen, 20, 4, (0.6, 0.8), (10.0, 10.0))
+        low, high = measures.where("icat", category="all")[0].interval
+        held += low <= 0.8 * 0.4 * 2 <= high
+    assert 1 - held / trials <= below(0.05, trials)
 
 
 # Checkpoints

@@ -733,9 +733,7 @@ def _shared(known: Sequence[_Tally]) -> float:
 def _reach(known: Sequence[_Tally]) -> dict[str, int]:
     """How many templates the cases share, where they do, and whether the mean speaks of these only."""
     templates, n = sum(tally.templates for tally in known), sum(tally.n for tally in known)
-    if templates == n:
-        return {}
-    if len(known) > 1:  # one that several functionalities have is one
+    if len(known) > 1 and any(tally.names for tally in known):  # one that several functionalities have is one
         alone = sum(tally.n for tally in known if not tally.names)
         templates = alone + len(
             {
@@ -745,5 +743,7 @@ def _reach(known: Sequence[_Tally]) -> dict[str, int]:
                 if not np.isnan(hit)
             }
         )
+    if templates == n:
+        return {}
     only = {THESE_TEMPLATES: templates} if templates < ENOUGH_TEMPLATES else {}
     return {"templates": templates, "cases": n, **only}

@@ -484,6 +484,32 @@ def test_holm_is_over_the_whole_table():
     assert all("20 shuffles are too few" in row.note for row in few.where("adjusted p value"))
 
 
+def test_a_mark_holds_over_seeds_only_where_it_does_in_all_rows_together():
+    """Seeds decide here; one of three rows is significant by itself, as one of three equal ones often is."""
+    iid, methods = [1, 1, 0, 1, 0] * 12, ("vanilla", "irm", "l2")
+
+    def passing(share: float) -> dict[str, list[int]]:
+        return {name: [int(at < 400 * share) for at in range(400)] for name in NAMES}
+
+    gains = {"vanilla": (0.06, 0.11, 0.04, 0.12, 0.05), "irm": (0.1, -0.1, 0.05, -0.05, 0.01),
+             "l2": (-0.08, 0.08, 0.02, -0.03, 0.02)}  # fmt: skip
+    results = [iid_job(passing(0.5), iid, seed) for seed in range(5)]
+    results += [
+        job(passing(0.5 + gain), iid, method=method, seed=seed)
+        for method in methods
+        for seed, gain in enumerate(gains[method])
+    ]
+    found = compared(table(method=methods, shuffles=2000), results)
+    row = rows_of_table3(found)[1]
+    cell = row.cells["seen"]
+    assert row.method == "vanilla" and cell.verdict == "better"
+    assert cell.difference is not None and cell.difference.interval[0] > 0  # its own interval leaves out 0
+    assert cell.difference.facts["adjusted p over seeds"] > 0.05 and not cell.shown
+    alone = [result for result in results if result.job["settings"]["train"]["method"] == ["vanilla"]]
+    (by_itself,) = [row for row in rows_of_table3(compared(table(), alone)) if not row.is_baseline]
+    assert by_itself.cells["seen"].shown == "better"
+
+
 def test_templates_are_exchanged_and_drawn_as_wholes():
     names = {"a.f.MFT": [f"t{at // 6}" for at in range(36)]}
     base, new = {"a.f.MFT": [0] * 36}, {"a.f.MFT": [1] * 36}

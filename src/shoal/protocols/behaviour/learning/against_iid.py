@@ -8,7 +8,8 @@
                 the i.i.d. exchanges shared by the scenarios
 
 Both tests speak of new cases for these runs. What speaks of the recipe is the interval of the difference, which knows
-how the runs differ: five pairs of runs exchanged as wholes could never give a p below 1/16. Two seeds say next to
+how the runs differ: five pairs of runs exchanged as wholes could never give a p below 1/16. Its level is that of one
+row; a mark counts for the recipe only where the p of that interval holds for the whole table too. Two seeds say next to
 nothing of that: then the interval is for these runs as well.
 """
 
@@ -31,11 +32,12 @@ from ....stats.generalization import (
     estimate,
     exchange_test,
 )
-from ....stats.intervals import paired_difference_interval, t_quantile, wilson
+from ....stats.intervals import paired_t, wilson
 from ....stats.multiplicity import holm, holm_level
 from ....stats.paired import generalization_score, sign_flip_test, sign_test, smallest_sign_flip_p
 from ....stats.power import smallest_difference, smallest_mean_difference
 from ....stats.resampling import paired_table
+from ....stats.seeds import SeedError, composed, composed_p, error_of_mean
 from ..settings import Settings
 from .notes import NO_EFFECT, with_facts
 from .trainings import HOLD_OUTS, Floats, Scenario
@@ -44,6 +46,8 @@ NEW_FUNCTIONALITIES = "new functionalities"
 PAIRED = "paired t, two clusters added"
 FIXED, RANDOM = "cluster bootstrap", "functionalities and cases bootstrap"
 OVER_SEEDS, THESE_RUNS = ", t over seeds", ", these runs"
+RECIPE_P = "adjusted p over seeds"
+"""A fact of a difference: the p of its interval, which knows the seeds, adjusted over the table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,12 +107,11 @@ def _iid_difference(new: Floats, old: Floats) -> Estimate:
     """Mean over seeds, with a t interval over cases and, for several seeds, over those too."""
     by_seed = (new - old).mean(axis=0)
     value, seeds = math.fsum(by_seed) / len(by_seed), len(by_seed)
-    low, high = paired_difference_interval(paired_table(new.mean(axis=1), old.mean(axis=1)))
-    spread = 0.0
-    if seeds >= ESTIMABLE_SEEDS:
-        spread = t_quantile(0.95, seeds - 1) * float(by_seed.std(ddof=1)) / math.sqrt(seeds)
-    below, above = math.hypot(max(0.0, value - low), spread), math.hypot(max(0.0, high - value), spread)
-    return Estimate(value, (max(-1.0, value - below), min(1.0, value + above)))
+    over_cases = paired_t([paired_table(new.mean(axis=1), old.mean(axis=1))])
+    error = error_of_mean(by_seed) if seeds >= ESTIMABLE_SEEDS else SeedError()
+    low, high = composed(value, over_cases.interval, error)
+    p = composed_p(value, over_cases.interval, error)
+    return Estimate(value, (max(-1.0, low), min(1.0, high)), p=p)
 
 
 def g_test(
@@ -150,10 +153,12 @@ def contest_measures(tests: Sequence[Contest], shuffles: int) -> Iterator[Measur
         family["too few shuffles"] = shuffles
     raw = [test.p for test in tests]
     level = holm_level(raw)
-    for test, adjusted in zip(tests, holm(raw).tolist(), strict=True):
+    over_recipe = holm([_recipe_p(test) for test in tests]).tolist()
+    for test, adjusted, recipe in zip(tests, holm(raw).tolist(), over_recipe, strict=True):
         of = {"of": test.groups["score"]}
         difference = Measure("difference", test.difference.value, test.n, test.groups)
-        difference = with_facts(difference, {**of, **test.facts, "runs": test.seeds})
+        held = {RECIPE_P: recipe} if test.seeds >= ESTIMABLE_SEEDS else {}
+        difference = with_facts(difference, {**of, **test.facts, "runs": test.seeds, **held})
         yield with_interval(difference, test.difference, test.method, test.seeds)
         if test.anew:
             new = replace(difference, groups={**test.groups, "estimand": NEW_FUNCTIONALITIES})
@@ -163,6 +168,12 @@ def contest_measures(tests: Sequence[Contest], shuffles: int) -> Iterator[Measur
         smallest = test.smallest(level)
         reach = {"power": POWER, "level": level} if smallest is not None else {"undefined": NO_EFFECT}
         yield with_facts(Measure("minimum detectable effect", smallest, test.n, test.groups), of | reach)
+
+
+def _recipe_p(test: Contest) -> float:
+    """Of new seeds as well, where there are enough to tell."""
+    of_interval = test.difference.p if test.seeds >= ESTIMABLE_SEEDS else None
+    return test.p if of_interval is None else of_interval
 
 
 def with_interval(row: Measure, figure: Estimate, method: str, seeds: int) -> Measure:

@@ -13,7 +13,7 @@ from statistics import fmean
 from ....claims import ALPHA
 from ....errors import DataError
 from ....records import Measure
-from .against_iid import NEW_FUNCTIONALITIES
+from .against_iid import NEW_FUNCTIONALITIES, RECIPE_P
 from .trainings import HOLD_OUTS, STANDARD, Row
 
 IID_COLUMN = "iid score"
@@ -64,7 +64,7 @@ class Cell:
 
     @property
     def holds_over_seeds(self) -> bool:
-        """Whether the interval of the difference, which knows the seeds, leaves out 0 as well.
+        """Whether the interval of the difference, which knows the seeds, leaves out 0 as well, in all rows together.
 
         With two seeds it is for these runs, and nothing holds over seeds.
         """
@@ -73,7 +73,7 @@ class Cell:
         if "interval for these runs" in self.difference.facts:
             return False
         low, high = self.difference.interval
-        return low > 0 or high < 0
+        return (low > 0 or high < 0) and self.difference.facts.get(RECIPE_P, 0.0) <= ALPHA
 
 
 @dataclass(frozen=True, slots=True)

@@ -246,7 +246,7 @@ def _nulls(measures: Sequence[Measure]) -> list[str]:
 def _why_hollow(seeds: int) -> str:
     if 1 < seeds < ESTIMABLE_SEEDS:
         return f"what {seeds} seeds say of the recipe cannot be estimated"
-    return "the test says so, but the interval of the difference holds 0"
+    return "the test says so, but the interval of the difference holds 0, or does at the level of all rows together"
 
 
 def _drawn(row: Measure) -> str:
