@@ -70,8 +70,7 @@ def print_sections(
     console = console or Console(highlight=False)
     coloured = console.color_system is not None and not console.no_color
     if lines := section_lines(sections, console.width, full=full, coloured=coloured):
-        console.print(Line("
-").join(lines), soft_wrap=True)
+        console.print(Line("\n").join(lines), soft_wrap=True)
 
 
 def section_lines(
