@@ -92,7 +92,9 @@ def test_the_correlation_that_was_planted_is_found():
     assert accuracy == pytest.approx(0.85, abs=0.015) and correlation == pytest.approx(0.3, abs=0.03)
 
 
-@pytest.mark.parametrize(("premises", "mean", "planted"), [(10, 0.8, 1 / 6), (10, 0.95, 1 / 21), (40, 0.85, 0.3)])
+@pytest.mark.parametrize(
+    ("premises", "mean", "planted"), [(10, 0.8, 1 / 6), (10, 0.95, 1 / 21), (40, 0.85, 0.3)]
+)
 def test_the_interval_of_a_correlation_covers_it_for_few_problems(premises, mean, planted):
     rng = np.random.default_rng(2)
     size, hits, times = 1 / planted - 1, 0, 300

@@ -151,7 +151,9 @@ def _jackknifed(
     middle = count * whole - (count - 1) * without.mean() if unbiased else whole
     error = math.sqrt((count - 1) / count * float(((without - without.mean()) ** 2).sum()))
     reach = t_quantile(level, count - 1) * error
-    low, high = ((ratio - 1) / (ratio + size - 1) for ratio in np.exp([2 * (middle - reach), 2 * (middle + reach)]))
+    low, high = (
+        (ratio - 1) / (ratio + size - 1) for ratio in np.exp([2 * (middle - reach), 2 * (middle + reach)])
+    )
     return float(low), float(high)
 
 
