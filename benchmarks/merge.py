@@ -1,5 +1,7 @@
 """Suggestions in batches against one mask per forward pass at batch 1; tagging against the tagger's own speed; memory.
 
+Processor time of one thread.
+
 python benchmarks/merge.py FOLDER            a masked language model; without one, one of MiniLM's size, random weights
 python benchmarks/merge.py --memory 10000    so many problems of our own: peaks of building, asking and scoring
 """
@@ -111,6 +113,9 @@ def main() -> None:
         return one_step(arguments.step[0], Path(arguments.step[1]))
     if arguments.memory:
         return memory(arguments.memory)
+    import torch
+
+    torch.set_num_threads(1)  # threads that wait for each other would count as processor time
     tagger, settings = Tagger(), Settings()
     problems = [row.texts for row in make_rows("nli", "test", arguments.problems)]
     blanks = [
