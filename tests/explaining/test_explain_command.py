@@ -82,6 +82,8 @@ def test_colours_of_words_that_change_nothing_are_not_to_be_believed():
     said = "No word counts for much, whatever its colour"
     assert said in run("tiny:paraphrase", "Is it far?", "How far is it?").output
     assert said not in run("tiny:sentiment", TEXT, "--samples", "60").output
+    alone = run("tiny:sentiment", "good", "--method", "lime", "--samples", "10").output
+    assert "good (+0.001)" in alone and said not in alone  # its ridge, not the model, makes this small
 
 
 def test_json_has_every_word_and_its_number():

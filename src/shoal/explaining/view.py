@@ -120,8 +120,9 @@ def _table(explained: Attribution) -> Table:
 
 
 def _little(explained: Attribution) -> list[str]:
+    """LIME's values are left alone: what it draws them towards 0 by is its own."""
     most = float(np.abs(explained.values).max(initial=0.0))
-    if most >= LITTLE:
+    if most >= LITTLE or not explained.sums:
         return []
     return [
         f"No word counts for much, whatever its colour: for {shown(most, RATE)} points of probability at the most."
