@@ -77,6 +77,15 @@ def test_pairs_are_shown_text_by_text():
     assert any(line.split()[:2] == ["word", "text"] for line in lines)
 
 
+def test_colours_of_words_that_change_nothing_are_not_to_be_believed():
+    """Colours are shares of the word that counts most, however little that is."""
+    said = "No word counts for much, whatever its colour"
+    assert said in run("tiny:paraphrase", "Is it far?", "How far is it?").output
+    assert said not in run("tiny:sentiment", TEXT, "--samples", "60").output
+    alone = run("tiny:sentiment", "good", "--method", "lime", "--samples", "10").output
+    assert "good (+0.001)" in alone and said not in alone  # its ridge, not the model, makes this small
+
+
 def test_json_has_every_word_and_its_number():
     done = run("tiny:sentiment", TEXT, "--samples", "60", "--json", "--label", "negative", "--seed", "3")
     told = json.loads(done.output)

@@ -26,6 +26,8 @@ from .words import word_spans
 
 MOST = 8
 """So many words are listed."""
+LITTLE = 0.05
+"""Colours are shares of the word that counts most; where that one changes a probability by less, this is said."""
 WORDS_FOR = {
     "completeness gap": "missing from the sum of the values, %",
     "seed correlation": "rank correlation between draws",
@@ -66,7 +68,7 @@ def sections(
         Section(
             title,
             blocks=[WeighedWords([weighed(example, explained)], name="words"), _table(explained)],
-            notes=[_made(explained, method)],
+            notes=[*_little(explained), _made(explained, method)],
             warnings=[finding.text for finding in findings],
         )
     ]
@@ -115,6 +117,16 @@ def _table(explained: Attribution) -> Table:
         rows,
         legend=[f"… and {more} more {'word' if more == 1 else 'words'}: --json"] if more else [],
     )
+
+
+def _little(explained: Attribution) -> list[str]:
+    """LIME's values are left alone: what it draws them towards 0 by is its own."""
+    most = float(np.abs(explained.values).max(initial=0.0))
+    if most >= LITTLE or not explained.sums:
+        return []
+    return [
+        f"No word counts for much, whatever its colour: for {shown(most, RATE)} points of probability at the most."
+    ]
 
 
 def _made(explained: Attribution, method: str) -> str:
