@@ -26,7 +26,6 @@ HERE = Path(__file__).parent
 SETUP = ("dataset", "K", "control", "template", "names", "reveal")
 PLANS = (
     "tweets", "mnli", "tweets-k", "tweets-controls", "tweets-names", "tweets-permuted", "tweets-templates",
-    "tweets-reveal",
 )  # fmt: skip
 QUANTITIES: dict[str, tuple[Weights, float]] = {
     **{kind: (weights, 0.0) for kind, weights in KIND_WEIGHTS.items()},
@@ -46,7 +45,10 @@ def read(name: str) -> dict[tuple[str, ...], Runs]:
             runs = setups.setdefault(tuple(row[key] for key in SETUP), {})
             cells = runs.setdefault(int(row["seed"]), {}).setdefault(row["epoch"], {})
             cells[row["cell"]] = float(row["accuracy"])  # type: ignore[index]
-            assert row["n"] == "250", "every cell of the study has 250 texts"
+            texts = (
+                row["accuracy n"] if "accuracy n" in row else row["n"]
+            )  # reports named it otherwise before
+            assert texts == "250", "every cell of the study has 250 texts"
     return setups
 
 
