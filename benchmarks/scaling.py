@@ -118,10 +118,12 @@ neutral = "so"
 positive = "good"
 """
 NODE = {"num_cpus": 1, "object_store_memory": 80 * 2**20}
+FAIR = {"OMP_NUM_THREADS": "1", "RAY_worker_niceness": "0"}
+"""All executors alike: on a busy machine Ray's own niceness of 15 means never."""
 BUSY = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_raylet_start_wait_time_s": "120",
-    "RAY_worker_niceness": "0",  # on a busy machine Ray's own 15 means never
+    "RAY_worker_niceness": "0",
 }
 
 
@@ -131,7 +133,7 @@ def shoal(*words: object, folder: Path) -> float:
     done = subprocess.run(
         [*SHOAL, *map(str, words)],
         cwd=folder,
-        env={"OMP_NUM_THREADS": "1", **os.environ},
+        env={**FAIR, **os.environ},
         capture_output=True,
         text=True,
         check=False,
