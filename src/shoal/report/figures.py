@@ -370,29 +370,36 @@ LINE, ACROSS = 17.0, 380.0
 """Points from line to line, and across."""
 
 
-def _lines(block: WeighedWords) -> list[list[tuple[float, str, float | None]]]:
-    """What stands where: place in points, word, its share; above each example what it is, below it the answer."""
-    lines: list[list[tuple[float, str, float | None]]] = []
+Placed = tuple[float, str, float | None]
+"""Where a word stands, in points from the left; the word; its share, None for what is said about the text."""
+
+
+def _lines(block: WeighedWords) -> list[list[Placed]]:
+    """What stands in each line: above each example what it is, then its texts, then the answer."""
+    lines: list[list[Placed]] = []
     for example in block.examples:
-        for told in (example.about, *example.texts, example.answer):
-            is_text = any(told is text for text in example.texts)
-            pieces = (
-                [(word, example.share(value)) for word, value in told] if is_text else [(plain(told), None)]
-            )
-            line: list[tuple[float, str, float | None]] = []
-            x = 0.0
-            for word, share in pieces:
-                before = len(word) - len(word.lstrip())
-                wide = _points(word.strip())
-                if line and x + wide > ACROSS:
-                    lines.append(line)
-                    line, x = [], 0.0
-                x += BLANK * before if line else 0.0
-                line += [(x, word.strip(), share)] if word.strip() else []
-                x += wide + BLANK * (len(word) - len(word.rstrip()) if word.strip() else 0)
-            lines += [line] if line else []
-        lines.append([])
+        lines += _broken([(plain(example.about), None)])
+        for text in example.texts:
+            lines += _broken([(word, example.share(value)) for word, value in text])
+        lines += [*_broken([(plain(example.answer), None)]), []]
     return lines[:-1]
+
+
+def _broken(pieces: Sequence[tuple[str, float | None]]) -> list[list[Placed]]:
+    """Words one after the other, in a new line where one is full."""
+    lines: list[list[Placed]] = [[]]
+    x = 0.0
+    for piece, share in pieces:
+        word = piece.strip()
+        wide = _points(word) if word else 0.0
+        if lines[-1] and x + wide > ACROSS:
+            lines.append([])
+            x = 0.0
+        x += BLANK * (len(piece) - len(piece.lstrip())) if lines[-1] else 0.0
+        if word:
+            lines[-1].append((x, word, share))
+            x += wide + BLANK * (len(piece) - len(piece.rstrip()))
+    return [line for line in lines if line]
 
 
 BLANK = 3.4
