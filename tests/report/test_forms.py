@@ -1,6 +1,7 @@
 """The page in other forms: Markdown, CSV and LaTeX tables, figures as PDF and SVG."""
 
 import csv
+import re
 import xml.etree.ElementTree as ElementTree
 
 import pytest
@@ -144,6 +145,18 @@ def test_report_writes_a_plan_a_job_and_a_comparison(tmp_path):
     assert "What changed from predictions:example (A) to tiny:sentiment (B)" in page
     assert "suite score" in page.split("<h2>What was found</h2>")[1].split("</section>")[0]
     assert "B minus A, by functionality</figcaption>" in page
+
+
+def test_a_figure_of_attributions_has_the_words_in_their_order(tmp_path):
+    long = [(word, 0.1) for word in ["many", " ", "words"] * 40]
+    rows = [
+        Weighed([[("Good", 0.5), (" ", None), ("$bad$", -0.4), (" film", 0.0)], long], "expected no", "→ yes")
+    ]
+    assert draw_figures([Section(blocks=[WeighedWords(rows, name="words")])], tmp_path) == 1
+    drawn = re.findall(r"<text[^>]*>([^<]*)</text>", (tmp_path / "words.svg").read_text())
+    assert drawn[:5] == ["expected no", "Good", "$bad$", "film", "many"] and drawn[-1] == "→ yes"
+    heights = set(re.findall(r'<text[^>]* y="([\d.]+)"', (tmp_path / "words.svg").read_text()))
+    assert len(heights) > 4, "a long text goes on in the next line"
 
 
 def test_what_is_neither_a_plan_nor_a_job_is_refused_with_a_remedy(tmp_path):

@@ -211,6 +211,8 @@ def _name_column(table: Table) -> int:
 
 def _row_name(name: Markup, *, is_inside: bool) -> Markup:
     """A name that is set in stays so, and a long one may break."""
+    if not name.striptags():
+        return Markup("<td></td>")
     return Markup('<th scope="row"{}>{}</th>').format(
         classes("inside" if is_inside else "", _broad(name)), _breakable(name)
     )

@@ -15,7 +15,19 @@ from ..records import Measure
 from ..show.pieces import is_defined, pieces_of, place_text, plain, value_text
 from ..show.printable import on_one_line
 from ..show.tabled import cell_of, is_full
-from ..views import Bars, Curves, Dots, HeatMap, Scatter, Section, Strips, Table, Tones, WeighedWords
+from ..views import (
+    WEAK,
+    Bars,
+    Curves,
+    Dots,
+    HeatMap,
+    Scatter,
+    Section,
+    Strips,
+    Table,
+    Tones,
+    WeighedWords,
+)
 
 INK, QUIET = "#1c2127", "#56606b"
 COLOURS = ("#1c67a8", "#d96818", "#0b6e66", "#7a3f9d", "#855c00", "#646d76")
@@ -225,7 +237,13 @@ def draw_strips(block: Strips, axes: Any) -> None:
         known = [measure for measure in measures if is_defined(measure)]
         if len(known) == 1:
             axes.errorbar(
-                [_scaled(known[0])], [i], xerr=_errors(known[0]), fmt="o", markersize=4, color=COLOURS[0]
+                [_scaled(known[0])],
+                [i],
+                xerr=_errors(known[0]),
+                fmt="o",
+                markersize=4,
+                color=COLOURS[0],
+                clip_on=not _inside(known, block.scale),
             )
         else:
             axes.plot(
@@ -235,12 +253,17 @@ def draw_strips(block: Strips, axes: Any) -> None:
                 markersize=4,
                 alpha=0.7,
                 color=COLOURS[0],
+                clip_on=not _inside(known, block.scale),
             )
     if block.middle is not None:
         axes.axvline(_scaled(first, block.middle), color=QUIET, linewidth=0.8, linestyle=":")
     axes.set_xlim(_scaled(first, block.scale[0]), _scaled(first, block.scale[1]))
     _named_rows(axes, [_short(name) for name, _ in block.rows])
     axes.set_xlabel(_text(_unit(first)))
+
+
+def _inside(measures: Sequence[Measure], scale: tuple[float, float]) -> bool:
+    return all(scale[0] <= (measure.value or 0.0) <= scale[1] for measure in measures)
 
 
 def draw_bars(block: Bars, axes: Any) -> None:
@@ -314,16 +337,80 @@ def _heat_map_size(block: HeatMap) -> tuple[float, float]:
 
 
 def draw_weighed(block: WeighedWords, axes: Any) -> None:
-    """A bar per word in the order of the texts: to the right for the answer, hatched to the left against it."""
-    known = _weighed(block)
-    for i, (_, value) in enumerate(known):
-        number, hatch = (0, "") if value > 0 else (1, "////")
-        axes.barh(
-            i, value, height=0.6, facecolor=COLOURS[number], hatch=hatch, edgecolor="white", linewidth=0
-        )
-    axes.axvline(0, color=QUIET, linewidth=0.8)
-    _named_rows(axes, [_short(word) for word, _ in known])
-    axes.set_xlabel(_text("attribution: for the answer above 0, against it below"))
+    """Each text in its words: those for the answer on blue and framed, those against it on orange, framed by dots."""
+    axes.set_axis_off()
+    for number, line in enumerate(_lines(block)):
+        for x, word, share in line:
+            plain_word = share is None or abs(share) < WEAK
+            side = 0 if (share or 0.0) > 0 else 1
+            frame = {
+                "boxstyle": "square,pad=0.1",
+                "facecolor": (*_rgb(COLOURS[side]), 0.45 * abs(share or 0.0)),
+                "edgecolor": COLOURS[side],
+                "linestyle": STROKES[2 * side],
+                "linewidth": 0.7,
+            }
+            axes.annotate(
+                _text(word),
+                (0, 1),
+                (x, -LINE * (number + 1)),
+                xycoords="axes fraction",
+                textcoords="offset points",
+                fontsize=8,
+                color=QUIET if share is None and line[0][2] is None else INK,
+                bbox=None if plain_word else frame,
+            ).set_in_layout(False)
+
+
+def _rgb(colour: str) -> tuple[float, ...]:
+    return tuple(int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
+
+
+LINE, ACROSS = 17.0, 380.0
+"""Points from line to line, and across."""
+
+
+Placed = tuple[float, str, float | None]
+"""Where a word stands, in points from the left; the word; its share, None for what is said about the text."""
+
+
+def _lines(block: WeighedWords) -> list[list[Placed]]:
+    """What stands in each line: above each example what it is, then its texts, then the answer."""
+    lines: list[list[Placed]] = []
+    for example in block.examples:
+        lines += _broken([(plain(example.about), None)])
+        for text in example.texts:
+            lines += _broken([(word, example.share(value)) for word, value in text])
+        lines += [*_broken([(plain(example.answer), None)]), []]
+    return lines[:-1]
+
+
+def _broken(pieces: Sequence[tuple[str, float | None]]) -> list[list[Placed]]:
+    """Words one after the other, in a new line where one is full."""
+    lines: list[list[Placed]] = [[]]
+    x = 0.0
+    for piece, share in pieces:
+        word = piece.strip()
+        wide = _points(word) if word else 0.0
+        if lines[-1] and x + wide > ACROSS:
+            lines.append([])
+            x = 0.0
+        x += BLANK * (len(piece) - len(piece.lstrip())) if lines[-1] else 0.0
+        if word:
+            lines[-1].append((x, word, share))
+            x += wide + BLANK * (len(piece) - len(piece.rstrip()))
+    return [line for line in lines if line]
+
+
+BLANK = 3.4
+
+
+def _points(word: str) -> float:
+    """How wide a word is, in points."""
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import text_to_path
+
+    return float(text_to_path.get_text_width_height_descent(word, FontProperties(size=8), False)[0])
 
 
 def _weighed(block: WeighedWords) -> list[tuple[str, float]]:
@@ -352,6 +439,6 @@ SIZES: Mapping[type, Callable[[Any], tuple[float, float]]] = {
     Strips: lambda block: _in_rows([_short(name) for name, _ in block.rows]),
     Bars: lambda block: _in_rows(_names_of_bars(block)),
     Scatter: lambda block: (4.0, 3.2),
-    WeighedWords: lambda block: _in_rows([_short(word) for word, _ in _weighed(block)]),
+    WeighedWords: lambda block: (5.5, 0.5 + len(_lines(block)) * LINE / 72),
 }
 """Kind of picture to its width and height in inches."""

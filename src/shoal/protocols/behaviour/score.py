@@ -113,7 +113,9 @@ def note_of(facts: Mapping[str, Any]) -> str:
 WORDS: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "undefined": lambda facts: str(facts["undefined"]),
     "few cases": lambda facts: f"few cases ({facts['few cases']})",
-    "templates": lambda facts: f"{facts['cases']:,} cases of {facts['templates']:,} templates",
+    "templates": lambda facts: (
+        f"{facts['cases']:,} cases of {facts['templates']:,} template{'s' if facts['templates'] != 1 else ''}"
+    ),
     THESE_TEMPLATES: lambda facts: for_templates(facts[THESE_TEMPLATES]),
     "not asked": lambda facts: (
         f"only {', '.join(facts['chosen'])}: "
