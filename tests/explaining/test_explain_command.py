@@ -60,14 +60,15 @@ def test_where_there_are_no_colours_words_have_their_values_behind_them():
     block = Section(
         blocks=[WeighedWords([Weighed([[("good", 0.5), (" ", None), ("bad", -0.4), (".", 0.01)]])])]
     )
-    for settings in ({}, {"force_terminal": True, "no_color": True, "color_system": "standard"}):
-        console = Console(file=io.StringIO(), **settings)
-        terminal.print_sections([block], console)
-        text, legend = console.file.getvalue().splitlines()
+    for is_terminal in (False, True):
+        written = io.StringIO()
+        console = Console(file=written, force_terminal=is_terminal, no_color=True, color_system="standard")
+        terminal.print_sections([block], console if is_terminal else Console(file=written))
+        text, legend = written.getvalue().splitlines()
         assert text == "good (+0.500) bad (−0.400)." and "+ for the answer, − against it" in legend
-    console = Console(file=io.StringIO(), force_terminal=True, color_system="standard")
-    terminal.print_sections([block], console)
-    assert "underlined: counts for the answer" in console.file.getvalue()
+    written = io.StringIO()
+    terminal.print_sections([block], Console(file=written, force_terminal=True, color_system="standard"))
+    assert "underlined: counts for the answer" in written.getvalue()
 
 
 def test_pairs_are_shown_text_by_text():

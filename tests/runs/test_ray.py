@@ -223,7 +223,7 @@ def test_resources_are_of_all_jobs_or_of_a_protocols_and_change_no_job():
 
 
 def test_a_worker_does_not_wait_for_its_disk_and_the_driver_does(monkeypatch, tmp_path):
-    waited = []
+    waited: list[int] = []
     monkeypatch.setattr(os, "fsync", waited.append)
     with in_passing(), writing(tmp_path / "sent on"):
         pass

@@ -503,7 +503,8 @@ def test_a_mark_holds_over_seeds_only_where_it_does_in_all_rows_together():
     row = rows_of_table3(found)[1]
     cell = row.cells["seen"]
     assert row.method == "vanilla" and cell.verdict == "better"
-    assert cell.difference is not None and cell.difference.interval[0] > 0  # its own interval leaves out 0
+    assert cell.difference is not None and cell.difference.interval is not None
+    assert cell.difference.interval[0] > 0  # its own interval leaves out 0
     assert cell.difference.facts["adjusted p over seeds"] > 0.05 and not cell.shown
     alone = [result for result in results if result.job["settings"]["train"]["method"] == ["vanilla"]]
     (by_itself,) = [row for row in rows_of_table3(compared(table(), alone)) if not row.is_baseline]
