@@ -171,8 +171,8 @@ def compare(a: Sequence[Result], b: Sequence[Result], choices: Choices | None = 
         rows = all_together(rows, estimates)
     if choices.could_see:
         level = level_of(rows, choices)
-        smallest = [smallest(estimate, level) for estimate in estimates]
-        rows = [replace(row, mde=mde) for row, mde in zip(rows, smallest, strict=True)]
+        could_see = [smallest(estimate, level) for estimate in estimates]
+        rows = [replace(row, mde=mde) for row, mde in zip(rows, could_see, strict=True)]
     if choices.margin is not None:
         rows = with_margin(rows, estimates, choices.margin, choices.adjust)
     return Comparison(a, b, choices, rows, sides.changes)
