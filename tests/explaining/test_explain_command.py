@@ -60,14 +60,16 @@ def test_where_there_are_no_colours_words_have_their_values_behind_them():
     block = Section(
         blocks=[WeighedWords([Weighed([[("good", 0.5), (" ", None), ("bad", -0.4), (".", 0.01)]])])]
     )
-    for settings in ({}, {"force_terminal": True, "no_color": True, "color_system": "standard"}):
-        console = Console(file=io.StringIO(), **settings)
-        terminal.print_sections([block], console)
-        text, legend = console.file.getvalue().splitlines()
-        assert text == "good (+0.500) bad (−0.400)." and "+ for the answer, − against it" in legend
-    console = Console(file=io.StringIO(), force_terminal=True, color_system="standard")
-    terminal.print_sections([block], console)
-    assert "underlined: counts for the answer" in console.file.getvalue()
+    written = [io.StringIO() for _ in range(3)]
+    terminal.print_sections([block], Console(file=written[0]))
+    bare = Console(file=written[1], force_terminal=True, color_system="standard", no_color=True)
+    terminal.print_sections([block], bare)
+    for stream in written[:2]:
+        text, legend = stream.getvalue().splitlines()[-2:]
+        assert "good (+0.500) bad (−0.400)." in text and "+ for the answer, − against it" in legend
+    colourful = Console(file=written[2], force_terminal=True, color_system="standard", no_color=False)
+    terminal.print_sections([block], colourful)
+    assert "underlined: counts for the answer" in written[2].getvalue()
 
 
 def test_pairs_are_shown_text_by_text():
