@@ -69,9 +69,9 @@ OWN = 1.0
 """How far the templates that one model does well are others than those of another, on the logit scale."""
 QUICK = Choices(shuffles=200, could_see=False)
 COVERS, ERRS, HALF, FINDS = "95 or more", "5 or less", "2.5 or less", "80 or more"
-ABOUT = "about 80"
-"""Where the spread that a power rests on is itself estimated."""
-ALLOWED = {COVERS: 0.05, ERRS: 0.05, HALF: 0.025, FINDS: 0.2, ABOUT: 0.28, "0": 0.0}
+SHORT = "80"
+"""Promised, and not kept where the spread that a power rests on is itself estimated; the page says how far."""
+ALLOWED = {COVERS: 0.05, ERRS: 0.05, HALF: 0.025, FINDS: 0.2, SHORT: 0.28, "0": 0.0}
 """How often each may be broken."""
 
 
@@ -340,7 +340,7 @@ def _of_could_see() -> Iterator[World]:
             differing = max(differing, pilot or 1.0)
             return {found: comparison(pilot or 1.0, could_see=False).significant}
 
-        yield World("compare", f"1 v. 1, {size} cases", {found: ABOUT}, repeat)
+        yield World("compare", f"1 v. 1, {size} cases", {found: SHORT}, repeat)
     for seeds in SEEDS[1:]:
 
         def of_recipes(rng: Generator, seeds: int = seeds) -> Kept:
@@ -356,7 +356,7 @@ def _of_could_see() -> Iterator[World]:
             comparison = compare(runs(level), runs(better), replace(alone, could_see=False))
             return {found: comparison.headline.significant}
 
-        yield World("compare", f"{seeds} v. {seeds}, 80 cases", {found: ABOUT}, of_recipes)
+        yield World("compare", f"{seeds} v. {seeds}, 80 cases", {found: SHORT}, of_recipes)
 
 
 def _of_plan_size() -> Iterator[World]:
@@ -379,7 +379,7 @@ def _of_plan_size() -> Iterator[World]:
             return {found: headline.significant}
 
         where = "pilot of 80 cases" + (", templates of 5" if templates else "")
-        yield World("plan-size", where, {found: ABOUT}, one_each, 150)
+        yield World("plan-size", where, {found: SHORT}, one_each, 150)
 
     def several(rng: Generator) -> Kept:
         cases = cases_of(1, 80, templates=False)
@@ -395,7 +395,7 @@ def _of_plan_size() -> Iterator[World]:
         )
         return {found: compare(a, b, replace(QUICK, adjust="none")).headline.significant}
 
-    yield World("plan-size", "pilot of 5 seeds, 80 cases", {found: ABOUT}, several, 150)
+    yield World("plan-size", "pilot of 5 seeds, 80 cases", {found: SHORT}, several, 150)
 
 
 def _of_margin() -> Iterator[World]:
@@ -955,7 +955,7 @@ def summary(every: Sequence[World], counts: Counts) -> Iterator[str]:
     for verb, what, promised in dict.fromkeys((cell.verb, cell.what, cell.promised) for cell in cells):
         known = [counts.get(cell.name, (0, 0)) for cell in cells if (cell.verb, cell.what) == (verb, what)]
         shares = [(own / of, own, of) for own, of in known if of >= ENOUGH]
-        worst = (min if promised in (COVERS, FINDS, ABOUT) else max)(shares, default=(0.0, 0, 0))
+        worst = (min if promised in (COVERS, FINDS, SHORT) else max)(shares, default=(0.0, 0, 0))
         held, times = together(known)
         yield f"| {verb} | {what} | {promised} | {percent(held, times)} | {times:,} | {percent(*worst[1:])} |"
 
