@@ -119,6 +119,37 @@ def test_two_diagnostics_of_one_concept_are_in_the_file(cells):
     assert cells[2] == f"{together:.2f}".replace("-0.", "–.")
 
 
+@pytest.mark.parametrize(
+    "cells", table("bias-reliability.md", "| test | concepts |"), ids=lambda cells: "-".join(cells[:2])
+)
+def test_clusters_over_training_are_in_their_file(cells):
+    rows = [row for row in kept("bias/over-training.csv") if row["test"] == cells[0]]
+    words = re.split(r"[/ ]", cells[1].lower())
+    wanted = {
+        row["category"] for row in rows if all(word.strip("'s") in row["category"].lower() for word in words)
+    }
+    (category,) = wanted
+    about = {"representation": "cls", "category": category}
+    for step, cell in zip(("200", "400", "600", "800", "1200"), cells[2:7], strict=True):
+        mean, sd = (
+            per_cent(value(rows, column, score="cluster accuracy", step=step, **about))
+            for column in ("mean", "sd")
+        )
+        assert cell == f"{mean} ± {sd}"
+    assert cells[7] == per_cent(value(rows, "mean", score="chance accuracy", step="1200", **about))
+
+
+@pytest.mark.parametrize(
+    "cells", table("bias-reliability.md", "| task | trained on |"), ids=lambda cells: cells[0]
+)
+def test_downstream_scores_are_in_their_file(cells):
+    rows = [row for row in kept("bias/downstream.csv") if row["task"] == cells[0]]
+    (row,) = rows
+    assert cells[2] == f"{per_cent(float(row['mean']))} ± {per_cent(float(row['sd']))}"
+    assert cells[3] == " – ".join(per_cent(float(row[end])) for end in ("min", "max"))
+    assert cells[4] == per_cent(float(row["equivalence_p high"]))
+
+
 # MERGE
 
 

@@ -1,5 +1,6 @@
 """Table 2: checkpoints that are fine-tuned by the plan, whether they are alike, and whether diagnostics follow them."""
 
+import csv
 import io
 import math
 from typing import Any
@@ -186,6 +187,7 @@ def test_given_checkpoints_are_fine_tuned_as_by_hand_and_stand_in_table_2(files,
     assert rows.where("pairwise equivalence p value", task="words")[0].value == 0.0
     files_of = tables_of(bias.view(plan.tables["bias"], results, compared.measures, compared.findings))
     assert {"downstream", "downstream_correlations"} <= set(files_of)
+    assert all(line["mean"] for line in csv.DictReader(files_of["likelihood_summary"].splitlines()))
     assert [problem for _, problem in run_here(jobs, store)] == [None] * 9  # nothing to do again
 
 

@@ -241,15 +241,19 @@ TIES = "ties"
 """The fact of a stereotype score: cases that prefer neither side."""
 
 
+FLOOR = {"floor sd": "floor_sd", "over-dispersion ratio": "ratio"}
+
+
 def _summary(measures: Measures) -> Iterator[Line]:
     short = {**SHORT, GRADED: "graded"}
-    rows = [row for row in measures if row.groups.get("of") in short]
+    # Correlations with downstream tasks are about these scores too, and have a file of their own.
+    rows = [row for row in measures if row.groups.get("of") in short and row.name in {**OVER_RUNS, **FLOOR}]
     for groups, named in by_groups(rows):
         sd = named.get("sd over checkpoints")
         yield {
             "test": groups["diagnostic"], "task": groups.get("task", ""), "category": groups["category"],
             "size": groups["recipe"], "score": short[groups["of"]], **columns_of(named, OVER_RUNS),
-            **columns_of(named, {"floor sd": "floor_sd", "over-dispersion ratio": "ratio"}),
+            **columns_of(named, FLOOR),
             "flags": ", ".join(sd.facts[FLAGS]) if sd else "",
         }  # fmt: skip
 
