@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -34,7 +35,7 @@ from shoal.runs.parcels import (
     locks_for,
     put_in_place,
 )
-from shoal.runs.plan import check_plan, make_plan, read_plan
+from shoal.runs.plan import Job, check_plan, make_plan, read_plan
 from shoal.runs.store import RunStore
 from shoal.runs.tasks import run_task, tasks_of
 
@@ -148,6 +149,23 @@ def test_what_two_tasks_would_both_make_is_made_by_one_and_released_when_it_is_t
     assert held.take(store, [jobs[1].id]) == jobs[1].id
     other.release()
     held.release()
+
+
+@dataclass(frozen=True)
+class Asking:
+    """Settings that name further models."""
+
+    references: tuple[str, ...]
+
+
+def test_models_that_settings_name_travel_with_the_job(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("models/a", "prompts"):
+        (tmp_path / name).mkdir(parents=True)
+    (tmp_path / "prompts" / "ask.toml").write_text("")
+    settings = Asking(("hf:models/a?prompt=prompts/ask.toml", "tiny:nli", "python:"))
+    job = Job("one", "merge", "tiny:nli", settings, {}, "")
+    assert set(inputs_of(job)) == {Path("models/a"), Path("prompts/ask.toml")}
 
 
 def read_as(place: Path, name: Path) -> dict[str, bytes]:

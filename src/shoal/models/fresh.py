@@ -23,6 +23,10 @@ class Fresh:
         """Nothing by itself: how it was made is written in the recipe."""
         return {"made here": self.name}
 
+    def tokenizer_name(self) -> str:
+        """None: what it reads is remembered nowhere."""
+        return ""
+
     def in_single_precision(self) -> "Fresh":
         """As it was made."""
         return self

@@ -157,7 +157,9 @@ def _time_steps(training: Training, stage: Stage) -> float:
             raise _EnoughSeenError
 
     with threads(training.recipe.threads), suppress(_EnoughSeenError):
-        stage.train(training.recipe.base(training.seed), training.seed, watch, lambda name: None)
+        model = training.recipe.base(training.seed)
+        stage.prepare(model, training.seed)
+        stage.train(model, training.seed, watch, lambda name: None)
     first = min(WARM_STEPS, len(moments) - 1)
     return (moments[-1] - moments[first]) / max(1, len(moments) - 1 - first) if len(moments) > 1 else 0.0
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from ..errors import PlanError
 from ..files import replacing, settle
-from ..models import parse_spec
+from ..models import SCHEMES, parse_spec
 from .plan import Job, fingerprint_of, make_job
 from .store import RunStore, is_kept, seal
 from .tasks import Task
@@ -165,7 +165,7 @@ def inputs_of(job: Job) -> list[Path]:
     What is named by a path from the root has to be where a worker is.
     """
     spec = parse_spec(job.model)
-    words = [spec.name, *spec.options.values(), *_words(asdict(job.settings))]
+    words = [part for word in (job.model, *_words(asdict(job.settings))) for part in _named(word)]
     paths = [Path(name) for word in words for name in (word, word.rpartition(":")[0]) if _is_path(name)]
     if spec.scheme == "python":
         from ..models.identity import files_of
@@ -174,6 +174,15 @@ def inputs_of(job: Job) -> list[Path]:
         modules = [path for path in files_of(spec.name.partition(":")[0]) if path.is_relative_to(here)]
         paths += [path.relative_to(here) for path in modules]
     return list(dict.fromkeys(paths))
+
+
+def _named(word: str) -> list[str]:
+    """A word of the plan and, where it is the spec of a model, what that names."""
+    scheme, _, name = word.partition(":")
+    if scheme not in SCHEMES or not name.partition("?")[0]:
+        return [word]
+    spec = parse_spec(word)
+    return [word, spec.name, *spec.options.values()]
 
 
 def _is_path(name: str) -> bool:

@@ -129,6 +129,7 @@ def _train_stage(
     name = training.names[number]
     stage = _settled(store, training.recipe.stages[number], progress)
     with _turn(store, name, wanted=name in shared):
+        stage.prepare(model, training.seed)
         places = moments(store, name, stage)
         kept = frozenset(moment for moment, path in places.items() if is_kept(path))
         if len(kept) == len(places):
@@ -233,6 +234,7 @@ def _restore(training: Training, store: RunStore, model: Any, up_to: int | None 
         forget_midway(store, [name])
         if stage.marks:
             return number  # its moments are loaded where they are asked
+        stage.prepare(model, training.seed)
         model.load_weights(checkpoint(store, name))
         return number + 1
     return 0

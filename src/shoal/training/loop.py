@@ -116,12 +116,14 @@ def _vocabulary(
 ) -> Vocabulary | None:
     """The words of the examples, where no other can move: not if every weight shrinks, nor if the encoder is still."""
     shrinks = method.moves_every_weight or any(leg.phase.how.weight_decay for leg in legs)
-    if shrinks or all(leg.phase.frozen for leg in legs):
+    if shrinks or not examples or all(leg.phase.frozen for leg in legs):
         return None
     network = model.network(model.trained)
     if not is_large(network):
         return None
-    return vocabulary_of(network, model.tokenise(list(dict.fromkeys(examples)))["input_ids"])
+    rows = model.tokenise(list(dict.fromkeys(examples)))["input_ids"]
+    # What fills up a batch need not be in any text, nor known to the table as padding.
+    return vocabulary_of(network, [*rows, np.array([model.padding.get("input_ids", 0)])])
 
 
 def _feed(

@@ -26,6 +26,10 @@ Mark = Callable[[str], None]
 """Called by a stage when it has come to one of its marks; the model is asked there and then."""
 
 
+def as_it_is(model: Any, seed: int) -> None:
+    """A stage that takes the model as the one before it left it."""
+
+
 class BrokenTrainingError(ModelError):
     """A training whose loss is no number any more."""
 
@@ -65,6 +69,8 @@ class Stage:
     marks: tuple[str, ...] = ()
     """Names of the moments at which the model is asked while it trains, in order: "1", "2" for epochs. The last is the
     end. Empty: only at the end, without a name."""
+    prepare: Callable[[Any, int], None] = as_it_is
+    """Gives the model the head of this stage, before it is trained here or its kept weights are loaded."""
     frozen: Callable[[], Sequence[Example]] | None = None
     """Where the encoder does not change: every example that this stage, or one like it, trains on. They are then
     encoded once, for all stages that start from the same weights."""

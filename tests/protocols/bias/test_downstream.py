@@ -222,6 +222,26 @@ def test_models_made_here_share_their_pretraining_with_their_diagnostics(files, 
     assert torch.equal(head.base_model.embeddings.word_embeddings.weight, pretrained)
 
 
+def test_two_tests_of_one_training_share_it_behind_a_pretraining(files, tmp_path):
+    """The second finds weights of a head that the model did not have when it was pre-trained."""
+    text = tmp_path / "text.txt"
+    text.write_text("".join(f"{line}\n" for line in (*GOOD, *BAD)) * 20)
+    other = tmp_path / "other.tsv"
+    write(other, [("text", "label"), *((f"{line} black fox .", "yes") for line in GOOD), ("ants .", "no")])
+    of_words = words(files, epochs=1)
+    table = {
+        "models": ["tiny:masked"],
+        "bias": {
+            "diagnostic": [], "data": "example",
+            "pretrain": {"text": str(text), "epochs": 1, "width": 16, "heads": 2, "vocabulary": 90},
+            "tasks": [of_words, {**of_words, "name": "other", "test": str(other)}],
+        },
+    }  # fmt: skip
+    jobs = [job for job in check_plan(make_plan(table)) if job.settings.tasks]
+    store = RunStore(tmp_path / "runs")
+    assert [problem for _, problem in run_here(jobs, store)] == [None, None]
+
+
 # Statistics
 
 

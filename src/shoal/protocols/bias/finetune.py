@@ -175,12 +175,14 @@ def _stage(task: Task, lessons: Lessons, how: How) -> Stage:
     )
     end = (str(math.ceil(round(how.epochs, 6))),)
 
+    def prepare(model: Any, seed: int) -> None:
+        if model.trained != "classify":  # it was pre-trained before this stage
+            model.adopt("classify", model.checkpoint.with_fresh_head(lessons.labels, seed))
+
     def train(model: Any, seed: int, progress: Progress, mark: Mark) -> None:
         from ...training.loop import train as train_model  # loads torch
         from ...training.methods import make_method
 
-        if model.trained != "classify":  # it was pre-trained before this stage
-            model.adopt("classify", model.checkpoint.with_fresh_head(lessons.labels, seed))
         train_model(model, [environment], make_method("vanilla", {}), how, seed, progress, mark, end)
 
     return Stage(
@@ -194,6 +196,7 @@ def _stage(task: Task, lessons: Lessons, how: How) -> Stage:
         steps=how.steps(environment.batches(how.batch)),
         train=train,
         marks=end,
+        prepare=prepare,
     )
 
 

@@ -149,8 +149,8 @@ def _knock(address: str, on: str) -> None:
             fix="--on ray:HOST:6379 or --on ray://HOST:10001; --on ray:local starts a cluster here",
         )
     socket.create_connection((host.strip("[]"), int(port)), timeout=10).close()
-    if address.startswith("ray://"):
-        return
+    if address.startswith("ray://") or os.environ.get("RAY_USE_TLS", "0") not in ("", "0"):
+        return  # Ray itself finds out
     said = _said_by_head(address)
     if said == "UNAUTHENTICATED" and os.environ.get("RAY_AUTH_MODE", "").lower() != "token":
         raise PlanError(

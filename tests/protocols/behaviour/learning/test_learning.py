@@ -293,6 +293,17 @@ def test_a_functionality_that_nothing_trains_on_needs_no_fold():
     )
 
 
+def test_folds_that_were_asked_their_part_wait_for_all_that_are_planned():
+    """No model was asked everything yet, so what the other folds leave out is known from the plan alone."""
+    every = {f"{name}.f.MFT": [1, 1] for name in "abc"}
+    done = [job({f"{name}.f.MFT": [1, 1]}, [1], hold_out="capability", fold=name) for name in "ab"]
+    for result in done:
+        result.job["settings"]["hold_out_asks"] = "held out"
+    settings = table(on=("iid>suite",), hold_out=("capability",), s_iid_mode="mean_over_heldout")
+    found = compared(settings, done, planned={"capability": [name.split(".")[0] for name in every]})
+    assert one(found, "G", config="iid>suite", hold_out="capability").note == "2 of 3 folds done"
+
+
 def test_a_plan_of_one_fold_speaks_of_that_fold_only():
     suite = {"a.f.MFT": [1, 0], "b.g.MFT": [1, 1]}
     results = [iid_job(suite, [1]), job(suite, [1], hold_out="capability", fold="b")]

@@ -329,7 +329,9 @@ class Trainings:
         """How many folds make a scenario complete."""
         values = self._values(hold_out)
         if hold_out in self.planned:
-            return len(values & set(self.planned[hold_out]))
+            planned = set(self.planned[hold_out])
+            # Before a model is done that was asked everything, only the values of finished folds are known.
+            return len(planned if all(asks_part(job.result) for job in self.jobs) else values & planned)
         sample = self.settings.hold_out_sample if hold_out == "functionality" else 0
         return min(sample, len(values)) or len(values)
 
