@@ -140,9 +140,9 @@ def test_signs_survive_without_colour_in_every_form():
     row = Weighed([[("good", 0.5), (" ", None), ("<b>bad</b>", -0.4), (" film", 0.01)]])
     block = WeighedWords([row])
     page = str(html.BLOCKS[WeighedWords](block))
-    assert '<span class="w for" style="--depth:1.00" title="+0.500">good</span>' in page
+    assert '<span class="w for" style="--depth:1.00" title="good: +0.500">good</span>' in page
     assert (
-        '<span class="w against" style="--depth:0.80" title="−0.400">&lt;b&gt;bad&lt;/b&gt;</span> film'
+        '<span class="w against" style="--depth:0.80" title="&lt;b&gt;bad&lt;/b&gt;: −0.400">&lt;b&gt;bad&lt;/b&gt;</span> film'
         in page
     )
     assert "counts for" in page and "counts against" in page

@@ -88,7 +88,7 @@ def failed(model: str = "m", identity: str = "j", check: bool | None = False) ->
 def test_a_failed_self_check_and_missing_answers_are_cautions(monkeypatch):
     monkeypatch.setattr("shoal.report.data.result_sections", lambda result: [])
     assert results_page([failed()]).warnings[:2] == [
-        "m: the self-check “order of labels” failed: likely wrong",
+        "m: self-check, order of labels: likely wrong",
         "1 case has no answer and counts nowhere",
     ]
     assert not any("order" in line for line in results_page([failed(check=True)]).warnings)

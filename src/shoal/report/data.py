@@ -382,7 +382,7 @@ def _warnings(
         for check in result.job.get("checks", ()):
             if check["ok"] is False:
                 name = names[str(result.job.get("id", i))]
-                yield f"{name}: the self-check “{check['name']}” failed: {check['detail']}"
+                yield f"{name}: self-check, {check['name']}: {check['detail']}"
     few = {
         tuple(row.groups.items())
         for result in results
