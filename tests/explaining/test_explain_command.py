@@ -141,10 +141,8 @@ def test_signs_survive_without_colour_in_every_form():
     block = WeighedWords([row])
     page = str(html.BLOCKS[WeighedWords](block))
     assert '<span class="w for" style="--depth:1.00" title="good: +0.500">good</span>' in page
-    assert (
-        '<span class="w against" style="--depth:0.80" title="&lt;b&gt;bad&lt;/b&gt;: −0.400">&lt;b&gt;bad&lt;/b&gt;</span> film'
-        in page
-    )
+    bad = "&lt;b&gt;bad&lt;/b&gt;"
+    assert f'<span class="w against" style="--depth:0.80" title="{bad}: −0.400">{bad}</span> film' in page
     assert "counts for" in page and "counts against" in page
     assert "**good** (+0.500)" in markdown.BLOCKS[WeighedWords](block).replace("\\", "")
     tex = latex.BLOCKS[WeighedWords](block)
