@@ -365,3 +365,11 @@ def test_a_whole_json_file_that_is_none_is_named(tmp_path, content, message):
     assert "try: " in str(caught.value)
     path.write_bytes(b'\xef\xbb\xbf{"a": [1]}\n')
     assert read_json(path) == {"a": [1]}
+
+
+def test_a_folder_that_is_not_there_is_named_with_what_to_do(tmp_path):
+    place = tmp_path / "reports" / "page.html"
+    with pytest.raises(StoreError) as refused, replacing(place) as beside:
+        beside.write_text("page")
+    assert f"there is no folder {place.parent}" in str(refused.value)
+    assert f"mkdir -p {place.parent}" in str(refused.value)

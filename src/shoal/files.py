@@ -632,10 +632,11 @@ def _refusing(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as problem:
+        absent = isinstance(problem, FileNotFoundError) and not path.parent.exists()
         raise StoreError(
             f"{path}: cannot be written",
-            why=problem.strerror or str(problem),
-            fix="free some space, or name another place",
+            why=f"there is no folder {path.parent}" if absent else problem.strerror or str(problem),
+            fix=f"mkdir -p {path.parent}" if absent else "free some space, or name another place",
         ) from None
 
 
