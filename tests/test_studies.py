@@ -304,6 +304,16 @@ def test_the_main_table_of_cood_is_in_its_file():
                 assert is_shown(cell, float(row[end]))
 
 
+@pytest.mark.parametrize("shown", table("cood.md", "| revealed |"), ids=lambda shown: shown[0])
+def test_what_revealing_the_third_word_does_is_in_its_files(shown):
+    means, cells = kept("cood/intervals.csv"), kept("cood/tweets-reveal-cells.csv")
+    of_setup = {"reveal": shown[0], "epoch": ""}
+    for cell, kind in zip(shown[1:4], ("ID", "COOD", "OOD"), strict=True):
+        assert is_shown(cell, value(means, plan="tweets-reveal", of=kind, **of_setup))
+    for cell, name in zip(shown[4:], ("fst/neu", "sec/neu", "neu/neu"), strict=True):
+        assert is_shown(cell, value(cells, "accuracy", cell=name, **of_setup))
+
+
 # Coverage
 
 
