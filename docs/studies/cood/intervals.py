@@ -25,7 +25,8 @@ from shoal.stats.seeds import composed, error_of_mean
 HERE = Path(__file__).parent
 SETUP = ("dataset", "K", "control", "template", "names", "reveal")
 PLANS = (
-    "tweets", "mnli", "tweets-k", "tweets-controls", "tweets-names", "tweets-permuted", "tweets-reveal", "tweets-templates",
+    "tweets", "mnli", "tweets-k", "tweets-controls", "tweets-names", "tweets-permuted", "tweets-reveal",
+    "tweets-templates",
 )  # fmt: skip
 QUANTITIES: dict[str, tuple[Weights, float]] = {
     **{kind: (weights, 0.0) for kind, weights in KIND_WEIGHTS.items()},
