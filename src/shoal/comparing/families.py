@@ -10,11 +10,7 @@ from numpy.typing import NDArray
 from ..claims import ALPHA
 from ..errors import PlanError
 from ..measures import quantity as describe
-from ..stats.intervals import (
-    Interval,
-    in_agreement,
-    p_where,
-)
+from ..stats.intervals import Interval, in_agreement, p_where
 from ..stats.limits import Side, difference_p
 from ..stats.multiplicity import benjamini_hochberg, holm, holm_level, max_t
 from .inference import Estimate, Part

@@ -49,10 +49,7 @@ from numpy.typing import NDArray
 from ..claims import ONE_CHECKPOINT, THESE_TEMPLATES
 from ..errors import DataError, PlanError
 from ..records import Case, Finding, Measure, Measures, Result
-from ..stats.seeds import (
-    composed_p,
-    error_of_difference,
-)
+from ..stats.seeds import composed_p, error_of_difference
 from .families import all_together, level_of, with_adjusted_p, with_margin
 from .inference import Estimate, Part, inference, smallest
 from .quantities import Quantity, comparable, members_of, of_the_fewest

@@ -5,15 +5,10 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from ..claims import ALPHA, FLAGGED, THESE_TEMPLATES, for_templates
-from ..stats.intervals import (
-    Interval,
-)
+from ..stats.intervals import Interval
 
 Adjust = Literal["holm", "bonferroni", "bh", "max-t", "none"]
-
-
 CASES, RUNS = "cases", "runs"
-
 
 ADJUSTMENTS: dict[str, str] = {
     "holm": "Holm",
@@ -64,7 +59,7 @@ class Row:
     test: str
     """What p is the p of."""
     mde: float | None
-    """The smallest difference that would have been found 8 times in 10 by one test at 5 %."""
+    """The smallest difference that would have been found 8 times in 10 at the level of the table; None: none would."""
     gained: int
     """Cases that only B passes."""
     lost: int
