@@ -347,6 +347,21 @@ def test_a_converted_model_gives_the_same_answers_is_kept_and_a_damaged_one_is_m
         assert weights.read_bytes() == whole
 
 
+@pytest.mark.filterwarnings("ignore")
+def test_a_converted_model_computes_as_many_batches_at_a_time_as_it_is_asked(folders):
+    pytest.importorskip("openvino")
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        model = load_model(f"hf:{folders['classifier']}?engine=openvino&device=cpu")
+        cases = [Case(str(at), (("good " * at,),)) for at in range(1, 200)]
+        built, questions = Built(cases, ("negative", "positive")), questions_of(model, cases)
+        list(ask_batches(lambda part: answer_batch(model, built, part), model, questions, labels=True))
+        assert model._fast_network.streams == model.beside == 2
+    finally:
+        torch.set_num_threads(before)
+
+
 def test_without_openvino_the_error_says_how_to_get_it(folders, monkeypatch):
     monkeypatch.delitem(sys.modules, "shoal.models.openvino", raising=False)
     monkeypatch.setitem(sys.modules, "openvino", None)

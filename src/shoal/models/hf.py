@@ -366,9 +366,11 @@ class HFModel:
         examples = self.encode([("a",), ("a text that is longer than the other one",)])
         return Converted(network, examples, self.beside, kept)
 
-    @property
+    @cached_property
     def beside(self) -> int:
-        """How many batches may be asked at a time, each on one core."""
+        """How many batches may be asked at a time, each on one core; as found by whoever asks first, since inside of a
+        batch there is one core only.
+        """
         torch, _ = libraries()
         alone = self.device != "cpu" or self.options.get("engine") == "compile" or self.frozen is not None
         return 1 if alone else min(MOST_BESIDE, int(torch.get_num_threads()))

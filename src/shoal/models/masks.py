@@ -7,7 +7,7 @@ place only. Other encoders are left whole but for the head.
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from .checkpoint import libraries
@@ -71,8 +71,15 @@ def asked_for_labels(network: Any, *, embedded: bool = False) -> "Iterator[Calla
         if like_bert and not embedded:
             meanwhile.enter_context(_sharing(network, now))
         if like_bert:
-            meanwhile.enter_context(_narrowed(network, lambda states: states[:, :1]))
+            meanwhile.enter_context(_narrowed(network, _first))
         yield ask
+
+
+@contextmanager
+def narrowed(network: Any) -> Iterator[None]:
+    """Meanwhile the last layer of a BERT's classifier is computed at the first token, in steps that engines know well."""
+    with _narrowed(network, _first, _attend) if _like_bert(network) else nullcontext():
+        yield
 
 
 @contextmanager
@@ -88,11 +95,15 @@ def _sharing(network: Any, now: Any) -> Iterator[None]:
 
 
 @contextmanager
-def _narrowed(network: Any, keep: Any) -> Iterator[None]:
+def _narrowed(network: Any, keep: Any, attend: Any = None) -> Iterator[None]:
     """Meanwhile the last layer of a BERT is computed at the places that are kept."""
     last = network.base_model.encoder.layer[-1]
-    with _as(last, _narrow(last, keep)):
+    with _as(last, _narrow(last, keep, attend or _attend_to_states)):
         yield
+
+
+def _first(states: "Tensor") -> "Tensor":
+    return states[:, :1]
 
 
 def _like_bert(network: Any) -> bool:
@@ -150,36 +161,51 @@ def _once(linear: Any, now: Any) -> Any:
 # The last layer
 
 
-def _narrow(layer: Any, keep: Any) -> Any:
-    """A BERT layer's forward pass for one place of each text, or a few.
-
-    With few queries, keys and values need not be made: q (K h + b) is (q K) h and something that is the same
-    everywhere, which softmax does not see; and the mean of V h + b is V (mean of h) + b. So each head looks at the
-    states as they are, and the heads are the queries of one attention.
-    """
-    torch, _ = libraries()
-    attention = layer.attention.self
-    heads, whole = attention.num_attention_heads, type(layer).forward
+def _narrow(layer: Any, keep: Any, attend: Any) -> Any:
+    """A BERT layer's forward pass for one place of each text, or a few."""
+    whole = type(layer).forward
 
     def forward(hidden_states: "Tensor", attention_mask: Any = None, *more: Any, **options: Any) -> "Tensor":
         if attention_mask is not None and attention_mask.ndim != 4:
             return keep(whole(layer, hidden_states, attention_mask, *more, **options))  # type: ignore[no-any-return]
         own = keep(hidden_states)
-        width = own.shape[-1] // heads
-        keys, values = (part.weight.view(heads, width, -1) for part in (attention.key, attention.value))
-        places = own.shape[1]
-        queries = attention.query(own).view(-1, heads, width)
-        seen = torch.nn.functional.scaled_dot_product_attention(
-            torch.einsum("bhw,hwd->bhd", queries, keys).reshape(len(own), 1, places * heads, -1),
-            hidden_states[:, None],
-            hidden_states[:, None],
-            attn_mask=None if attention_mask is None else attention_mask[..., :1, :],
-            scale=width**-0.5,
-        )
-        by_place = seen.reshape(len(own) * places, heads, -1)
-        mixed = torch.einsum("bhd,hwd->bhw", by_place, values).reshape(own.shape) + attention.value.bias
-        attended = layer.attention.output(mixed, own)
+        seen = None if attention_mask is None else attention_mask[..., :1, :]
+        attended = layer.attention.output(attend(layer.attention.self, own, hidden_states, seen), own)
         found: Tensor = layer.output(layer.intermediate(attended), attended)
         return found
 
     return forward
+
+
+def _attend_to_states(attention: Any, own: "Tensor", states: "Tensor", seen: Any) -> "Tensor":
+    """With few queries, keys and values need not be made.
+
+    q (K h + b) is (q K) h and something that is the same everywhere, which softmax does not see; and the mean of V h + b
+    is V (mean of h) + b. So each head looks at the states as they are, and the heads are the queries of one attention.
+    """
+    torch, _ = libraries()
+    heads, places = attention.num_attention_heads, own.shape[1]
+    width = own.shape[-1] // heads
+    keys, values = (part.weight.view(heads, width, -1) for part in (attention.key, attention.value))
+    queries = attention.query(own).view(-1, heads, width)
+    found = torch.nn.functional.scaled_dot_product_attention(
+        torch.einsum("bhw,hwd->bhd", queries, keys).reshape(len(own), 1, places * heads, -1),
+        states[:, None],
+        states[:, None],
+        attn_mask=seen,
+        scale=width**-0.5,
+    )
+    by_place = found.reshape(len(own) * places, heads, -1)
+    mixed: Tensor = torch.einsum("bhd,hwd->bhw", by_place, values).reshape(own.shape) + attention.value.bias
+    return mixed
+
+
+def _attend(attention: Any, own: "Tensor", states: "Tensor", seen: Any) -> "Tensor":
+    """As the layer does it."""
+    torch, _ = libraries()
+    queries, keys, values = (
+        part(rows).unflatten(-1, (attention.num_attention_heads, -1)).transpose(1, 2)
+        for part, rows in ((attention.query, own), (attention.key, states), (attention.value, states))
+    )
+    mixed: Tensor = torch.nn.functional.scaled_dot_product_attention(queries, keys, values, attn_mask=seen)
+    return mixed.transpose(1, 2).flatten(2)

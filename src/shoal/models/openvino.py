@@ -1,7 +1,7 @@
 """A Transformers classifier as OpenVINO runs it on the processor: the only file that imports openvino.
 
 The network is converted when it is first asked, in a few seconds, and kept where there is a place for that. It computes
-in float32, one batch on one core, as many side by side as there are cores.
+in float32 what leads to its answer (`masks.py`), one batch on one core, as many side by side as there are cores.
 """
 
 import warnings
@@ -14,6 +14,7 @@ from typing import Any
 from ..errors import MissingExtra
 from ..files import digest, replacing
 from .checkpoint import libraries
+from .masks import narrowed
 
 try:
     import openvino
@@ -42,8 +43,13 @@ class Converted:
         self._compiled = core.compile_model(model, "CPU", options)
         self._requests = local()  # a thread asks with its own
 
+    @property
+    def streams(self) -> int:
+        """How many batches it computes at a time."""
+        return int(self._compiled.get_property("NUM_STREAMS"))
+
     def _convert(self, network: Any, examples: Mapping[str, Any]) -> Any:
-        with warnings.catch_warnings(), self._torch.no_grad():
+        with warnings.catch_warnings(), self._torch.no_grad(), narrowed(network):
             warnings.simplefilter("ignore")  # the tracer's doubts: the self-check looks at what came of it
             return openvino.convert_model(network, example_input=dict(examples))
 
