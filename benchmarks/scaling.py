@@ -3,7 +3,8 @@
     python benchmarks/scaling.py overhead [--jobs 40]     what a job costs beside itself: here, processes, Ray;
                                   [--seconds 0 1]         jobs that take no time, and a second each
     python benchmarks/scaling.py speed-up [--trainings 8] trainings by one worker and by two
-    python benchmarks/scaling.py growth                   check and status of 100, 1,000 and 10,000 jobs
+    python benchmarks/scaling.py growth                   check and status of 100, 1,000 and 10,000 jobs, and
+                                                          status of 100 and 1,000 that are done, each of a model
     python benchmarks/scaling.py kills [--kills 20]       nodes and drivers killed at random moments, files compared
     python benchmarks/scaling.py memory                   a training step in pieces: memory and time
     python benchmarks/scaling.py middle                   what it costs to keep a training in its middle
@@ -200,29 +201,49 @@ def speed_up(trainings: int) -> None:
 
 def growth() -> None:
     """Processor seconds of check and status by the number of jobs."""
-    code = (
-        "import contextlib, io, resource, sys\nfrom shoal.cli import main\n"
-        "with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):\n    main(sys.argv[1:])\n"
-        "print(sum(resource.getrusage(resource.RUSAGE_SELF)[:2]))\n"
-    )
     with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
         for verb in ("check", "status"):
             rows = []
             for count in (100, 1_000, 10_000):
-                plan = Path(name) / "plan.toml"
-                plan.write_text(MANY.format(seeds=list(range(count // 8))))
-                done = subprocess.run(
-                    [sys.executable, "-c", code, verb, str(plan)],
-                    cwd=name,
-                    env={"OMP_NUM_THREADS": "1", **os.environ},
-                    capture_output=True,
-                    text=True,
-                    check=True,
-                )
-                rows.append((count // 8 * 8, float(done.stdout.split()[-1])))
-            (few, first), *_, (most, last) = rows
-            each = 1000 * (last - first) / (most - few)
-            print(f"{verb:<7}", *(f"{n:,} jobs {s:.1f} s;" for n, s in rows), f"{each:.2f} ms a job")
+                (folder / "plan.toml").write_text(MANY.format(seeds=list(range(count // 8))))
+                rows.append((count // 8 * 8, _processor_seconds(verb, folder)))
+            _print_growth(verb, rows)
+        rows = []
+        for count in (100, 1_000):
+            _lay_out_waiting(folder / str(count), count, 0)
+            shoal("run", "plan.toml", folder=folder / str(count))
+            rows.append((count, _processor_seconds("status", folder / str(count))))
+        _print_growth("status, all done", rows)
+
+
+VERB = """
+import contextlib, io, resource, sys
+from shoal.cli import main
+with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
+    main(sys.argv[1:])
+print(sum(resource.getrusage(resource.RUSAGE_SELF)[:2]))
+"""
+
+
+def _processor_seconds(verb: str, folder: Path) -> float:
+    done = subprocess.run(
+        [sys.executable, "-c", VERB, verb, "plan.toml"],
+        cwd=folder,
+        env={**FAIR, **os.environ},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return float(done.stdout.split()[-1])
+
+
+def _print_growth(what: str, rows: Sequence[tuple[int, float]]) -> None:
+    (few, first), *_, (most, last) = rows
+    each = 1000 * (last - first) / (most - few)
+    print(
+        f"{what:<16}", *(f"{n:,} jobs {s:.1f} s;" for n, s in rows), f"{each:.2f} ms a job more", flush=True
+    )
 
 
 def lay_out(plan: str, folder: Path) -> None:

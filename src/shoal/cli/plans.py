@@ -55,7 +55,7 @@ def run(plan: Path, into: Path, retry_errors: bool, workers: int, on: str, as_js
     """
     from ..runs.executors import run_jobs
     from ..runs.plan import check_plan, read_plan
-    from ..runs.scoring import compare_jobs, dead_results
+    from ..runs.scoring import compare_results, dead_results, results_by_protocol
     from ..runs.store import RunStore
     from ..runs.viewing import plan_sections
     from ..show.printable import printable
@@ -81,11 +81,12 @@ def run(plan: Path, into: Path, retry_errors: bool, workers: int, on: str, as_js
                 ending = "failed: " + printable(problem) if problem else "done"
                 click.echo(f"  {job.id}  {ending}", err=as_json)
             failed += problem is not None
-    compared = compare_jobs(wanted, jobs, store)
+    results = results_by_protocol(wanted, jobs, store)
+    compared = compare_results(wanted, results)
     if as_json:
         echo_plan(jobs, compared, store)
     else:
-        print_sections(plan_sections(wanted, jobs, store, compared))
+        print_sections(plan_sections(wanted, results, compared))
     if failed:
         raise ShoalError(f"{failed} of {len(jobs)} jobs failed", fix=f"shoal run {plan}, once fixed")
     refuse_dead(dead_results([job for job in jobs if job.id in todo], store))
@@ -107,7 +108,7 @@ def status(plan: Path, into: Path, full: bool, as_json: bool) -> None:
       shoal status plan.toml --full
     """
     from ..runs.plan import reachable, read_plan
-    from ..runs.scoring import compare_jobs
+    from ..runs.scoring import compare_results, results_by_protocol
     from ..runs.store import RunStore
     from ..runs.viewing import plan_sections
     from ..show.jobs import print_jobs
@@ -115,12 +116,13 @@ def status(plan: Path, into: Path, full: bool, as_json: bool) -> None:
 
     store = RunStore(into)
     wanted, jobs, problems = reachable(read_plan(plan))
-    compared = compare_jobs(wanted, jobs, store)
+    results = results_by_protocol(wanted, jobs, store)
+    compared = compare_results(wanted, results)
     if as_json:
         echo_plan(jobs, compared, store, problems)
     else:
         print_jobs(jobs, store)
-        print_sections(plan_sections(wanted, jobs, store, compared), full=full)
+        print_sections(plan_sections(wanted, results, compared), full=full)
     refuse_absent(problems)
 
 

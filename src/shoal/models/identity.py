@@ -12,9 +12,10 @@ import hashlib
 import os
 import sys
 import sysconfig
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import lru_cache
 from importlib import import_module
 from importlib.util import find_spec, resolve_name
 from pathlib import Path
@@ -201,12 +202,17 @@ def _imports_of(name: str, path: Path) -> list[str]:
     ]
 
 
-def _nodes(path: Path) -> Iterator[ast.AST]:
+def _nodes(path: Path) -> Sequence[ast.AST]:
     try:
-        tree = ast.parse(path.read_bytes())
+        return _parsed(path.read_bytes())
     except (OSError, SyntaxError, ValueError, RecursionError):
-        return  # not a source that Python could run either
-    yield from ast.walk(tree)
+        return ()  # not a source that Python could run either
+
+
+@lru_cache(maxsize=32)
+def _parsed(source: bytes) -> Sequence[ast.AST]:
+    """Once for all models of one source: a plan may have thousands."""
+    return list(ast.walk(ast.parse(source)))
 
 
 def _source_files(package: str) -> dict[str, Path]:

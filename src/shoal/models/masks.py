@@ -77,7 +77,7 @@ def asked_for_labels(network: Any, *, embedded: bool = False) -> "Iterator[Calla
 
 @contextmanager
 def narrowed(network: Any) -> Iterator[None]:
-    """Meanwhile the last layer of a BERT's classifier is computed at the first token, in steps that engines know well."""
+    """Meanwhile the last layer of a BERT's classifier is computed at the first token, in steps that engines know."""
     with _narrowed(network, _first, _attend) if _like_bert(network) else nullcontext():
         yield
 
@@ -180,8 +180,9 @@ def _narrow(layer: Any, keep: Any, attend: Any) -> Any:
 def _attend_to_states(attention: Any, own: "Tensor", states: "Tensor", seen: Any) -> "Tensor":
     """With few queries, keys and values need not be made.
 
-    q (K h + b) is (q K) h and something that is the same everywhere, which softmax does not see; and the mean of V h + b
-    is V (mean of h) + b. So each head looks at the states as they are, and the heads are the queries of one attention.
+    q (K h + b) is (q K) h and something that is the same everywhere, which softmax does not see; and the mean of
+    V h + b is V (mean of h) + b. So each head looks at the states as they are, and the heads are the queries of one
+    attention.
     """
     torch, _ = libraries()
     heads, places = attention.num_attention_heads, own.shape[1]

@@ -20,7 +20,7 @@ from ..protocols import PROTOCOLS, find_protocol
 from ..protocols.base import Compared, differing
 from ..records import Finding, Measure, Result, verdicts_of
 from ..runs.plan import Job, Plan, model_name
-from ..runs.scoring import compare_jobs, results_of
+from ..runs.scoring import compare_results, results_by_protocol
 from ..runs.store import RunStore
 from ..runs.viewing import explained_sections, result_sections
 from ..views import Cell, Column, Dots, Number, Row, Section, Table, Words
@@ -117,8 +117,8 @@ class Page:
 
 def plan_page(plan: Plan, jobs: Sequence[Job], store: RunStore, text: str = "") -> Page:
     """A plan: its jobs together, protocol by protocol, then each that was not trained here."""
-    compared = compare_jobs(plan, jobs, store)
-    by_protocol = {name: results_of(plan, jobs, store, name) for name in plan.tables}
+    by_protocol = results_by_protocol(plan, jobs, store)
+    compared = compare_results(plan, by_protocol)
     results = [result for rows in by_protocol.values() for result in rows]
     given = {spec: name for name, spec in plan.models.items() if name != spec}
     names = job_names(results, given)

@@ -168,13 +168,22 @@ def dead_results(jobs: Iterable[Job], store: RunStore) -> list[Result]:
 
 def compare_jobs(plan: Plan, jobs: Sequence[Job], store: RunStore) -> dict[str, Compared]:
     """What each protocol of a plan says across its jobs, from those that are done."""
-    compared = {}
-    for protocol, settings in plan.tables.items():
-        results = results_of(plan, jobs, store, protocol)
-        together = find_protocol(protocol).compare(settings, results) if results else Compared()
-        if together.measures:
-            compared[protocol] = together
-    return compared
+    return compare_results(plan, results_by_protocol(plan, jobs, store))
+
+
+def compare_results(plan: Plan, results: Mapping[str, Sequence[Result]]) -> dict[str, Compared]:
+    """What each protocol of a plan says across its results, where it says anything."""
+    compared = {
+        protocol: find_protocol(protocol).compare(plan.tables[protocol], rows)
+        for protocol, rows in results.items()
+        if rows
+    }
+    return {protocol: together for protocol, together in compared.items() if together.measures}
+
+
+def results_by_protocol(plan: Plan, jobs: Sequence[Job], store: RunStore) -> dict[str, list[Result]]:
+    """The results of each protocol of a plan: read once, however often they are looked at."""
+    return {protocol: results_of(plan, jobs, store, protocol) for protocol in plan.tables}
 
 
 def results_of(plan: Plan, jobs: Sequence[Job], store: RunStore, protocol: str) -> list[Result]:

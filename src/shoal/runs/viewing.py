@@ -15,7 +15,7 @@ from ..records import Case, Finding, Measures, Outcome, Result, values_of, verdi
 from ..selecting import choose
 from ..views import CaseList, Section, Text, WeighedWords, Words, expected_words, shown_cases
 from .plan import Job, Plan
-from .scoring import brief_result, results_of
+from .scoring import brief_result
 from .store import RunStore
 
 EXPLAINED, EXAMPLES = 5, 2
@@ -29,14 +29,13 @@ def result_sections(result: Result) -> list[Section]:
 
 
 def plan_sections(
-    plan: Plan, jobs: Sequence[Job], store: RunStore, compared: Mapping[str, Compared]
+    plan: Plan, results: Mapping[str, Sequence[Result]], compared: Mapping[str, Compared]
 ) -> list[Section]:
     """What the jobs of a plan say together, protocol by protocol."""
     sections = []
     for protocol, together in compared.items():
-        results = results_of(plan, jobs, store, protocol)
         sections += find_protocol(protocol).view(
-            plan.tables[protocol], results, together.measures, together.findings
+            plan.tables[protocol], results[protocol], together.measures, together.findings
         )
     return sections
 
