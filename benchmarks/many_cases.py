@@ -88,13 +88,26 @@ def write_all(folder: Path, count: int) -> None:
 
 def cost(folder: Path, *arguments: str) -> Cost:
     """Run a command there; what it, and nothing else, has taken."""
-    command = [sys.executable, "-c", "from shoal.cli import main; main()", *arguments]
     start = time.perf_counter()
-    process = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        [sys.executable, "-c", VERB, *arguments], cwd=folder, stdout=subprocess.DEVNULL
+    )
     _, status, usage = os.wait4(process.pid, 0)
     if os.waitstatus_to_exitcode(status) not in (0, 3):  # 3: a gate that is not met
         raise SystemExit(f"shoal {' '.join(arguments)} failed")
-    return Cost(time.perf_counter() - start, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
+    peak = int((folder / "peak").read_text()) / 1024
+    return Cost(time.perf_counter() - start, usage.ru_utime + usage.ru_stime, peak)
+
+
+VERB = """
+import atexit
+from shoal.cli import main
+def peak():  # not ru_maxrss: a child begins with its parent's
+    lines = open("/proc/self/status").read().splitlines()
+    open("peak", "w").write(next(line.split()[1] for line in lines if line.startswith("VmHWM")))
+atexit.register(peak)
+main()
+"""
 
 
 def verbs(folder: Path) -> Iterator[tuple[str, list[str], str]]:
