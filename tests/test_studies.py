@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
 import pytest
 
 STUDIES = Path(__file__).parents[1] / "docs" / "studies"
@@ -302,6 +303,140 @@ def test_the_main_table_of_cood_is_in_its_file():
             assert is_shown(cells[at][column], float(row["value"]))
             for cell, end in zip(re.split(" – | to ", cells[at + 1][column]), ("low", "high"), strict=True):
                 assert is_shown(cell, float(row[end]))
+
+
+COOD = kept("cood/intervals.csv")
+
+
+def cood(of: str, column: str = "value", **about: str) -> float:
+    """A number of the study; what is not said of its setup is as usual."""
+    usual = {"control": "none", "template": "It is <LABEL>", "names": "usual", "reveal": "0", "epoch": ""}
+    return value(COOD, column, of=of, **{**usual, **about})
+
+
+def by_seed(of: str, **about: str) -> list[float]:
+    usual = {"K": "1000", "control": "none", "epoch": "", "of": of}
+    (row,) = [row for row in COOD if all(row[name] == word for name, word in {**usual, **about}.items())]
+    return [float(number) for number in row["by seed"].split()]
+
+
+def shortcut_alone(**about: str) -> float:
+    return cood("COOD", **about) - cood("beyond the shortcut", **about)
+
+
+def ends_shown(cell: str, of: str, **about: str) -> bool:
+    shown = re.findall(r"[−+]?[\d.]+", cell)
+    return all(
+        is_shown(number.replace("+", ""), cood(of, end, **about))
+        for number, end in zip(shown, ("low", "high"), strict=True)
+    )
+
+
+@pytest.mark.parametrize(("plan", "at"), [("tweets", 0), ("mnli", 2)])
+def test_the_cells_of_the_main_table_of_cood_are_in_their_file(plan, at):
+    rows = [row for row in kept(f"cood/{plan}-cells.csv") if not row["epoch"]]
+    shown = table("cood.md", "| | fst/fst")[at]
+    order = ("fst/fst", "sec/sec", "neu/fst", "neu/sec", "fst/sec", "sec/fst", "fst/neu", "sec/neu", "neu/neu")
+    for cell, name in zip(shown[1:10], order, strict=True):
+        rates = [float(row["accuracy"]) for row in rows if row["cell"] == name]
+        assert is_shown(cell, sum(rates) / len(rates)), name
+    assert is_shown(shown[12], shortcut_alone(plan=plan))
+
+
+@pytest.mark.parametrize("shown", table("cood.md", "| tweets, seed | 0"), ids=lambda shown: shown[0])
+def test_the_seeds_of_cood_are_in_their_file(shown):
+    name, *seeds, mean, sd = shown
+    assert all(
+        is_shown(cell, number) for cell, number in zip(seeds, by_seed(name, plan="tweets"), strict=True)
+    )
+    assert is_shown(mean, cood(name, plan="tweets")) and is_shown(
+        sd, cood(name, "sd over seeds", plan="tweets")
+    )
+
+
+@pytest.mark.parametrize("shown", table("cood.md", "| tweets, epoch |"), ids=lambda shown: shown[0])
+def test_the_epochs_of_cood_are_in_their_file(shown):
+    epochs = [str(epoch) for epoch in range(1, 6)]
+    name = shown[0].partition(",")[0]
+    if shown[0] != name:  # the lowest and the highest seed
+        for cell, epoch in zip(shown[1:6], epochs, strict=True):
+            rates = by_seed(name, plan="tweets", epoch=epoch)
+            assert [float(end) for end in cell.split(" – ")] == [round(100 * min(rates)), round(100 * max(rates))]
+        return
+    for cell, epoch in zip(shown[1:6], epochs, strict=True):
+        assert is_shown(cell, cood(name, plan="tweets", epoch=epoch))
+    numbers = [number.replace("+", "") for number in re.findall(r"[−+]?[\d.]+", shown[6])]
+    for number, column in zip(numbers, ("value", "low", "high"), strict=True):
+        assert is_shown(number, value(COOD, column, plan="tweets", epoch="5 less 1", of=name))
+
+
+@pytest.mark.parametrize("shown", table("cood.md", "| tweets, K |"), ids=lambda shown: shown[0])
+def test_the_curve_of_cood_over_k_is_in_its_file(shown):
+    about = {"plan": "tweets-k", "K": shown[0].replace(",", "")}
+    for at, name in ((1, "ID"), (2, "COOD"), (6, "beyond the shortcut"), (9, "OOD")):
+        assert is_shown(shown[at], cood(name, **about))
+    assert is_shown(shown[5], shortcut_alone(**about))
+    for at, name in ((3, "COOD"), (7, "beyond the shortcut")):
+        assert ends_shown(shown[at], name, **about)
+        seeds = shown[at + 1].split(", ")
+        assert all(
+            is_shown(cell, number) for cell, number in zip(seeds, by_seed(name, **about), strict=True)
+        )
+
+
+@pytest.mark.parametrize("shown", table("cood.md", "| tweets, seed 0 |"), ids=lambda shown: shown[0])
+def test_the_controls_of_cood_are_in_their_files(shown):
+    for cell, name in zip(shown[1:4], ("ID", "COOD", "OOD"), strict=True):
+        if shown[0] == "no control":
+            number = by_seed(name, plan="tweets")[0]
+        else:
+            number = cood(name, plan="tweets-controls", control=shown[0])
+        assert is_shown(cell, number)
+
+
+@pytest.mark.parametrize("shown", table("cood.md", "| template | words"), ids=lambda shown: " ".join(shown[:2]))
+def test_other_words_and_templates_of_cood_are_in_their_files(shown):
+    template = shown[0].replace("…", "<LABEL>")
+    positive, neutral, negative = shown[1].split("/")
+    names = f"negative={negative}, neutral={neutral}, positive={positive}"
+    names = "usual" if names == "negative=terrible, neutral=okay, positive=great" else names
+    for cell, name in zip(shown[2:5], ("ID", "COOD", "OOD"), strict=True):
+        found = [
+            row["by seed"].split()[0]
+            for row in COOD
+            if (row["K"], row["control"], row["epoch"], row["of"]) == ("1000", "none", "", name)
+            and (row["template"], row["names"]) == (template, names)
+            and row["plan"] not in ("mnli", "tweets-k")
+        ]
+        assert len(found) == 1 and is_shown(cell, float(found[0]))
+
+
+def test_what_is_said_of_cood_over_seeds_epochs_and_k_is_in_its_files():
+    text = " ".join((STUDIES / "cood.md").read_text(encoding="utf-8").split())
+    gains = value_row(plan="tweets", epoch="5 less 1", of="beyond the shortcut")["by seed"].split()
+    assert all(float(gain) > 0 for gain in gains)
+    said = [f"{100 * float(gain):.1f}" for gain in gains]
+    assert f"(by {', '.join(said[:-1])} and {said[-1]} points)" in text
+    for of, told in (("ID", "{} points from K = 125 to 1,000 ({} to {}"), ("beyond the shortcut", "it is {} points")):
+        row = value_row(plan="tweets-k", K="1000 less 125", of=of)
+        numbers = [f"{100 * float(row[end]):.1f}" for end in ("value", "low", "high")]
+        assert told.format(*numbers) in text
+    seeds = np.array(by_seed("COOD", plan="tweets"))
+    reach = 2.776 * seeds.std(ddof=1) * (6 / 5) ** 0.5  # t of four degrees of freedom
+    ends = [f"{100 * (seeds.mean() + sign * reach):.0f}".replace("-", "−") for sign in (-1, 1)]
+    assert f"would lie between {ends[0]} and {ends[1]} (Student's t from the five)" in text
+
+
+def value_row(**wanted: str) -> dict[str, str]:
+    (row,) = [row for row in COOD if all(row[name] == word for name, word in wanted.items())]
+    return row
+
+
+def test_the_intervals_of_cood_are_what_their_script_makes_of_the_cells():
+    made = loaded(STUDIES / "cood" / "intervals.py", "intervals_of_cood")
+    for row, known in zip(made.rows(), COOD, strict=True):
+        for name, cell in row.items():
+            assert known[name] == (f"{cell:.4f}" if isinstance(cell, float) else str(cell)), (row, name)
 
 
 @pytest.mark.parametrize("shown", table("cood.md", "| revealed |"), ids=lambda shown: shown[0])
