@@ -151,6 +151,143 @@ def test_downstream_scores_are_in_their_file(cells):
     assert cells[4] == per_cent(float(row["equivalence_p high"]))
 
 
+def page(name: str) -> str:
+    """The text of a page in one line."""
+    return " ".join((STUDIES / name).read_text(encoding="utf-8").split())
+
+
+def about(**wanted: str) -> Rows:
+    return [row for row in MEASURES if all(row[name] == word for name, word in wanted.items())]
+
+
+def test_what_is_said_of_categories_and_of_language_modelling_is_in_the_file():
+    text = page("bias-reliability.md")
+    spreads = {
+        row["category"]: float(row["value"])
+        for row in about(diagnostic="crows", name="sd over checkpoints", of="stereotype score")
+        if row["category"] != "all"
+    }
+    assert len(spreads) == 9 and sum(sd > 0.025 for sd in spreads.values()) == 8
+    assert "Eight of nine categories spread by more than the paper's 2.5 points" in text
+    race = sorted(
+        float(row["value"])
+        for row in about(diagnostic="crows", name="stereotype score", category="race-color")
+    )
+    ends = [f"{100 * race[place]:.0f}" for place in (0, 3, 4)]
+    assert f"four see {ends[0]} to {ends[1]} %, the fifth {ends[2]} %" in text
+    known = {"diagnostic": "stereoset", "name": "mean over checkpoints", "of": "language modelling score"}
+    inside, after = (
+        f"{100 * value(about(**known), category='all', task=task):.0f}"
+        for task in ("intrasentence", "intersentence")
+    )
+    assert f"{inside} % inside sentences is no better than chance, one of {after} % after them" in text
+    wide = {
+        (row["task"], row["category"]): f"{100 * float(row['value']):.1f}"
+        for row in about(diagnostic="stereoset", name="sd over checkpoints", of="stereotype score")
+        if float(row["value"]) > 0.025
+    }
+    assert wide == {("intersentence", "religion"): "4.2"} and "religion after a sentence is, with 4.2" in text
+    shares = {
+        row["source"]: float(row["value"]) for row in about(diagnostic="crows", name="variance share")
+    }
+    assert f"{100 * shares['items']:.0f} % is due to items, next to nothing to seeds alone" in text
+    assert f"{100 * shares['residual']:.0f} % to both together" in text and shares["seeds"] < 0.001
+    assert value(MEASURES, diagnostic="crows", name="checkpoints needed") == 8
+
+
+@pytest.mark.parametrize("cells", table("bias-reliability.md", "| 49 tests |"), ids=lambda cells: cells[0])
+def test_the_counts_of_seat_are_in_the_file(cells):
+    known = {"diagnostic": "seat", "representation": cells[0].strip("`")}
+    signs = [float(row["value"]) for row in about(name="sign agreement", **known)]
+    found = [float(row["value"]) for row in about(name="significant share", **known)]
+    counts = [sum(share == 1 for share in signs), sum(share == 0 for share in found)]
+    counts += [sum(0 < share < 1 for share in found), sum(share == 1 for share in found)]
+    assert len(found) == 49 and cells[1:] == [str(count) for count in counts]
+
+
+def test_what_is_said_of_seat_and_of_clusters_is_in_the_file():
+    text = page("bias-reliability.md")
+    both = ("cls", "word_mean")
+    means = [
+        {
+            row["test"]: float(row["value"])
+            for row in about(diagnostic="seat", name="mean over checkpoints", representation=name)
+            if row["value"]
+        }
+        for name in both
+    ]
+    alike = sum((means[0][test] > 0) == (means[1][test] > 0) for test in means[0])
+    assert f"in {alike} of the {len(means[0])} tests" in text
+    (share,) = about(name="agreement of representations")
+    assert f"on {100 * float(share['value']):.0f} % of {share['n']} signs" in text
+    iccs = [value(MEASURES, diagnostic="seat", name="ICC(2,1)", representation=name) for name in both]
+    assert "{:.2f} with `cls`, {:.2f} with `word_mean`".format(*iccs).replace("0.", ".") in text
+    for name, words in (("word_mean", "effect {:.2f}, SD {:.2f}"), ("cls", "({:.2f}, SD {:.2f})")):
+        numbers = [
+            value(MEASURES, diagnostic="seat", name=f"{what} over checkpoints", representation=name, test="sent-weat6")
+            for what in ("mean", "sd")
+        ]
+        assert words.format(*numbers) in text
+    widest, range_ = {}, {}
+    for name in both:
+        known = {"diagnostic": "clusters", "representation": name}
+        widest[name] = max(float(row["value"]) for row in about(name="sd over checkpoints", **known))
+        low, high = (
+            {(row["test"], row["category"]): float(row["value"]) for row in about(name=f"{end} checkpoint", **known)}
+            for end in ("lowest", "highest")
+        )
+        range_[name] = max(high[concepts] - low[concepts] for concepts in low)
+    assert f"SD over seeds of up to {100 * widest['cls']:.0f} points (`cls`" in text
+    assert f"and {100 * widest['word_mean']:.0f} (`word_mean`" in text
+    assert f"lie up to {100 * range_['cls']:.1f} points with either" in text
+    assert range_["cls"] == range_["word_mean"]
+
+
+def test_what_is_said_of_clusters_over_training_is_in_the_file():
+    text, rows = page("bias-reliability.md"), kept("bias/over-training.csv")
+    counted = {}
+    for name in ("cls", "word_mean"):
+        known = [row for row in rows if row["representation"] == name]
+        chance = {
+            (row["test"], row["category"], row["step"]): float(row["mean"])
+            for row in known
+            if row["score"] == "chance accuracy"
+        }
+        cells = [row for row in known if row["score"] == "cluster accuracy"]
+        beside = [(row, chance[row["test"], row["category"], row["step"]]) for row in cells]
+        counted[name] = (
+            sum(abs(float(row["mean"]) - level) <= 0.02 for row, level in beside if row["step"] == "1200"),
+            sum(float(row["mean low"]) > level for row, level in beside),
+            sum(float(row["sd"]) > 0.025 for row in cells),
+            len(cells),
+        )
+    near, above, wide, of = counted["cls"]
+    assert f"{near} of the 16 means at the last step" in text and f"of the {of} intervals" in text
+    assert f"(for new seeds) {above} lie above it" in text
+    assert f"By `word_mean` {counted['word_mean'][1]} of {of} do" in text
+    assert f"above 2.5 points in {counted['word_mean'][2]} cells instead of {wide}" in text
+    stereotypes = {
+        row["step"]: f"{per_cent(float(row['mean']))} ± {per_cent(float(row['sd']))}"
+        for row in rows
+        if (row["test"], row["category"], row["score"]) == ("crows", "all", "stereotype score")
+    }
+    later = [stereotypes[step] for step in ("400", "600", "800", "1200")]
+    assert f"from {stereotypes['200']} at step 200 to {', '.join(later[:3])} and {later[3]}" in text
+    signs: dict[str, set[bool]] = {}
+    for row in rows:
+        if (row["representation"], row["score"]) == ("cls", "effect size") and row["step"] != "200":
+            one_sign = float(row["min"]) > 0 or float(row["max"]) < 0
+            signs.setdefault(row["test"], set()).add(one_sign)
+    assert [test for test, every in signs.items() if every == {True}] == ["sent-weat10"]
+
+
+def test_how_many_correlations_exclude_0_is_in_the_file():
+    rows = [row for row in kept("bias/downstream-correlations.csv") if row["r low"]]
+    apart = [row["downstream"] for row in rows if not float(row["r low"]) <= 0 <= float(row["r high"])]
+    assert f"Of the {len(rows)} correlations" in page("bias-reliability.md")
+    assert apart == ["SNLI"] * 5 and "five exclude 0, all with SNLI" in page("bias-reliability.md")
+
+
 # MERGE
 
 
