@@ -427,6 +427,34 @@ def test_the_tables_of_hans_are_in_their_file(first):
     assert [row[0] for row in cells] == list(dict.fromkeys(row["row"] for row in rows))
 
 
+def test_what_is_said_of_the_hundred_fine_tunings_is_in_their_file():
+    said = {(row["row"], row["column"]): row["value"] for row in kept("hans/printed.csv") if row["table"] == "text"}
+    text = page("hans-reliability.md")
+    widest = "ln_preposition"
+    for words in (
+        f"accuracy {said['MNLI', 'accuracy']} %, SD {said['MNLI', 'SD'].lstrip('0')} points",
+        f"goes from {said[widest, 'lowest']} to {said[widest, 'highest']} %",
+        f"an interval of ±{said[widest, '± of five runs']} points",
+        f"takes {said[widest, 'runs for ±5']} runs",
+        f"(r = {said['entailed and non-entailed', 'r'].replace('0.', '.')})",
+    ):
+        assert words in text, words
+
+
+def test_the_command_of_the_hundred_fine_tunings_prints_what_is_kept(data, capsys):
+    benchmark = loaded(STUDIES.parents[1] / "benchmarks" / "resampling.py", "resampling_benchmark")
+    benchmark.print_hans(data / "hans")
+    printed = capsys.readouterr().out
+    lines: dict[tuple[str, str], list[str]] = {}
+    for row in kept("hans/printed.csv"):
+        lines.setdefault((row["table"], row["row"]), []).append(row["value"])
+    for (name, row), cells in lines.items():
+        if name == "text":
+            assert all(re.search(rf"(?<![\d.]){re.escape(cell)}\b", printed) for cell in cells), cells
+        else:
+            assert f"| {row} | {' | '.join(cells)} |" in printed
+
+
 # COOD
 
 
