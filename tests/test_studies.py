@@ -412,6 +412,49 @@ def test_the_models_of_hans_are_in_their_file():
         assert with_ends(cell, rows, measure="accuracy", **{"factor or model": dose})
 
 
+def p_shown(number: float) -> str:
+    return f"{number:.3f}".removeprefix("0")
+
+
+def test_what_is_said_of_inoculated_models_is_in_their_files():
+    text = page("inoculation.md")
+    chance = {
+        (feature, name): value(
+            kept(f"inoculation/{feature.lower()}.csv"),
+            measure="p value: models exchanged",
+            t="10",
+            **{"factor or model": f"{window} ({name})"},
+        )
+        for feature, window in WINDOWS.items()
+        for name in EXPLAINERS
+    }
+    by_words = [p for (_, name), p in chance.items() if name != "gradients"]
+    assert f"(models exchanged: p = {p_shown(min(by_words))} to {p_shown(max(by_words))})" in text
+    assert f"(ADJECT: {p_shown(chance['ADJECT', 'gradients'])})" in text and max(by_words) <= 0.05
+    assert max(chance["MORPH", "gradients"], chance["VERB", "gradients"]) <= 0.05 < chance["ADJECT", "gradients"]
+
+
+def test_what_is_said_of_the_factor_made_for_hans_is_in_the_file():
+    text, rows = page("inoculation.md"), kept("inoculation/hans.csv")
+    ps = []
+    for name in EXPLAINERS:
+        factor = {"factor or model": f"CONST ({name})", "t": "10"}
+        ends = [f"{100 * value(rows, column, measure='difference', **factor):.1f}" for column in ("value", "low", "high")]
+        shown = " to ".join(ends[1:]).replace("-", "−")
+        assert re.search(rf"{ends[0]} (points )?\({shown}\)", text), ends
+        ps.append(p_shown(value(rows, measure="p value: better than ACC", **factor)))
+        assert value(rows, measure="p value: models exchanged", **factor) == pytest.approx(1 / 120, abs=1e-4)
+    assert f"p = {ps[0]}, {ps[1]} and {ps[2]}, each by itself" in text
+    every = [float(row["value"]) for row in rows if row["measure"] == "p value: better than ACC"]
+    assert len(every) == 20 and min(every) * 20 > 0.05  # the smallest of Holm's
+    gaps = sorted(
+        round(100 * float(row["value"]))
+        for row in rows
+        if row["measure"] == "completeness gap" and "gradients" in row["factor or model"]
+    )
+    assert f"the gap is {gaps[0]} to {gaps[-2]} % of what they should, {gaps[-1]} % for the first model" in text
+
+
 # A hundred fine-tunings
 
 
