@@ -341,6 +341,58 @@ def test_fine_tunings_ordered_by_few_examples_are_in_their_file(cells):
     assert cells[1:] == [per_cent(float(row[name])) for name in ("all", "non-entailed")]
 
 
+@pytest.mark.parametrize(
+    ("first", "part", "names"),
+    [
+        ("| stated | pairs |", "calibration", 1),
+        ("| accuracies of the models |", "neighbours", 3),
+        ("| models | drawn |", "level", 2),
+        ("| chances of being drawn |", "torn", 1),
+        ("| accuracies | drawn |", "savings", 2),
+    ],
+)
+def test_what_was_simulated_of_rankings_is_in_its_file(first, part, names):
+    known: dict[str, list[str]] = {}
+    for row in kept("ranking/simulated.csv"):
+        if row["part"] == part:
+            known.setdefault(row["row"], []).append(row["value"])
+    words = {"where they disagree": "disagreement", "weighed, as `rank` does": "weighed"}
+    shown = {
+        ", ".join(words.get(cell, cell) for cell in cells[:names]): [
+            f"0{cell}" if cell.startswith(".") else cell.removeprefix("over ") for cell in cells[names:]
+        ]
+        for cells in table("ranking.md", first)
+    }
+    assert shown == known
+
+
+def test_what_is_said_of_eight_models_on_anli_is_in_their_files():
+    text, rows, few = page("ranking.md"), kept("ranking/anli-models.csv"), kept("ranking/anli.csv")
+    second = [row for row in rows if row["round"] == "2"]
+    rates = {row["of"]: float(row["value"]) for row in second if row["measure"] == "accuracy"}
+    assert sum(0.5 <= rate <= 0.57 for rate in rates.values()) == 5
+    albert, electra = "anli-albert-xxlarge", "anli-electra-large"
+    better = value(second, measure="probability better", of=albert, against=electra)
+    said = f"ALBERT ({100 * rates[albert]:.1f}) is better than ELECTRA ({100 * rates[electra]:.1f})"
+    assert f"{said} with a probability of {100 * better:.1f} %" in text
+    for factor, signs in (("ACC + CONF", "−−"), ("ACC + CONF-GT", "++")):
+        for number, sign in zip("12", signs, strict=True):
+            about = {"round": number, "measure": "difference", "of": factor}
+            shown = [f"{abs(100 * value(rows, column, **about)):.1f}" for column in ("value", "low", "high")]
+            assert re.search(rf"[{sign}]{shown[0]}[^()]*\([^()]*−{shown[1]} to \+{shown[2]}\)", text), about
+    at_ten = [row for row in few if row["t"] == "10"]
+    by_tag = [float(row["right order"]) for row in at_ten if row["factor"] == "ACC" and row["tag"] != "all"]
+    assert f"ACC at t = 10 lies between {100 * min(by_tag):.0f} and {100 * max(by_tag):.0f} %" in text
+    ends = [
+        f"{100 * value(at_ten, 'right order', round='1', factor='CONF', tag=tag):.0f} ({tag})"
+        for tag in ("Numerical", "Tricky")
+    ]
+    assert f"On round 1 CONF goes from {ends[0]} to {ends[1]}" in text
+    for cells in table("ranking.md", "| round | factor |"):
+        p = value(at_ten, "p models exchanged", round=cells[0], factor=cells[1], tag="all")
+        assert p < 0.001 if cells[7] == "<.001" else abs(float(cells[7]) - p) < 0.005
+
+
 # Inoculation
 
 DOSES = ("2% L", "2% L 1% S", "2% L 2% S", "none", "1% L 2% S", "2% S")
