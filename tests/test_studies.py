@@ -187,9 +187,7 @@ def test_what_is_said_of_categories_and_of_language_modelling_is_in_the_file():
         if float(row["value"]) > 0.025
     }
     assert wide == {("intersentence", "religion"): "4.2"} and "religion after a sentence is, with 4.2" in text
-    shares = {
-        row["source"]: float(row["value"]) for row in about(diagnostic="crows", name="variance share")
-    }
+    shares = {row["source"]: float(row["value"]) for row in about(diagnostic="crows", name="variance share")}
     assert f"{100 * shares['items']:.0f} % is due to items, next to nothing to seeds alone" in text
     assert f"{100 * shares['residual']:.0f} % to both together" in text and shares["seeds"] < 0.001
     assert value(MEASURES, diagnostic="crows", name="checkpoints needed") == 8
@@ -224,7 +222,13 @@ def test_what_is_said_of_seat_and_of_clusters_is_in_the_file():
     assert "{:.2f} with `cls`, {:.2f} with `word_mean`".format(*iccs).replace("0.", ".") in text
     for name, words in (("word_mean", "effect {:.2f}, SD {:.2f}"), ("cls", "({:.2f}, SD {:.2f})")):
         numbers = [
-            value(MEASURES, diagnostic="seat", name=f"{what} over checkpoints", representation=name, test="sent-weat6")
+            value(
+                MEASURES,
+                diagnostic="seat",
+                name=f"{what} over checkpoints",
+                representation=name,
+                test="sent-weat6",
+            )
             for what in ("mean", "sd")
         ]
         assert words.format(*numbers) in text
@@ -233,7 +237,10 @@ def test_what_is_said_of_seat_and_of_clusters_is_in_the_file():
         known = {"diagnostic": "clusters", "representation": name}
         widest[name] = max(float(row["value"]) for row in about(name="sd over checkpoints", **known))
         low, high = (
-            {(row["test"], row["category"]): float(row["value"]) for row in about(name=f"{end} checkpoint", **known)}
+            {
+                (row["test"], row["category"]): float(row["value"])
+                for row in about(name=f"{end} checkpoint", **known)
+            }
             for end in ("lowest", "highest")
         )
         range_[name] = max(high[concepts] - low[concepts] for concepts in low)
@@ -483,7 +490,9 @@ def test_what_is_said_of_inoculated_models_is_in_their_files():
     by_words = [p for (_, name), p in chance.items() if name != "gradients"]
     assert f"(models exchanged: p = {p_shown(min(by_words))} to {p_shown(max(by_words))})" in text
     assert f"(ADJECT: {p_shown(chance['ADJECT', 'gradients'])})" in text and max(by_words) <= 0.05
-    assert max(chance["MORPH", "gradients"], chance["VERB", "gradients"]) <= 0.05 < chance["ADJECT", "gradients"]
+    assert (
+        max(chance["MORPH", "gradients"], chance["VERB", "gradients"]) <= 0.05 < chance["ADJECT", "gradients"]
+    )
 
 
 def test_what_is_said_of_the_factor_made_for_hans_is_in_the_file():
@@ -491,7 +500,10 @@ def test_what_is_said_of_the_factor_made_for_hans_is_in_the_file():
     ps = []
     for name in EXPLAINERS:
         factor = {"factor or model": f"CONST ({name})", "t": "10"}
-        ends = [f"{100 * value(rows, column, measure='difference', **factor):.1f}" for column in ("value", "low", "high")]
+        ends = [
+            f"{100 * value(rows, column, measure='difference', **factor):.1f}"
+            for column in ("value", "low", "high")
+        ]
         shown = " to ".join(ends[1:]).replace("-", "−")
         assert re.search(rf"{ends[0]} (points )?\({shown}\)", text), ends
         ps.append(p_shown(value(rows, measure="p value: better than ACC", **factor)))
@@ -504,7 +516,9 @@ def test_what_is_said_of_the_factor_made_for_hans_is_in_the_file():
         for row in rows
         if row["measure"] == "completeness gap" and "gradients" in row["factor or model"]
     )
-    assert f"the gap is {gaps[0]} to {gaps[-2]} % of what they should, {gaps[-1]} % for the first model" in text
+    assert (
+        f"the gap is {gaps[0]} to {gaps[-2]} % of what they should, {gaps[-1]} % for the first model" in text
+    )
 
 
 # A hundred fine-tunings
@@ -523,7 +537,11 @@ def test_the_tables_of_hans_are_in_their_file(first):
 
 
 def test_what_is_said_of_the_hundred_fine_tunings_is_in_their_file():
-    said = {(row["row"], row["column"]): row["value"] for row in kept("hans/printed.csv") if row["table"] == "text"}
+    said = {
+        (row["row"], row["column"]): row["value"]
+        for row in kept("hans/printed.csv")
+        if row["table"] == "text"
+    }
     text = page("hans-reliability.md")
     widest = "ln_preposition"
     for words in (
@@ -548,6 +566,51 @@ def test_the_command_of_the_hundred_fine_tunings_prints_what_is_kept(data, capsy
             assert all(re.search(rf"(?<![\d.]){re.escape(cell)}\b", printed) for cell in cells), cells
         else:
             assert f"| {row} | {' | '.join(cells)} |" in printed
+
+
+# Models that are in use
+
+
+def in_use(shown: str, model: str, **wanted: str) -> bool:
+    """Whether a cell shows a measure of the model, with its interval where it has one."""
+    rows = [row for row in kept("real-models/measures.csv") if row["model"] == model]
+    numbers = re.findall(r"[\d.]+", shown)
+    columns = ("value", "low", "high")[: len(numbers)]
+    return all(
+        is_shown(number, value(rows, column, **wanted))
+        for number, column in zip(numbers, columns, strict=True)
+    )
+
+
+@pytest.mark.parametrize(
+    "cells", table("real-models.md", "| functionality | pass rate | what"), ids=lambda cells: cells[0]
+)
+def test_pass_rates_of_a_model_in_use_are_in_their_file(cells):
+    about = {"suite": "hatecheck", "measure": "pass rate", "functionality": cells[0].strip("`")}
+    assert in_use(cells[1], "alt-profanity-check", **about)
+
+
+@pytest.mark.parametrize(
+    "cells", table("real-models.md", "| model | i.i.d. accuracy |"), ids=lambda cells: cells[0]
+)
+def test_what_shipped_models_fail_is_in_the_file(cells):
+    model, home, whole, failed = cells
+    model = model.strip("`")
+    assert in_use(home, model, measure="iid score") and in_use(whole, model, measure="suite score")
+    rows = [row for row in kept("real-models/measures.csv") if row["model"] == model]
+    rates = {
+        row["functionality"]: float(row["value"]) for row in rows if row["functionality"] and row["value"]
+    }
+    assert all(rates[name] < 0.1 for name in re.findall(r"`(\w+)`", failed))
+
+
+def test_suite_scores_of_models_in_use_are_in_their_file():
+    text = page("real-models.md")
+    (shown,) = re.findall(r"its suite score is ([\d.]+ \([\d.]+ to [\d.]+\))", text)
+    assert in_use(shown, "alt-profanity-check", suite="hatecheck", measure="suite score")
+    (shown,) = re.findall(r"\(pass rate ([\d.]+, [\d.]+ to [\d.]+)\)", text)
+    fair = {"suite": "fairness", "measure": "pass rate", "functionality": "orientation_changes_nothing"}
+    assert in_use(shown, "alt-profanity-check", **fair)
 
 
 # COOD
@@ -596,7 +659,17 @@ def ends_shown(cell: str, of: str, **about: str) -> bool:
 def test_the_cells_of_the_main_table_of_cood_are_in_their_file(plan, at):
     rows = [row for row in kept(f"cood/{plan}-cells.csv") if not row["epoch"]]
     shown = table("cood.md", "| | fst/fst")[at]
-    order = ("fst/fst", "sec/sec", "neu/fst", "neu/sec", "fst/sec", "sec/fst", "fst/neu", "sec/neu", "neu/neu")
+    order = (
+        "fst/fst",
+        "sec/sec",
+        "neu/fst",
+        "neu/sec",
+        "fst/sec",
+        "sec/fst",
+        "fst/neu",
+        "sec/neu",
+        "neu/neu",
+    )
     for cell, name in zip(shown[1:10], order, strict=True):
         rates = [float(row["accuracy"]) for row in rows if row["cell"] == name]
         assert is_shown(cell, sum(rates) / len(rates)), name
@@ -621,7 +694,10 @@ def test_the_epochs_of_cood_are_in_their_file(shown):
     if shown[0] != name:  # the lowest and the highest seed
         for cell, epoch in zip(shown[1:6], epochs, strict=True):
             rates = by_seed(name, plan="tweets", epoch=epoch)
-            assert [float(end) for end in cell.split(" – ")] == [round(100 * min(rates)), round(100 * max(rates))]
+            assert [float(end) for end in cell.split(" – ")] == [
+                round(100 * min(rates)),
+                round(100 * max(rates)),
+            ]
         return
     for cell, epoch in zip(shown[1:6], epochs, strict=True):
         assert is_shown(cell, cood(name, plan="tweets", epoch=epoch))
@@ -639,9 +715,7 @@ def test_the_curve_of_cood_over_k_is_in_its_file(shown):
     for at, name in ((3, "COOD"), (7, "beyond the shortcut")):
         assert ends_shown(shown[at], name, **about)
         seeds = shown[at + 1].split(", ")
-        assert all(
-            is_shown(cell, number) for cell, number in zip(seeds, by_seed(name, **about), strict=True)
-        )
+        assert all(is_shown(cell, number) for cell, number in zip(seeds, by_seed(name, **about), strict=True))
 
 
 @pytest.mark.parametrize("shown", table("cood.md", "| tweets, seed 0 |"), ids=lambda shown: shown[0])
@@ -654,7 +728,9 @@ def test_the_controls_of_cood_are_in_their_files(shown):
         assert is_shown(cell, number)
 
 
-@pytest.mark.parametrize("shown", table("cood.md", "| template | words"), ids=lambda shown: " ".join(shown[:2]))
+@pytest.mark.parametrize(
+    "shown", table("cood.md", "| template | words"), ids=lambda shown: " ".join(shown[:2])
+)
 def test_other_words_and_templates_of_cood_are_in_their_files(shown):
     template = shown[0].replace("…", "<LABEL>")
     positive, neutral, negative = shown[1].split("/")
@@ -677,7 +753,10 @@ def test_what_is_said_of_cood_over_seeds_epochs_and_k_is_in_its_files():
     assert all(float(gain) > 0 for gain in gains)
     said = [f"{100 * float(gain):.1f}" for gain in gains]
     assert f"(by {', '.join(said[:-1])} and {said[-1]} points)" in text
-    for of, told in (("ID", "{} points from K = 125 to 1,000 ({} to {}"), ("beyond the shortcut", "it is {} points")):
+    for of, told in (
+        ("ID", "{} points from K = 125 to 1,000 ({} to {}"),
+        ("beyond the shortcut", "it is {} points"),
+    ):
         row = value_row(plan="tweets-k", K="1000 less 125", of=of)
         numbers = [f"{100 * float(row[end]):.1f}" for end in ("value", "low", "high")]
         assert told.format(*numbers) in text

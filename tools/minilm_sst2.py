@@ -44,7 +44,9 @@ class Sentences:
         """The batches of the epoch, one a step."""
         for start in range(0, len(self.texts), BATCH):
             part = slice(start, start + BATCH)
-            yield (Batch("iid", self.encode(self.texts[part]), partial(_loss, torch.tensor(self.labels[part]))),)
+            yield (
+                Batch("iid", self.encode(self.texts[part]), partial(_loss, torch.tensor(self.labels[part]))),
+            )
 
 
 def _loss(wanted: torch.Tensor, logits: torch.Tensor, scale: torch.Tensor | None = None) -> torch.Tensor:

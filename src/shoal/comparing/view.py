@@ -38,13 +38,14 @@ COMPARED = "compared"
 """The kind of what a page says first: no more than stands in its table."""
 NAMED, DRAWN = 3, 40
 """How many rows a finding of a page names, and how many its picture has."""
+COULD_SEE = (
+    "could see: minimum detectable effect, found 8 times in 10 at the level of this table; "
+    "nothing: none could be"
+)
+NO_TEST = "p: none, and nothing could be seen: no test compares one run with several"
 
 
 # Comparisons
-COULD_SEE = (
-    "could see: minimum detectable effect, found 8 times in 10 at the level of this table; nothing: none could be"
-)
-NO_TEST = "p: none, and nothing could be seen: no test compares one run with several"
 
 
 def comparison_sections(comparison: Comparison, *, changed: bool = False) -> list[Section]:
@@ -470,7 +471,11 @@ def _footnotes(comparison: Comparison) -> list[str]:
     ]
     return [
         claim(comparison.a, comparison.b),
-        *([NO_TEST] if comparison.several_seeds and not tests else [f"p: {_how(comparison)}; {adjusted}", COULD_SEE]),
+        *(
+            [NO_TEST]
+            if comparison.several_seeds and not tests
+            else [f"p: {_how(comparison)}; {adjusted}", COULD_SEE]
+        ),
         _of_intervals(comparison),
         *_of_templates(comparison),
         *_of_margin(comparison),

@@ -364,7 +364,7 @@ def tost_two_samples(
 ) -> Equivalence:
     """Whether the means of two recipes are within ±margin, by two one-sided tests (`docs/method/beyond.md` 7.18).
 
-    Each has runs of its own, so the t is Welch's. "No significant difference" is not this claim. `step` as in `sd_below`.
+    Each has runs of its own, so the t is Welch's. "No significant difference" is not this claim; `step`: as there.
 
     >>> tost_two_samples([84.1, 84.3, 84.6], [84.2, 84.4, 84.3], margin=1.0).equivalent
     True

@@ -415,7 +415,10 @@ def _correlated(rows: Sequence[Measure]) -> Table:
     ]
     known = [row for row in rows if row.interval]
     clear = sum(not row.interval[0] <= 0 <= row.interval[1] for row in known if row.interval)
-    few, alike = "of fewer than four checkpoints there is no interval", "where all scores are alike there is none"
+    few, alike = (
+        "of fewer than four checkpoints there is no interval",
+        "where all scores are alike there is none",
+    )
     why = few if all(row.n < 4 for row in rows) else alike
     legend = (
         [f"of {len(known):,} intervals {clear:,} exclude 0; by chance one in twenty would"]

@@ -40,7 +40,9 @@ def spread(family: Family) -> list[Measure]:
         groups = {**family.groups, **slice_}
         known = [score for score in scores if score is not None]
         measures += _each(family, slice_, groups)
-        measures += spread_measures("stereotype score", scores, n, groups, flags(known, _decided(family, slice_)))
+        measures += spread_measures(
+            "stereotype score", scores, n, groups, flags(known, _decided(family, slice_))
+        )
         if len(known) > 1:
             measures += _floor(outcomes[_members(cases, slice_)], known, n, groups)
     for name in OTHERS:
