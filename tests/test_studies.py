@@ -561,11 +561,11 @@ def test_the_command_of_the_hundred_fine_tunings_prints_what_is_kept(data, capsy
     lines: dict[tuple[str, str], list[str]] = {}
     for row in kept("hans/printed.csv"):
         lines.setdefault((row["table"], row["row"]), []).append(row["value"])
-    for (name, row), cells in lines.items():
+    for (name, line), cells in lines.items():
         if name == "text":
             assert all(re.search(rf"(?<![\d.]){re.escape(cell)}\b", printed) for cell in cells), cells
         else:
-            assert f"| {row} | {' | '.join(cells)} |" in printed
+            assert f"| {line} | {' | '.join(cells)} |" in printed
 
 
 # Models that are in use

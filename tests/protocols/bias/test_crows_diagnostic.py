@@ -4,6 +4,7 @@
 # mypy: disable-error-code="misc, var-annotated, call-overload"
 
 from difflib import SequenceMatcher
+from typing import Any
 
 import pytest
 
@@ -78,8 +79,8 @@ def test_neutral_pairs_stay_in_the_denominator(tie, expected, told, run, tmp_pat
     shown = table(measures)
     assert ("of decided" in [column.title for column in shown.columns]) == (tie == "reference")
     if tie == "reference":
-        values = [shown.rows[place].cells[4].measure.value for place in (0, 1)]
-        assert values == [pytest.approx(2 / 3)] * 2
+        beside: list[Any] = [shown.rows[place].cells[4] for place in (0, 1)]
+        assert [number.measure.value for number in beside] == [pytest.approx(2 / 3)] * 2
 
 
 def test_sums_that_differ_behind_the_third_decimal_are_neutral():
