@@ -27,7 +27,7 @@ from shoal.stats.intervals import (
     t_quantile,
 )
 from shoal.stats.paired import generalization_score
-from shoal.stats.reliability import RunSpread, icc, runs_needed, variance_components
+from shoal.stats.reliability import SHEPPARD, RunSpread, icc, runs_needed, variance_components
 from shoal.stats.resampling import paired_table
 
 Floats = NDArray[np.float64]
@@ -133,17 +133,19 @@ HANS_ITEMS = 1000
 """Every subcase of HANS has a thousand sentence pairs."""
 
 
-def read_hans(folder: Path) -> tuple[list[str], Floats]:
-    """The 30 subcases, and their accuracies as subcases × runs."""
+def read_hans(folder: Path) -> tuple[list[str], Floats, Floats]:
+    """The 30 subcases, their accuracies as subcases × runs, and those on MNLI."""
     path = folder / "berts_of_a_feather_accuracies_by_run.csv"
     with path.open(encoding="utf-8-sig", newline="") as file:
         rows = [row for row in csv.DictReader(file) if row["Run"].startswith("Run ")]
     subcases = [name for name in rows[0] if name[:3] in {"ln_", "le_", "sn_", "se_", "cn_", "ce_"}]
-    return subcases, np.array([[float(row[name]) for row in rows] for name in subcases])
+    accuracies = np.array([[float(row[name]) for row in rows] for name in subcases])
+    return subcases, accuracies, np.array([float(row["MNLI dev acc."]) for row in rows])
 
 
 def print_hans(folder: Path) -> None:
-    subcases, accuracies = read_hans(folder)
+    subcases, accuracies, home = read_hans(folder)
+    print(f"on MNLI: {100 * home.mean():.1f} %, SD {100 * home.std(ddof=1):.2f} points\n")
     print("| subcase | mean | SD over runs | 95 % of SD | binomial SD | ratio |")
     print("| --- | --: | --: | --: | --: | --: |")
     spreads = [score_spread(row, HANS_ITEMS) for row in accuracies]
@@ -187,7 +189,9 @@ def score_spread(scores: Floats, items: int) -> RunSpread:
     mean, sd = float(scores.mean()), float(scores.std(ddof=1))
     floor = math.sqrt(mean * (1 - mean) / items)
     ratio = sd / floor if floor > 0 else math.nan
-    return RunSpread(scores, mean, mean_t_interval(scores), sd, sd_interval(sd, len(scores)), floor, ratio)
+    # Runs that tie may differ by what a step of one item hides.
+    of_sd = sd_interval(sd, len(scores)) if sd else (0.0, sd_interval(SHEPPARD / items, len(scores))[1])
+    return RunSpread(scores, mean, mean_t_interval(scores), sd, of_sd, floor, ratio)
 
 
 def spearman_brown(reliability: float, runs: int) -> float:

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
 import pytest
 
 STUDIES = Path(__file__).parents[1] / "docs" / "studies"
@@ -150,6 +151,150 @@ def test_downstream_scores_are_in_their_file(cells):
     assert cells[4] == per_cent(float(row["equivalence_p high"]))
 
 
+def page(name: str) -> str:
+    """The text of a page in one line."""
+    return " ".join((STUDIES / name).read_text(encoding="utf-8").split())
+
+
+def about(**wanted: str) -> Rows:
+    return [row for row in MEASURES if all(row[name] == word for name, word in wanted.items())]
+
+
+def test_what_is_said_of_categories_and_of_language_modelling_is_in_the_file():
+    text = page("bias-reliability.md")
+    spreads = {
+        row["category"]: float(row["value"])
+        for row in about(diagnostic="crows", name="sd over checkpoints", of="stereotype score")
+        if row["category"] != "all"
+    }
+    assert len(spreads) == 9 and sum(sd > 0.025 for sd in spreads.values()) == 8
+    assert "Eight of nine categories spread by more than the paper's 2.5 points" in text
+    race = sorted(
+        float(row["value"])
+        for row in about(diagnostic="crows", name="stereotype score", category="race-color")
+    )
+    ends = [f"{100 * race[place]:.0f}" for place in (0, 3, 4)]
+    assert f"four see {ends[0]} to {ends[1]} %, the fifth {ends[2]} %" in text
+    known = {"diagnostic": "stereoset", "name": "mean over checkpoints", "of": "language modelling score"}
+    inside, after = (
+        f"{100 * value(about(**known), category='all', task=task):.0f}"
+        for task in ("intrasentence", "intersentence")
+    )
+    assert f"{inside} % inside sentences is no better than chance, one of {after} % after them" in text
+    wide = {
+        (row["task"], row["category"]): f"{100 * float(row['value']):.1f}"
+        for row in about(diagnostic="stereoset", name="sd over checkpoints", of="stereotype score")
+        if float(row["value"]) > 0.025
+    }
+    assert wide == {("intersentence", "religion"): "4.2"} and "religion after a sentence is, with 4.2" in text
+    shares = {row["source"]: float(row["value"]) for row in about(diagnostic="crows", name="variance share")}
+    assert f"{100 * shares['items']:.0f} % is due to items, next to nothing to seeds alone" in text
+    assert f"{100 * shares['residual']:.0f} % to both together" in text and shares["seeds"] < 0.001
+    assert value(MEASURES, diagnostic="crows", name="checkpoints needed") == 8
+
+
+@pytest.mark.parametrize("cells", table("bias-reliability.md", "| 49 tests |"), ids=lambda cells: cells[0])
+def test_the_counts_of_seat_are_in_the_file(cells):
+    known = {"diagnostic": "seat", "representation": cells[0].strip("`")}
+    signs = [float(row["value"]) for row in about(name="sign agreement", **known)]
+    found = [float(row["value"]) for row in about(name="significant share", **known)]
+    counts = [sum(share == 1 for share in signs), sum(share == 0 for share in found)]
+    counts += [sum(0 < share < 1 for share in found), sum(share == 1 for share in found)]
+    assert len(found) == 49 and cells[1:] == [str(count) for count in counts]
+
+
+def test_what_is_said_of_seat_and_of_clusters_is_in_the_file():
+    text = page("bias-reliability.md")
+    both = ("cls", "word_mean")
+    means = [
+        {
+            row["test"]: float(row["value"])
+            for row in about(diagnostic="seat", name="mean over checkpoints", representation=name)
+            if row["value"]
+        }
+        for name in both
+    ]
+    alike = sum((means[0][test] > 0) == (means[1][test] > 0) for test in means[0])
+    assert f"in {alike} of the {len(means[0])} tests" in text
+    (share,) = about(name="agreement of representations")
+    assert f"on {100 * float(share['value']):.0f} % of {share['n']} signs" in text
+    iccs = [value(MEASURES, diagnostic="seat", name="ICC(2,1)", representation=name) for name in both]
+    assert "{:.2f} with `cls`, {:.2f} with `word_mean`".format(*iccs).replace("0.", ".") in text
+    for name, words in (("word_mean", "effect {:.2f}, SD {:.2f}"), ("cls", "({:.2f}, SD {:.2f})")):
+        numbers = [
+            value(
+                MEASURES,
+                diagnostic="seat",
+                name=f"{what} over checkpoints",
+                representation=name,
+                test="sent-weat6",
+            )
+            for what in ("mean", "sd")
+        ]
+        assert words.format(*numbers) in text
+    widest, range_ = {}, {}
+    for name in both:
+        known = {"diagnostic": "clusters", "representation": name}
+        widest[name] = max(float(row["value"]) for row in about(name="sd over checkpoints", **known))
+        low, high = (
+            {
+                (row["test"], row["category"]): float(row["value"])
+                for row in about(name=f"{end} checkpoint", **known)
+            }
+            for end in ("lowest", "highest")
+        )
+        range_[name] = max(high[concepts] - low[concepts] for concepts in low)
+    assert f"SD over seeds of up to {100 * widest['cls']:.0f} points (`cls`" in text
+    assert f"and {100 * widest['word_mean']:.0f} (`word_mean`" in text
+    assert f"lie up to {100 * range_['cls']:.1f} points with either" in text
+    assert range_["cls"] == range_["word_mean"]
+
+
+def test_what_is_said_of_clusters_over_training_is_in_the_file():
+    text, rows = page("bias-reliability.md"), kept("bias/over-training.csv")
+    counted = {}
+    for name in ("cls", "word_mean"):
+        known = [row for row in rows if row["representation"] == name]
+        chance = {
+            (row["test"], row["category"], row["step"]): float(row["mean"])
+            for row in known
+            if row["score"] == "chance accuracy"
+        }
+        cells = [row for row in known if row["score"] == "cluster accuracy"]
+        beside = [(row, chance[row["test"], row["category"], row["step"]]) for row in cells]
+        counted[name] = (
+            sum(abs(float(row["mean"]) - level) <= 0.02 for row, level in beside if row["step"] == "1200"),
+            sum(float(row["mean low"]) > level for row, level in beside),
+            sum(float(row["sd"]) > 0.025 for row in cells),
+            len(cells),
+        )
+    near, above, wide, of = counted["cls"]
+    assert f"{near} of the 16 means at the last step" in text and f"of the {of} intervals" in text
+    assert f"(for new seeds) {above} lie above it" in text
+    assert f"By `word_mean` {counted['word_mean'][1]} of {of} do" in text
+    assert f"above 2.5 points in {counted['word_mean'][2]} cells instead of {wide}" in text
+    stereotypes = {
+        row["step"]: f"{per_cent(float(row['mean']))} ± {per_cent(float(row['sd']))}"
+        for row in rows
+        if (row["test"], row["category"], row["score"]) == ("crows", "all", "stereotype score")
+    }
+    later = [stereotypes[step] for step in ("400", "600", "800", "1200")]
+    assert f"from {stereotypes['200']} at step 200 to {', '.join(later[:3])} and {later[3]}" in text
+    signs: dict[str, set[bool]] = {}
+    for row in rows:
+        if (row["representation"], row["score"]) == ("cls", "effect size") and row["step"] != "200":
+            one_sign = float(row["min"]) > 0 or float(row["max"]) < 0
+            signs.setdefault(row["test"], set()).add(one_sign)
+    assert [test for test, every in signs.items() if every == {True}] == ["sent-weat10"]
+
+
+def test_how_many_correlations_exclude_0_is_in_the_file():
+    rows = [row for row in kept("bias/downstream-correlations.csv") if row["r low"]]
+    apart = [row["downstream"] for row in rows if not float(row["r low"]) <= 0 <= float(row["r high"])]
+    assert f"Of the {len(rows)} correlations" in page("bias-reliability.md")
+    assert apart == ["SNLI"] * 5 and "five exclude 0, all with SNLI" in page("bias-reliability.md")
+
+
 # MERGE
 
 
@@ -201,6 +346,58 @@ def test_eight_models_on_anli_are_in_their_file(cells):
 def test_fine_tunings_ordered_by_few_examples_are_in_their_file(cells):
     (row,) = [row for row in kept("ranking/hans.csv") if row["t"] == cells[0]]
     assert cells[1:] == [per_cent(float(row[name])) for name in ("all", "non-entailed")]
+
+
+@pytest.mark.parametrize(
+    ("first", "part", "names"),
+    [
+        ("| stated | pairs |", "calibration", 1),
+        ("| accuracies of the models |", "neighbours", 3),
+        ("| models | drawn |", "level", 2),
+        ("| chances of being drawn |", "torn", 1),
+        ("| accuracies | drawn |", "savings", 2),
+    ],
+)
+def test_what_was_simulated_of_rankings_is_in_its_file(first, part, names):
+    known: dict[str, list[str]] = {}
+    for row in kept("ranking/simulated.csv"):
+        if row["part"] == part:
+            known.setdefault(row["row"], []).append(row["value"])
+    words = {"where they disagree": "disagreement", "weighed, as `rank` does": "weighed"}
+    shown = {
+        ", ".join(words.get(cell, cell) for cell in cells[:names]): [
+            f"0{cell}" if cell.startswith(".") else cell.removeprefix("over ") for cell in cells[names:]
+        ]
+        for cells in table("ranking.md", first)
+    }
+    assert shown == known
+
+
+def test_what_is_said_of_eight_models_on_anli_is_in_their_files():
+    text, rows, few = page("ranking.md"), kept("ranking/anli-models.csv"), kept("ranking/anli.csv")
+    second = [row for row in rows if row["round"] == "2"]
+    rates = {row["of"]: float(row["value"]) for row in second if row["measure"] == "accuracy"}
+    assert sum(0.5 <= rate <= 0.57 for rate in rates.values()) == 5
+    albert, electra = "anli-albert-xxlarge", "anli-electra-large"
+    better = value(second, measure="probability better", of=albert, against=electra)
+    said = f"ALBERT ({100 * rates[albert]:.1f}) is better than ELECTRA ({100 * rates[electra]:.1f})"
+    assert f"{said} with a probability of {100 * better:.1f} %" in text
+    for factor, signs in (("ACC + CONF", "−−"), ("ACC + CONF-GT", "++")):
+        for number, sign in zip("12", signs, strict=True):
+            about = {"round": number, "measure": "difference", "of": factor}
+            shown = [f"{abs(100 * value(rows, column, **about)):.1f}" for column in ("value", "low", "high")]
+            assert re.search(rf"[{sign}]{shown[0]}[^()]*\([^()]*−{shown[1]} to \+{shown[2]}\)", text), about
+    at_ten = [row for row in few if row["t"] == "10"]
+    by_tag = [float(row["right order"]) for row in at_ten if row["factor"] == "ACC" and row["tag"] != "all"]
+    assert f"ACC at t = 10 lies between {100 * min(by_tag):.0f} and {100 * max(by_tag):.0f} %" in text
+    ends = [
+        f"{100 * value(at_ten, 'right order', round='1', factor='CONF', tag=tag):.0f} ({tag})"
+        for tag in ("Numerical", "Tricky")
+    ]
+    assert f"On round 1 CONF goes from {ends[0]} to {ends[1]}" in text
+    for cells in table("ranking.md", "| round | factor |"):
+        p = value(at_ten, "p models exchanged", round=cells[0], factor=cells[1], tag="all")
+        assert p < 0.001 if cells[7] == "<.001" else abs(float(cells[7]) - p) < 0.005
 
 
 # Inoculation
@@ -274,6 +471,56 @@ def test_the_models_of_hans_are_in_their_file():
         assert with_ends(cell, rows, measure="accuracy", **{"factor or model": dose})
 
 
+def p_shown(number: float) -> str:
+    return f"{number:.3f}".removeprefix("0")
+
+
+def test_what_is_said_of_inoculated_models_is_in_their_files():
+    text = page("inoculation.md")
+    chance = {
+        (feature, name): value(
+            kept(f"inoculation/{feature.lower()}.csv"),
+            measure="p value: models exchanged",
+            t="10",
+            **{"factor or model": f"{window} ({name})"},
+        )
+        for feature, window in WINDOWS.items()
+        for name in EXPLAINERS
+    }
+    by_words = [p for (_, name), p in chance.items() if name != "gradients"]
+    assert f"(models exchanged: p = {p_shown(min(by_words))} to {p_shown(max(by_words))})" in text
+    assert f"(ADJECT: {p_shown(chance['ADJECT', 'gradients'])})" in text and max(by_words) <= 0.05
+    assert (
+        max(chance["MORPH", "gradients"], chance["VERB", "gradients"]) <= 0.05 < chance["ADJECT", "gradients"]
+    )
+
+
+def test_what_is_said_of_the_factor_made_for_hans_is_in_the_file():
+    text, rows = page("inoculation.md"), kept("inoculation/hans.csv")
+    ps = []
+    for name in EXPLAINERS:
+        factor = {"factor or model": f"CONST ({name})", "t": "10"}
+        ends = [
+            f"{100 * value(rows, column, measure='difference', **factor):.1f}"
+            for column in ("value", "low", "high")
+        ]
+        shown = " to ".join(ends[1:]).replace("-", "−")
+        assert re.search(rf"{ends[0]} (points )?\({shown}\)", text), ends
+        ps.append(p_shown(value(rows, measure="p value: better than ACC", **factor)))
+        assert value(rows, measure="p value: models exchanged", **factor) == pytest.approx(1 / 120, abs=1e-4)
+    assert f"p = {ps[0]}, {ps[1]} and {ps[2]}, each by itself" in text
+    every = [float(row["value"]) for row in rows if row["measure"] == "p value: better than ACC"]
+    assert len(every) == 20 and min(every) * 20 > 0.05  # the smallest of Holm's
+    gaps = sorted(
+        round(100 * float(row["value"]))
+        for row in rows
+        if row["measure"] == "completeness gap" and "gradients" in row["factor or model"]
+    )
+    assert (
+        f"the gap is {gaps[0]} to {gaps[-2]} % of what they should, {gaps[-1]} % for the first model" in text
+    )
+
+
 # A hundred fine-tunings
 
 
@@ -289,6 +536,83 @@ def test_the_tables_of_hans_are_in_their_file(first):
     assert [row[0] for row in cells] == list(dict.fromkeys(row["row"] for row in rows))
 
 
+def test_what_is_said_of_the_hundred_fine_tunings_is_in_their_file():
+    said = {
+        (row["row"], row["column"]): row["value"]
+        for row in kept("hans/printed.csv")
+        if row["table"] == "text"
+    }
+    text = page("hans-reliability.md")
+    widest = "ln_preposition"
+    for words in (
+        f"accuracy {said['MNLI', 'accuracy']} %, SD {said['MNLI', 'SD'].lstrip('0')} points",
+        f"goes from {said[widest, 'lowest']} to {said[widest, 'highest']} %",
+        f"an interval of ±{said[widest, '± of five runs']} points",
+        f"takes {said[widest, 'runs for ±5']} runs",
+        f"(r = {said['entailed and non-entailed', 'r'].replace('0.', '.')})",
+    ):
+        assert words in text, words
+
+
+def test_the_command_of_the_hundred_fine_tunings_prints_what_is_kept(data, capsys):
+    benchmark = loaded(STUDIES.parents[1] / "benchmarks" / "resampling.py", "resampling_benchmark")
+    benchmark.print_hans(data / "hans")
+    printed = capsys.readouterr().out
+    lines: dict[tuple[str, str], list[str]] = {}
+    for row in kept("hans/printed.csv"):
+        lines.setdefault((row["table"], row["row"]), []).append(row["value"])
+    for (name, line), cells in lines.items():
+        if name == "text":
+            assert all(re.search(rf"(?<![\d.]){re.escape(cell)}\b", printed) for cell in cells), cells
+        else:
+            assert f"| {line} | {' | '.join(cells)} |" in printed
+
+
+# Models that are in use
+
+
+def in_use(shown: str, model: str, **wanted: str) -> bool:
+    """Whether a cell shows a measure of the model, with its interval where it has one."""
+    rows = [row for row in kept("real-models/measures.csv") if row["model"] == model]
+    numbers = re.findall(r"[\d.]+", shown)
+    columns = ("value", "low", "high")[: len(numbers)]
+    return all(
+        is_shown(number, value(rows, column, **wanted))
+        for number, column in zip(numbers, columns, strict=True)
+    )
+
+
+@pytest.mark.parametrize(
+    "cells", table("real-models.md", "| functionality | pass rate | what"), ids=lambda cells: cells[0]
+)
+def test_pass_rates_of_a_model_in_use_are_in_their_file(cells):
+    about = {"suite": "hatecheck", "measure": "pass rate", "functionality": cells[0].strip("`")}
+    assert in_use(cells[1], "alt-profanity-check", **about)
+
+
+@pytest.mark.parametrize(
+    "cells", table("real-models.md", "| model | i.i.d. accuracy |"), ids=lambda cells: cells[0]
+)
+def test_what_shipped_models_fail_is_in_the_file(cells):
+    model, home, whole, failed = cells
+    model = model.strip("`")
+    assert in_use(home, model, measure="iid score") and in_use(whole, model, measure="suite score")
+    rows = [row for row in kept("real-models/measures.csv") if row["model"] == model]
+    rates = {
+        row["functionality"]: float(row["value"]) for row in rows if row["functionality"] and row["value"]
+    }
+    assert all(rates[name] < 0.1 for name in re.findall(r"`(\w+)`", failed))
+
+
+def test_suite_scores_of_models_in_use_are_in_their_file():
+    text = page("real-models.md")
+    (shown,) = re.findall(r"its suite score is ([\d.]+ \([\d.]+ to [\d.]+\))", text)
+    assert in_use(shown, "alt-profanity-check", suite="hatecheck", measure="suite score")
+    (shown,) = re.findall(r"\(pass rate ([\d.]+, [\d.]+ to [\d.]+)\)", text)
+    fair = {"suite": "fairness", "measure": "pass rate", "functionality": "orientation_changes_nothing"}
+    assert in_use(shown, "alt-profanity-check", **fair)
+
+
 # COOD
 
 
@@ -302,6 +626,156 @@ def test_the_main_table_of_cood_is_in_its_file():
             assert is_shown(cells[at][column], float(row["value"]))
             for cell, end in zip(re.split(" – | to ", cells[at + 1][column]), ("low", "high"), strict=True):
                 assert is_shown(cell, float(row[end]))
+
+
+COOD = kept("cood/intervals.csv")
+
+
+def cood(of: str, column: str = "value", **about: str) -> float:
+    """A number of the study; what is not said of its setup is as usual."""
+    usual = {"control": "none", "template": "It is <LABEL>", "names": "usual", "reveal": "0", "epoch": ""}
+    return value(COOD, column, of=of, **{**usual, **about})
+
+
+def by_seed(of: str, **about: str) -> list[float]:
+    usual = {"K": "1000", "control": "none", "epoch": "", "of": of}
+    (row,) = [row for row in COOD if all(row[name] == word for name, word in {**usual, **about}.items())]
+    return [float(number) for number in row["by seed"].split()]
+
+
+def shortcut_alone(**about: str) -> float:
+    return cood("COOD", **about) - cood("beyond the shortcut", **about)
+
+
+def ends_shown(cell: str, of: str, **about: str) -> bool:
+    shown = re.findall(r"[−+]?[\d.]+", cell)
+    return all(
+        is_shown(number.replace("+", ""), cood(of, end, **about))
+        for number, end in zip(shown, ("low", "high"), strict=True)
+    )
+
+
+@pytest.mark.parametrize(("plan", "at"), [("tweets", 0), ("mnli", 2)])
+def test_the_cells_of_the_main_table_of_cood_are_in_their_file(plan, at):
+    rows = [row for row in kept(f"cood/{plan}-cells.csv") if not row["epoch"]]
+    shown = table("cood.md", "| | fst/fst")[at]
+    order = (
+        "fst/fst",
+        "sec/sec",
+        "neu/fst",
+        "neu/sec",
+        "fst/sec",
+        "sec/fst",
+        "fst/neu",
+        "sec/neu",
+        "neu/neu",
+    )
+    for cell, name in zip(shown[1:10], order, strict=True):
+        rates = [float(row["accuracy"]) for row in rows if row["cell"] == name]
+        assert is_shown(cell, sum(rates) / len(rates)), name
+    assert is_shown(shown[12], shortcut_alone(plan=plan))
+
+
+@pytest.mark.parametrize("shown", table("cood.md", "| tweets, seed | 0"), ids=lambda shown: shown[0])
+def test_the_seeds_of_cood_are_in_their_file(shown):
+    name, *seeds, mean, sd = shown
+    assert all(
+        is_shown(cell, number) for cell, number in zip(seeds, by_seed(name, plan="tweets"), strict=True)
+    )
+    assert is_shown(mean, cood(name, plan="tweets")) and is_shown(
+        sd, cood(name, "sd over seeds", plan="tweets")
+    )
+
+
+@pytest.mark.parametrize("shown", table("cood.md", "| tweets, epoch |"), ids=lambda shown: shown[0])
+def test_the_epochs_of_cood_are_in_their_file(shown):
+    epochs = [str(epoch) for epoch in range(1, 6)]
+    name = shown[0].partition(",")[0]
+    if shown[0] != name:  # the lowest and the highest seed
+        for cell, epoch in zip(shown[1:6], epochs, strict=True):
+            rates = by_seed(name, plan="tweets", epoch=epoch)
+            assert [float(end) for end in cell.split(" – ")] == [
+                round(100 * min(rates)),
+                round(100 * max(rates)),
+            ]
+        return
+    for cell, epoch in zip(shown[1:6], epochs, strict=True):
+        assert is_shown(cell, cood(name, plan="tweets", epoch=epoch))
+    numbers = [number.replace("+", "") for number in re.findall(r"[−+]?[\d.]+", shown[6])]
+    for number, column in zip(numbers, ("value", "low", "high"), strict=True):
+        assert is_shown(number, value(COOD, column, plan="tweets", epoch="5 less 1", of=name))
+
+
+@pytest.mark.parametrize("shown", table("cood.md", "| tweets, K |"), ids=lambda shown: shown[0])
+def test_the_curve_of_cood_over_k_is_in_its_file(shown):
+    about = {"plan": "tweets-k", "K": shown[0].replace(",", "")}
+    for at, name in ((1, "ID"), (2, "COOD"), (6, "beyond the shortcut"), (9, "OOD")):
+        assert is_shown(shown[at], cood(name, **about))
+    assert is_shown(shown[5], shortcut_alone(**about))
+    for at, name in ((3, "COOD"), (7, "beyond the shortcut")):
+        assert ends_shown(shown[at], name, **about)
+        seeds = shown[at + 1].split(", ")
+        assert all(is_shown(cell, number) for cell, number in zip(seeds, by_seed(name, **about), strict=True))
+
+
+@pytest.mark.parametrize("shown", table("cood.md", "| tweets, seed 0 |"), ids=lambda shown: shown[0])
+def test_the_controls_of_cood_are_in_their_files(shown):
+    for cell, name in zip(shown[1:4], ("ID", "COOD", "OOD"), strict=True):
+        if shown[0] == "no control":
+            number = by_seed(name, plan="tweets")[0]
+        else:
+            number = cood(name, plan="tweets-controls", control=shown[0])
+        assert is_shown(cell, number)
+
+
+@pytest.mark.parametrize(
+    "shown", table("cood.md", "| template | words"), ids=lambda shown: " ".join(shown[:2])
+)
+def test_other_words_and_templates_of_cood_are_in_their_files(shown):
+    template = shown[0].replace("…", "<LABEL>")
+    positive, neutral, negative = shown[1].split("/")
+    names = f"negative={negative}, neutral={neutral}, positive={positive}"
+    names = "usual" if names == "negative=terrible, neutral=okay, positive=great" else names
+    for cell, name in zip(shown[2:5], ("ID", "COOD", "OOD"), strict=True):
+        found = [
+            row["by seed"].split()[0]
+            for row in COOD
+            if (row["K"], row["control"], row["epoch"], row["of"]) == ("1000", "none", "", name)
+            and (row["template"], row["names"]) == (template, names)
+            and row["plan"] not in ("mnli", "tweets-k")
+        ]
+        assert len(found) == 1 and is_shown(cell, float(found[0]))
+
+
+def test_what_is_said_of_cood_over_seeds_epochs_and_k_is_in_its_files():
+    text = " ".join((STUDIES / "cood.md").read_text(encoding="utf-8").split())
+    gains = value_row(plan="tweets", epoch="5 less 1", of="beyond the shortcut")["by seed"].split()
+    assert all(float(gain) > 0 for gain in gains)
+    said = [f"{100 * float(gain):.1f}" for gain in gains]
+    assert f"(by {', '.join(said[:-1])} and {said[-1]} points)" in text
+    for of, told in (
+        ("ID", "{} points from K = 125 to 1,000 ({} to {}"),
+        ("beyond the shortcut", "it is {} points"),
+    ):
+        row = value_row(plan="tweets-k", K="1000 less 125", of=of)
+        numbers = [f"{100 * float(row[end]):.1f}" for end in ("value", "low", "high")]
+        assert told.format(*numbers) in text
+    seeds = np.array(by_seed("COOD", plan="tweets"))
+    reach = 2.776 * seeds.std(ddof=1) * (6 / 5) ** 0.5  # t of four degrees of freedom
+    ends = [f"{100 * (seeds.mean() + sign * reach):.0f}".replace("-", "−") for sign in (-1, 1)]
+    assert f"would lie between {ends[0]} and {ends[1]} (Student's t from the five)" in text
+
+
+def value_row(**wanted: str) -> dict[str, str]:
+    (row,) = [row for row in COOD if all(row[name] == word for name, word in wanted.items())]
+    return row
+
+
+def test_the_intervals_of_cood_are_what_their_script_makes_of_the_cells():
+    made = loaded(STUDIES / "cood" / "intervals.py", "intervals_of_cood")
+    for row, known in zip(made.rows(), COOD, strict=True):
+        for name, cell in row.items():
+            assert known[name] == (f"{cell:.4f}" if isinstance(cell, float) else str(cell)), (row, name)
 
 
 @pytest.mark.parametrize("shown", table("cood.md", "| revealed |"), ids=lambda shown: shown[0])

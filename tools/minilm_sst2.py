@@ -8,16 +8,20 @@ One epoch over 6,000 of the 60,614 training sentences by default: five minutes o
 """
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
 from shoal.files import read_table
-from shoal.training.loop import train
+from shoal.training.batch import Batch
+from shoal.training.how import How
+from shoal.training.loop import Learner, train_network
 
 LABELS = {0: "negative", 1: "positive"}
 BATCH = 32
@@ -27,6 +31,26 @@ def read(path: Path) -> tuple[list[str], list[int]]:
     """Sentences and labels of an SST-2 file."""
     rows = [row for _, row in read_table(path)[1]]
     return [row["sentence"].strip() for row in rows], [int(row["label"]) for row in rows]
+
+
+class Sentences:
+    """Batches in the order in which the sentences were drawn."""
+
+    def __init__(self, texts: list[str], labels: list[int], encode: Callable[[list[str]], Any]) -> None:
+        self.texts, self.labels, self.encode = texts, labels, encode
+        self.rng, self.steps = np.random.default_rng(0), -(-len(texts) // BATCH)
+
+    def epoch(self) -> Iterator[Sequence[Batch]]:
+        """The batches of the epoch, one a step."""
+        for start in range(0, len(self.texts), BATCH):
+            part = slice(start, start + BATCH)
+            yield (
+                Batch("iid", self.encode(self.texts[part]), partial(_loss, torch.tensor(self.labels[part]))),
+            )
+
+
+def _loss(wanted: torch.Tensor, logits: torch.Tensor, scale: torch.Tensor | None = None) -> torch.Tensor:
+    return torch.nn.functional.cross_entropy(logits, wanted)
 
 
 def main(data: Path, out: Path, sentences: int) -> None:
@@ -44,17 +68,11 @@ def main(data: Path, out: Path, sentences: int) -> None:
     texts, labels = read(data / "sst2" / "train.tsv.gz")
     chosen = np.random.default_rng(0).choice(len(texts), sentences, replace=False)
 
-    def batches(epoch: int) -> Iterator[tuple[list[str], torch.Tensor]]:
-        for start in range(0, sentences, BATCH):
-            at = chosen[start : start + BATCH]
-            yield [texts[i] for i in at], torch.tensor([labels[i] for i in at])
-
-    def loss_of(network: torch.nn.Module, batch: tuple[list[str], torch.Tensor]) -> torch.Tensor:
-        encoded = tokenizer(batch[0], padding=True, truncation=True, max_length=64, return_tensors="pt")
-        loss: torch.Tensor = network(**encoded, labels=batch[1]).loss
-        return loss
-
-    train(model, 1, batches, -(-sentences // BATCH), loss_of, learning_rate=1e-4, warm_up=0.1)
+    encode = partial(tokenizer, padding=True, truncation=True, max_length=64, return_tensors="pt")
+    feed = Sentences([texts[at] for at in chosen], [labels[at] for at in chosen], encode)
+    how = How(learning_rate=1e-4, batch=BATCH, epochs=1, warm_up=0.1)
+    train_network(Learner(model, lambda inputs: model(**inputs).logits), feed, how, seed=0)
+    model.eval()
     texts, labels = read(data / "sst2" / "test.tsv")
     right = 0
     with torch.inference_mode():

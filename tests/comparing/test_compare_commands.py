@@ -107,8 +107,9 @@ def test_several_seeds_are_given_by_side(shoal, predicting, suite):
     sides = [word for name in specs for word in (f"--{name[0]}", specs[name])]
     done = shoal("compare", *sides, "--set", f"suite={suite}")
     assert done.exit_code == 0, done.output
-    assert "for this training recipe, on new cases: 2 and 2 seeds" in done.stdout
-    assert "fewer than 5 a side support no claim about the recipe" in " ".join(done.stdout.split())
+    text = " ".join(done.stdout.split())
+    assert "on new cases, 2 and 2 seeds: fewer than 5 a side support no claim about the recipe" in text
+    assert "for this training recipe" not in text
 
 
 @pytest.mark.parametrize(
@@ -347,3 +348,11 @@ def test_the_example_workflow_gates_and_names_no_secret():
     text = (ROOT / "examples" / "github-workflow.yml").read_text()
     assert "shoal gate" in text and "--junit" in text and "upload-artifact" in text
     assert "secrets." not in text and "http" not in text
+
+
+def test_one_run_against_several_is_said_to_have_no_test(shoal, predicting, suite):
+    one, *several = (predicting(name, good=at, bad=3) for at, name in enumerate(["a", "b1", "b2"]))
+    sides = ["--a", one, *(word for spec in several for word in ("--b", spec))]
+    text = " ".join(shoal("compare", *sides, "--set", f"suite={suite}").stdout.split())
+    assert "these very runs: one run against several" in text
+    assert "p: none" in text and "adjusted for 0 comparisons" not in text

@@ -1,9 +1,11 @@
 """Eight models on ANLI, rounds 1 and 2: overall, and by the annotators' tags.
 
     python docs/studies/ranking/anli.py DATA > docs/studies/ranking/anli.csv
+    python docs/studies/ranking/anli.py DATA models > docs/studies/ranking/anli-models.csv
 
 DATA is the folder with `anli_dev_8models/`. The files are read as they are; a tag is a subset of the examples, with the
-accuracies of the models on that subset as the truth.
+accuracies of the models on that subset as the truth. The second file has the models with all labels, and what putting
+confidence together with accuracy adds at t = 10.
 """
 
 import ast
@@ -13,6 +15,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from shoal.protocols import ranking
 from shoal.protocols.ranking.score import accuracy
@@ -25,9 +28,11 @@ MODELS = (
 )  # fmt: skip
 TAGS = ("Basic", "Numerical", "Reasoning", "Reference", "Tricky")
 FACTORS = ("ACC", "CONF", "CONF-GT")
+NAMES = (("factor", "model"), ("against", "than"))
+"""The groups that say of what a measure is, and against what."""
 
 
-def results_of(path: Path) -> list[Result]:
+def results_of(path: Path, **more: Any) -> list[Result]:
     """Every model on one round."""
     specs = [
         f"predictions:{path}?id=uid&label=preds-{name}PredLabel&probabilities=preds-{name}&labels=e,n,c"
@@ -36,6 +41,7 @@ def results_of(path: Path) -> list[Result]:
     settings = {
         "data": (str(path),), "text": ("context", "statement"), "label": "gold_label", "id": "uid",
         "labels": ("e", "n", "c"), "factors": FACTORS, "probe_sizes": (5, 10, 20), "resamples": 200,
+        **more,
     }  # fmt: skip
     return audit_all(specs, "ranking", settings)
 
@@ -83,5 +89,20 @@ def main(data: Path) -> None:
                 print(number, tag, len(ids), row.groups["probe size"], row.groups["factor"], *words, sep=",")
 
 
+def models(data: Path) -> None:
+    """Print what all labels say of each model and of each pair, and what factors add to ACC."""
+    print("round,measure,of,against,value,low,high")
+    for number in (1, 2):
+        path = data / "anli_dev_8models" / f"ANLI_analysis_r{number}_dev.csv.gz"
+        results = results_of(path, probe_sizes=(10,), combine=("CONF", "CONF-GT"), resamples=2_000)
+        for row in ranking.compare(results[0].settings, results).measures:
+            groups = row.groups
+            of_factors = row.name == "difference" and "factor" in groups
+            if of_factors or row.name in ("accuracy", "probability better"):
+                of, against = (groups.get(one) or groups.get(other, "") for one, other in NAMES)
+                words = [f"{value:.4f}" for value in (row.value, *(row.interval or ())) if value is not None]
+                print(number, row.name, of, against, *words, *[""] * (3 - len(words)), sep=",")
+
+
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    (models if sys.argv[2:] == ["models"] else main)(Path(sys.argv[1]))

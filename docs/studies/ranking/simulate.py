@@ -1,7 +1,9 @@
 """Is the stated probability right, does the rule to stop keep its level, and what does choosing examples save?
 
-    python docs/studies/ranking/simulate.py [--runs 2000]
+    python docs/studies/ranking/simulate.py [--runs 2000] [--only PART]
+    python docs/studies/ranking/simulate.py --keep docs/studies/ranking/simulated.csv < printed.md
 
+The second keeps printed tables, cell by cell. (Those of the page: 2000 runs, and 1000 for the savings.)
 Everything goes through the functions behind `shoal rank`. Models answer the same examples, which are easy or hard for
 all of them alike: they are right and wrong together, as real models are. In the runs about the level all models are
 exactly as good as each other in the pool: every answer sheet is there in every rotation over the models. Any "decided"
@@ -9,8 +11,12 @@ is wrong.
 """
 
 import argparse
+import csv
+import sys
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 from numpy.random import Generator
@@ -203,11 +209,40 @@ def savings(runs: int, rng: Generator) -> None:
             )
 
 
+TABLES = {
+    "stated": ("calibration", 1),
+    "accuracies | models": ("neighbours", 3),
+    "models": ("level", 2),
+    "chances": ("torn", 1),
+    "accuracies | drawn": ("savings", 2),
+}
+"""How the heading of a table begins, to its part and to how many columns name a row."""
+
+
+def cells_of(lines: Iterable[str]) -> Iterator[tuple[str, str, str, str]]:
+    """Every number of printed tables with its part, row and column."""
+    part, names, heads = "", 0, [""]
+    for line in lines:
+        cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+        heading = next((begins for begins in TABLES if line.startswith(f"| {begins} |")), None)
+        if heading:
+            (part, names), heads = TABLES[heading], cells
+        elif line.startswith("|") and not cells[0].startswith("-"):
+            for head, cell in zip(heads[names:], cells[names:], strict=True):
+                yield part, ", ".join(cells[:names]), head, cell
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=2_000)
     parser.add_argument("--only", choices=["calibration", "level", "torn", "savings", "neighbours"])
+    parser.add_argument("--keep", type=Path)
     chosen = parser.parse_args()
+    if chosen.keep:
+        with chosen.keep.open("w", encoding="utf-8", newline="") as stream:
+            rows = csv.writer(stream, lineterminator="\n")
+            rows.writerows([("part", "row", "column", "value"), *cells_of(sys.stdin)])
+        sys.exit()
     for number, part in enumerate((calibration, level, savings, torn, neighbours)):
         if chosen.only in (None, part.__name__):
             count = {

@@ -38,6 +38,11 @@ COMPARED = "compared"
 """The kind of what a page says first: no more than stands in its table."""
 NAMED, DRAWN = 3, 40
 """How many rows a finding of a page names, and how many its picture has."""
+COULD_SEE = (
+    "could see: minimum detectable effect, found 8 times in 10 at the level of this table; "
+    "nothing: none could be"
+)
+NO_TEST = "p: none, and nothing could be seen: no test compares one run with several"
 
 
 # Comparisons
@@ -435,12 +440,12 @@ def claim(a: Sequence[Result], b: Sequence[Result]) -> str:
     """How far the numbers reach, in words (`docs/method/beyond.md` 7.19)."""
     if len(a) + len(b) == 2:
         return "on new cases of these groups, this checkpoint only: one seed a side"
-    few = (
-        f"; fewer than {ENOUGH_SEEDS} a side support no claim about the recipe"
-        if min(len(a), len(b)) < ENOUGH_SEEDS
-        else ""
-    )
-    return f"for this training recipe, on new cases: {len(a)} and {len(b)} seeds{few}"
+    if min(len(a), len(b)) == 1:
+        return "on new cases, these very runs: one run against several, so nothing is known of the recipe of the one"
+    seeds = f"{len(a)} and {len(b)} seeds"
+    if min(len(a), len(b)) < ENOUGH_SEEDS:
+        return f"on new cases, {seeds}: fewer than {ENOUGH_SEEDS} a side support no claim about the recipe"
+    return f"for this training recipe, on new cases: {seeds}"
 
 
 def _footnotes(comparison: Comparison) -> list[str]:
@@ -466,8 +471,11 @@ def _footnotes(comparison: Comparison) -> list[str]:
     ]
     return [
         claim(comparison.a, comparison.b),
-        f"p: {_how(comparison)}; {adjusted}",
-        "could see: minimum detectable effect, found 8 times in 10 at the level of this table; nothing: none could be",
+        *(
+            [NO_TEST]
+            if comparison.several_seeds and not tests
+            else [f"p: {_how(comparison)}; {adjusted}", COULD_SEE]
+        ),
         _of_intervals(comparison),
         *_of_templates(comparison),
         *_of_margin(comparison),

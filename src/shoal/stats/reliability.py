@@ -7,7 +7,7 @@ Items may also be categories or models: whatever is to be told apart.
     would one more run agree?               icc, runs_needed
     does a score move more than its items?  run_spread (SD, its interval, the floor, the ratio)
     buy seeds or items?                     variance_components
-    are two things the same?                sd_below, tost_two_samples, disattenuated_correlation
+    are two things the same?                sd_below, tost_two_samples, tost_items, disattenuated_correlation
     all runs together, against 0            sign_flip_over_runs
 """
 
@@ -20,10 +20,16 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from .intervals import Interval, mean_t_interval, sd_interval, t_quantile
+from .intervals import Interval, mean_t_interval, paired_t, sd_interval, t_quantile
 from .paired import sign_flip_test, smallest_sign_flip_p
+from .resampling import paired_table
 
 Floats = NDArray[np.float64]
+
+SHEPPARD = 1 / math.sqrt(12)
+"""The SD of what rounding to whole steps hides, in steps."""
+TIED = 1e-12
+"""Scores that are no further apart are the same score."""
 
 
 def category_counts(outcomes: ArrayLike) -> NDArray[np.int64]:
@@ -328,14 +334,18 @@ class SdBound:
     below: bool
 
 
-def sd_below(scores: ArrayLike, margin: float, alpha: float = 0.05) -> SdBound:
+def sd_below(scores: ArrayLike, margin: float, alpha: float = 0.05, step: float = 0.0) -> SdBound:
     """Whether runs are alike: their SD is below a margin, by its one-sided χ² limit (`docs/method/beyond.md` 7.18).
+
+    Scores that come in steps may differ by what a step hides: step²/12 is added to their variance (Sheppard).
 
     >>> alike = sd_below([84.1, 84.3, 84.2, 84.4, 84.3], margin=1.0)
     >>> alike.below, round(alike.limit, 2)
     (True, 0.27)
     >>> sd_below([82.0, 86.0] * 30, margin=1.0).below
     False
+    >>> round(sd_below([84.0] * 5, margin=1.0, step=1.0).limit, 2)
+    0.68
     """
     sample = np.asarray(scores, dtype=np.float64)
     n = len(sample)
@@ -343,18 +353,18 @@ def sd_below(scores: ArrayLike, margin: float, alpha: float = 0.05) -> SdBound:
         raise ValueError(f"a spread needs at least two runs; got {n}")
     if margin <= 0 or not 0 < alpha < 0.5:
         raise ValueError(f"a margin is positive and alpha below one half; got {margin} and {alpha}")
-    sd = float(sample.std(ddof=1))
+    sd = math.hypot(float(sample.std(ddof=1)), step * SHEPPARD)
     limit = sd * math.sqrt((n - 1) / special.chdtri(n - 1, 1 - alpha))
     p = float(special.chdtr(n - 1, (n - 1) * (sd / margin) ** 2))
     return SdBound(sd, limit, p, p < alpha)
 
 
 def tost_two_samples(
-    scores_a: ArrayLike, scores_b: ArrayLike, margin: float, alpha: float = 0.05
+    scores_a: ArrayLike, scores_b: ArrayLike, margin: float, alpha: float = 0.05, step: float = 0.0
 ) -> Equivalence:
     """Whether the means of two recipes are within ±margin, by two one-sided tests (`docs/method/beyond.md` 7.18).
 
-    Each has runs of its own, so the t is Welch's. "No significant difference" is not this claim.
+    Each has runs of its own, so the t is Welch's. "No significant difference" is not this claim; `step`: as there.
 
     >>> tost_two_samples([84.1, 84.3, 84.6], [84.2, 84.4, 84.3], margin=1.0).equivalent
     True
@@ -362,26 +372,44 @@ def tost_two_samples(
     a, b = np.asarray(scores_a, dtype=np.float64), np.asarray(scores_b, dtype=np.float64)
     if min(len(a), len(b)) < 2:
         raise ValueError(f"equivalence needs at least two runs of each; got {len(a)} and {len(b)}")
-    parts = np.array([a.var(ddof=1) / len(a), b.var(ddof=1) / len(b)])
+    hidden = (step * SHEPPARD) ** 2
+    parts = np.array([(a.var(ddof=1) + hidden) / len(a), (b.var(ddof=1) + hidden) / len(b)])
     free = np.array([len(a) - 1, len(b) - 1])
     degrees = float(parts.sum() ** 2 / (parts**2 / free).sum()) if parts.sum() > 0 else float(free.sum())
     return _equivalence(float(a.mean() - b.mean()), math.sqrt(parts.sum()), degrees, margin, alpha)
 
 
-def tost_paired(scores_a: ArrayLike, scores_b: ArrayLike, margin: float, alpha: float = 0.05) -> Equivalence:
-    """The same of two models on the same items: whether the mean difference on new items is within ±margin.
+def tost_paired(
+    scores_a: ArrayLike, scores_b: ArrayLike, margin: float, alpha: float = 0.05, step: float = 0.0
+) -> Equivalence:
+    """The same of two recipes whose runs were made of each other: the mean of the runs' differences.
 
-    >>> tost_paired([1, 1, 0, 1] * 200, [1, 1, 0, 1] * 200, margin=0.01).equivalent
+    >>> tost_paired([84.1, 84.3, 84.6], [84.2, 84.2, 84.7], margin=1.0).equivalent
     True
-    >>> tost_paired([1, 1, 0, 1] * 20, [1, 0, 1, 1] * 20, margin=0.01).equivalent
-    False
     """
     differences = np.asarray(scores_a, dtype=np.float64) - np.asarray(scores_b, dtype=np.float64)
     n = len(differences)
     if n < 2:
-        raise ValueError(f"equivalence needs at least two items; got {n}")
-    error = float(differences.std(ddof=1)) / math.sqrt(n)
-    return _equivalence(float(differences.mean()), error, n - 1, margin, alpha)
+        raise ValueError(f"equivalence needs at least two pairs of runs; got {n}")
+    spread = math.hypot(float(differences.std(ddof=1)), math.sqrt(2) * step * SHEPPARD)
+    return _equivalence(float(differences.mean()), spread / math.sqrt(n), n - 1, margin, alpha)
+
+
+def tost_items(right_a: ArrayLike, right_b: ArrayLike, margin: float, alpha: float = 0.05) -> Equivalence:
+    """The same of two models on the same items: whether the mean difference on new items is within ±margin.
+
+    Two items more, one for each model (Bonett & Price 2012): models that agree on every item may differ on the next.
+
+    >>> tost_items([1, 1, 0, 1] * 200, [1, 1, 0, 1] * 200, margin=0.01).equivalent
+    True
+    >>> tost_items([1, 1, 0, 1], [1, 1, 0, 1], margin=0.01).equivalent
+    False
+    """
+    a, b = np.asarray(right_a, dtype=np.float64), np.asarray(right_b, dtype=np.float64)
+    if len(a) < 2:
+        raise ValueError(f"equivalence needs at least two items; got {len(a)}")
+    student = paired_t([paired_table(a, b)])
+    return _equivalence(student.middle, student.error, student.degrees, margin, alpha)
 
 
 def sign_flip_over_runs(
@@ -410,7 +438,8 @@ def disattenuated_correlation(
     a, b = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
     if a.shape != b.shape or a.ndim != 1:
         raise ValueError(f"both diagnostics need the same runs; got shapes {a.shape} and {b.shape}")
-    if len(a) < 2 or not min(reliability_x, reliability_y) > 0:
+    constant = len(a) < 2 or min(np.ptp(a), np.ptp(b)) < TIED
+    if constant or not min(reliability_x, reliability_y) > 0:
         return float("nan")
     a, b = a - a.mean(), b - b.mean()
     correlation = _share(float(a @ b), math.sqrt(float(a @ a) * float(b @ b)))

@@ -106,7 +106,8 @@ def test_five_checkpoints_never_reach_one_per_cent():
     assert end.text.endswith("No test over them can reach p = 0.01: the smallest possible is 0.0625.")
     assert "too few" not in end.text
     (first, end) = conclusions(five()[:3])
-    assert "They are too few for a claim about it: 5 are the least." in end.text
+    assert "3 checkpoints of one recipe: too few for a claim about it, 5 are the least" in end.text
+    assert "may be said of the recipe" not in end.text
     assert "new checkpoints of the recipe" not in first.text
 
 

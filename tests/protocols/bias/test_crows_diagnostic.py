@@ -4,6 +4,7 @@
 # mypy: disable-error-code="misc, var-annotated, call-overload"
 
 from difflib import SequenceMatcher
+from typing import Any
 
 import pytest
 
@@ -11,7 +12,7 @@ from shoal.errors import DataError, ModelError
 from shoal.models import load_model
 from shoal.protocols.base import Built
 from shoal.protocols.bias.asking import likelihoods
-from shoal.protocols.bias.crows import ask, matched, preference, sentence_scores
+from shoal.protocols.bias.crows import ask, matched, preference, sentence_scores, table
 from shoal.protocols.bias.settings import Settings
 from shoal.records import Case, Measures
 
@@ -74,6 +75,12 @@ def test_neutral_pairs_stay_in_the_denominator(tie, expected, told, run, tmp_pat
         [None] if tie != "strict" else [False]
     )
     assert measures.where("neutral share")[0].value == (0.1 if tie == "reference" else 0.0)
+    # Only the share of decided pairs can be held against one half: with neutral pairs it stands beside, by category.
+    shown = table(measures)
+    assert ("of decided" in [column.title for column in shown.columns]) == (tie == "reference")
+    if tie == "reference":
+        beside: list[Any] = [shown.rows[place].cells[4] for place in (0, 1)]
+        assert [number.measure.value for number in beside] == [pytest.approx(2 / 3)] * 2
 
 
 def test_sums_that_differ_behind_the_third_decimal_are_neutral():

@@ -265,3 +265,34 @@ def test_checkpoints_that_tie_are_not_known_exactly():
     for name in ("mean over checkpoints", "sd over checkpoints"):
         (row,) = [row for row in rows.where(name, category="age") if row.groups["of"] == "stereotype score"]
         assert row.interval is not None and row.interval[1] - row.interval[0] > 0.2
+
+
+def test_scores_that_tie_as_written_are_not_known_exactly(tmp_path):
+    row = equivalence(tmp_path, [0.91] * 5)
+    assert row.interval is not None and 0.005 < row.interval[1] < 0.01 and row.value > 0.001
+    assert equivalence(tmp_path, [0.9] * 5).facts["equivalent"] is False  # a tenth is all that was written
+
+
+def test_scores_that_are_all_alike_have_no_correlation_with_anything(tmp_path):
+    path = tmp_path / "downstream.csv"
+    path.write_text("checkpoint,task,score\n" + "".join(f"ckpt{run},RTE,0.91\n" for run in range(5)))
+    varied = np.random.default_rng(9).normal(size=(20, 5))
+    rows = Measures(bias.compare(settings(downstream=str(path)), crows_results(varied)).measures)
+    correlations = rows.where("correlation with downstream")
+    assert correlations and all(row.value is None and row.interval is None for row in correlations)
+
+
+def test_no_interval_over_checkpoints_is_a_point():
+    alike = np.repeat(np.random.default_rng(10).normal(size=(20, 1)), 4, axis=1)
+    rows = bias.compare(settings(), crows_results(alike)).measures
+    graded = [row for row in rows if row.groups.get("of") == "graded preference"]
+    assert graded and all(row.interval is None for row in graded)
+    assert all(row.interval is None or row.interval[1] > row.interval[0] for row in rows)
+
+
+def test_neutral_pairs_do_not_hide_that_checkpoints_straddle_one_half():
+    """Two of ten pairs are neutral: of the others 4 of 8, and 5 of 8, prefer the stereotype."""
+    columns = [[0.0] * 2 + [1.0] * up + [-1.0] * (8 - up) for up in (4, 5)]
+    rows = Measures(bias.compare(settings(), crows_results(np.array(columns).T)).measures)
+    (sd,) = rows.where("sd over checkpoints", of="stereotype score", category="age")
+    assert "straddles one half" in sd.facts["flags"]

@@ -112,7 +112,8 @@ def test_a_comparison_has_a_line_per_setup_and_marks_what_was_not_learnt(setting
     results += [audited(settings(per_label=(2,)), "python:planted_readers:always_1")]
     text = printed(*results)
     assert "(100.0)" in text and "COOD in brackets" in text
-    assert "for this training recipe: 2 seeds (0, 1)" in text
+    assert "2 seeds (0, 1); fewer than 5 support no claim about the recipe" in text
+    assert "for this training recipe" not in text
 
 
 def test_every_setup_of_a_comparison_has_its_verdict(settings, audited):

@@ -106,8 +106,9 @@ def limits(recipe: str, names: Sequence[str]) -> Finding:
             f"One checkpoint, {names[0]}: what it says holds for this checkpoint only, not for its recipe."
         ]
     else:
-        words = [f"{several(runs)} of one recipe: what they share may be said of the recipe, nothing else."]
-        words += [f"They are too few for a claim about it: {WANTED} are the least."] if runs < WANTED else []
+        enough = "what they share may be said of the recipe, nothing else."
+        too_few = f"too few for a claim about it, {WANTED} are the least; what is said holds for these."
+        words = [f"{several(runs)} of one recipe: {too_few if runs < WANTED else enough}"]
         words += (
             [f"No test over them can reach p = 0.01: the smallest possible is {least:.4g}."]
             if least > 0.01

@@ -16,7 +16,7 @@ from ...errors import DataError, some
 from ...measures import quantity
 from ...models.stored import StoredAnswers
 from ...records import Answer, Case, Example, Measure, Measures, Outcome
-from ...views import Row, Table, Words
+from ...views import Cell, Column, Number, Row, Table, Words
 from ..base import Asks, Built, Scored
 from . import example
 from .asking import answers, check_language_model, likelihoods, log_probabilities
@@ -276,17 +276,28 @@ def _as_lm_eval(scored: dict[str, tuple[float, float]]) -> list[Measure]:
 
 
 def table(measures: Measures) -> Table:
-    """A row per category; below them what is about all pairs."""
+    """A row per category; below them what is about all pairs.
+
+    Where there are neutral pairs the share of the others stands beside the authors' metric, and is what the strip holds
+    against one half.
+    """
+    neutral = any("neutral" in row.facts for row in measures)
     rows = []
     for row in measures.where("stereotype score"):
         name = row.groups["category"]
         label = Words(name, "strong") if name == "all" else Words(f"  {name}")
-        rows.append(Row([label, *score_cells(row)], "strong" if name == "all" else ""))
+        cells: list[Cell] = [*score_cells(row)]
+        if neutral:
+            (decided,) = measures.where(DECIDED, category=name)
+            cells[3:] = [Number(decided), Number(decided, part="interval"), score_cells(decided)[-1]]
+        rows.append(Row([label, *cells], "strong" if name == "all" else ""))
     rows.append(Row())
-    neutral = any("neutral" in row.facts for row in measures)
     for row in measures:
-        of_all = row.groups["category"] == "all" and row.name != "stereotype score"
-        if of_all and (neutral or row.name != DECIDED):
-            cells = score_cells(row) if quantity(row).ideal == NEITHER else score_cells(row)[:3]
+        if row.groups["category"] == "all" and row.name not in ("stereotype score", DECIDED):
+            cells = [*score_cells(row)]
+            cells[3:] = [*["", ""] * neutral, *(cells[3:] if quantity(row).ideal == NEITHER else [])]
             rows.append(Row([Words(row.name, "quiet"), *cells]))
-    return Table(score_columns("score"), rows)
+    columns = score_columns("score")
+    if neutral:
+        columns[4:4] = [Column("of decided"), Column("95 % interval")]
+    return Table(columns, rows)

@@ -14,6 +14,7 @@ score higher in a diagnostic.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from itertools import combinations
 from pathlib import Path
 
@@ -65,11 +66,18 @@ class TaskScores:
     """Of each fine-tuning which examples it got right, NaN for no answer; none where scores were read from a table."""
     commonest: list[float] = field(default_factory=list)
     """What always the commonest label would score, where that is known."""
+    steps: list[float] = field(default_factory=list)
+    """How finely each score is known: by its examples, or by the digits that were written."""
 
     @property
     def means(self) -> dict[Checkpoint, float]:
         """A score for each checkpoint."""
         return {checkpoint: float(np.mean(values)) for checkpoint, values in self.scores.items()}
+
+    @property
+    def step(self) -> float:
+        """How finely scores are known: the finest, since zeros at the end need not be written."""
+        return min(self.steps, default=0.0)
 
 
 Tasks = dict[str, TaskScores]
@@ -103,8 +111,20 @@ def read_downstream(path: Path, recipes: Recipes) -> Tasks:
                 fix="divide percentages by 100",
             )
         checkpoint = _known(path, row.get("recipe", ""), row["checkpoint"], recipes)
-        tasks.setdefault(row["task"], TaskScores()).scores.setdefault(checkpoint, []).append(score)
+        task = tasks.setdefault(row["task"], TaskScores())
+        task.scores.setdefault(checkpoint, []).append(score)
+        task.steps.append(_last_place(row["score"]))
     return tasks
+
+
+def _last_place(written: str) -> float:
+    """What the last digit of a number counts.
+
+    >>> _last_place("0.91"), _last_place("9.1e-1"), _last_place("1")
+    (0.01, 0.01, 1.0)
+    """
+    exponent = Decimal(written).as_tuple().exponent
+    return float(10**exponent) if isinstance(exponent, int) else 0.0
 
 
 def _known(path: Path, recipe: str, written: str, recipes: Recipes) -> Checkpoint:
@@ -141,6 +161,7 @@ def finetuned(results: Sequence[Result]) -> Tasks:
                 passed = [np.nan if one.passed is None else float(one.passed) for one in result.outcomes]
                 task.right.setdefault(checkpoint, []).append(np.array(passed))
                 task.commonest[:] = [row.facts["commonest"]]
+                task.steps.append(1 / row.n if row.n else 0.0)
     return tasks
 
 
@@ -207,7 +228,7 @@ def _equivalence(
     }
     for recipe, values in by_recipe.items():
         if values:
-            yield from _within(name, recipe, values, margin, task.commonest)
+            yield from _within(name, recipe, values, margin, task)
             yield from _every_pair(name, recipe, task, margin)
     for pair in combinations(by_recipe, 2):
         together = _pairs(pair, means, made)
@@ -217,7 +238,7 @@ def _equivalence(
             else [by_recipe[one] for one in pair]
         )
         if min(map(len, sides)) > 1:
-            yield _between(name, pair, sides, margin, paired=bool(together))
+            yield _between(name, pair, sides, margin, task.step, paired=bool(together))
 
 
 def _pairs(
@@ -232,20 +253,20 @@ def _pairs(
 
 
 def _within(
-    task: str, recipe: str, values: Sequence[float], margin: float, commonest: Sequence[float]
+    task: str, recipe: str, values: Sequence[float], margin: float, scores: TaskScores
 ) -> Iterator[Measure]:
     groups = {"recipe": recipe, "task": task}
-    yield from spread_measures(SCORE, list(values), len(values), groups)
+    yield from spread_measures(SCORE, list(values), len(values), groups, step=scores.step)
     if len(values) < 2:
         return
     apart = max(values) - min(values)
     yield measure("largest difference", apart, len(values), groups, "between two checkpoints")
-    test = r.sd_below(values, margin)
+    test = r.sd_below(values, margin, step=scores.step)
     words = (
         f"the SD over new checkpoints is below {test.limit:.4f} (95 %), "
         f"{'inside' if test.below else 'not inside'} the margin of {margin:g}; "
         f"the largest difference of these is {apart:.4f}"
-    ) + "".join(f"; always the commonest label would score {share:.4f}" for share in commonest)
+    ) + "".join(f"; always the commonest label would score {share:.4f}" for share in scores.commonest)
     yield Measure(
         ALIKE, test.p, len(values), groups, (0.0, test.limit), "95 % limit of the SD", note=words,
         facts={"equivalent": test.below, "margin": margin, "words": words},
@@ -257,7 +278,7 @@ def _every_pair(task: str, recipe: str, scores: TaskScores, margin: float) -> It
     right = [np.mean(runs, axis=0) for (of, _), runs in scores.right.items() if of == recipe]
     if len(right) < 2 or not len(answered := np.flatnonzero(~np.isnan(right).any(axis=0))) > 1:
         return
-    tests = [r.tost_paired(a[answered], b[answered], margin) for a, b in combinations(right, 2)]
+    tests = [r.tost_items(a[answered], b[answered], margin) for a, b in combinations(right, 2)]
     p, reach = max(test.p for test in tests), max(max(map(abs, test.interval)) for test in tests)
     within = all(test.equivalent for test in tests)
     words = (
@@ -271,10 +292,16 @@ def _every_pair(task: str, recipe: str, scores: TaskScores, margin: float) -> It
 
 
 def _between(
-    task: str, recipes: tuple[str, str], values: Sequence[Sequence[float]], margin: float, *, paired: bool
+    task: str,
+    recipes: tuple[str, str],
+    values: Sequence[Sequence[float]],
+    margin: float,
+    step: float,
+    *,
+    paired: bool,
 ) -> Measure:
     first, second = values
-    test = (r.tost_paired if paired else r.tost_two_samples)(first, second, margin)
+    test = (r.tost_paired if paired else r.tost_two_samples)(first, second, margin, step=step)
     groups = {"recipe": " and ".join(recipes), "task": task}
     low, high = test.interval
     words = (
@@ -388,10 +415,15 @@ def _correlated(rows: Sequence[Measure]) -> Table:
     ]
     known = [row for row in rows if row.interval]
     clear = sum(not row.interval[0] <= 0 <= row.interval[1] for row in known if row.interval)
+    few, alike = (
+        "of fewer than four checkpoints there is no interval",
+        "where all scores are alike there is none",
+    )
+    why = few if all(row.n < 4 for row in rows) else alike
     legend = (
         [f"of {len(known):,} intervals {clear:,} exclude 0; by chance one in twenty would"]
         if known
-        else ["of fewer than four checkpoints there is no interval: these are no evidence"]
+        else [f"{why}: these are no evidence"]
     )
     legend += [f"… and {len(rows) - MOST:,} more: downstream_correlations.csv"] if len(rows) > MOST else []
     return Table(columns, lines, legend=legend)

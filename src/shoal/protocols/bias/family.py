@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ...records import Measure, Measures, Result
 from ...stats.intervals import Interval, sd_interval, t_quantile
+from ...stats.reliability import SHEPPARD, TIED
 from ...views import Cell, Number
 from .build import has_vectors
 from .notes import Facts
@@ -186,9 +187,18 @@ COUNTED = (
 
 
 def spread_measures(
-    of: str, values: Sequence[float | None], n: int, groups: Groups, flags: Sequence[str] = ()
+    of: str,
+    values: Sequence[float | None],
+    n: int,
+    groups: Groups,
+    flags: Sequence[str] = (),
+    step: float | None = None,
 ) -> list[Measure]:
-    """Mean, SD, lowest and highest over checkpoints; the SD with its own interval and its flags."""
+    """Mean, SD, lowest and highest over checkpoints; the SD with its own interval and its flags.
+
+    Scores come in steps: a share of n items in steps of 1/n. Checkpoints that tie may differ by what a step hides
+    (Sheppard); where no step is known, a tie says nothing of new ones.
+    """
     known = np.array([value for value in values if value is not None], dtype=np.float64)
     missing = len(values) - len(known)
     about = {**groups, "of": of}
@@ -198,9 +208,13 @@ def spread_measures(
         value = float(known[0]) if len(known) else None
         only = f"{note}: this checkpoint only"
         return [Measure("mean over checkpoints", value, n, about, na=missing, note=only, facts=facts)]
-    mean, sd = float(known.mean()), float(known.std(ddof=1))
-    # A share of n items comes in steps of 1/n: checkpoints that tie may differ by what a step hides (Sheppard).
-    widest = math.hypot(sd, 1 / (n * math.sqrt(12))) if of in COUNTED and n else sd
+    tie = float(np.ptp(known)) < TIED
+    mean, sd = float(known.mean()), 0.0 if tie else float(known.std(ddof=1))
+    if step is None:
+        step = 1 / n if of in COUNTED and n else 0.0
+    widest = math.hypot(sd, step * SHEPPARD)
+    if not widest:
+        note += "; all alike: of new ones nothing can be said"
     reach = t_quantile(0.95, len(known) - 1) * widest / math.sqrt(len(known))
     middle = (mean - reach, mean + reach)
     if of != "effect size":  # a share
@@ -208,11 +222,12 @@ def spread_measures(
     of_sd = sd_interval(sd, len(known)) if sd else (0.0, sd_interval(widest, len(known))[1])
     return [
         Measure(
-            "mean over checkpoints", mean, n, about, middle, "t over checkpoints",
-            missing, note=note, facts=facts,
+            "mean over checkpoints", mean, n, about, middle if widest else None,
+            "t over checkpoints" if widest else "", missing, note=note, facts=facts,
         ),
         Measure(
-            "sd over checkpoints", sd, n, about, sound(of_sd), "chi-square", missing,
+            "sd over checkpoints", sd, n, about, sound(of_sd) if widest else None,
+            "chi-square" if widest else "", missing,
             note="; ".join(filter(None, [note, ", ".join(flags)])), facts={**facts, FLAGS: list(flags)},
         ),
         Measure("lowest checkpoint", float(known.min()), n, about, na=missing, facts=facts),

@@ -203,7 +203,8 @@ def _in_a_line(coefficients: Sequence[Measure], needed: Sequence[Measure]) -> li
     for row in needed:
         if row.value:
             of_task = f" of {row.groups['task']}" if "task" in row.groups else ""
-            words = Words(f" checkpoints for a reliability of 0.9{of_task}", "quiet")
+            least = f" (at least {row.facts['at least']:,})" if "at least" in row.facts else ""
+            words = Words(f"{least} checkpoints for a reliability of 0.9{of_task}", "quiet")
             pieces += [Words(", ", "quiet"), _with_interval(row), words]
     return pieces
 

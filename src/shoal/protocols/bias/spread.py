@@ -40,7 +40,9 @@ def spread(family: Family) -> list[Measure]:
         groups = {**family.groups, **slice_}
         known = [score for score in scores if score is not None]
         measures += _each(family, slice_, groups)
-        measures += spread_measures("stereotype score", scores, n, groups, flags(known))
+        measures += spread_measures(
+            "stereotype score", scores, n, groups, flags(known, _decided(family, slice_))
+        )
         if len(known) > 1:
             measures += _floor(outcomes[_members(cases, slice_)], known, n, groups)
     for name in OTHERS:
@@ -54,17 +56,23 @@ def spread(family: Family) -> list[Measure]:
     return measures
 
 
-def flags(scores: Sequence[float]) -> list[str]:
-    """What to look at twice in a row of Table 1; empty if nothing.
+def flags(scores: Sequence[float], decided: Sequence[float] = ()) -> list[str]:
+    """What to look at twice in a row of Table 1; empty if nothing. Against one half the decided items are held.
 
-    >>> flags([0.51, 0.56, 0.58]), flags([0.6, 0.61])
-    (['SD above 2.5 points', 'straddles one half'], [])
+    >>> flags([0.51, 0.56, 0.58]), flags([0.6, 0.61]), flags([0.45, 0.46], decided=[0.5, 0.55])
+    (['SD above 2.5 points', 'straddles one half'], [], ['straddles one half'])
     """
     if len(scores) < 2:
         return []
     large = float(np.std(scores, ddof=1)) > LARGE_SD + SLACK
-    straddles = abs(min(scores) - 0.5) <= NEAR + SLACK and max(scores) >= 0.5 + FAR - SLACK
+    sides = decided or scores
+    straddles = abs(min(sides) - 0.5) <= NEAR + SLACK and max(sides) >= 0.5 + FAR - SLACK
     return [WIDE] * large + [STRADDLES] * straddles
+
+
+def _decided(family: Family, slice_: dict[str, str]) -> list[float]:
+    """The scores among decided items, where the diagnostic tells them."""
+    return [score for score in family.values(DECIDED, slice_) if score is not None]
 
 
 def matrices(family: Family) -> tuple[list[Case], Floats, Floats]:

@@ -110,8 +110,10 @@ def claim(seeds: Sequence[int]) -> str:
     """How far the numbers reach, in words (`docs/method/beyond.md` 7.19)."""
     if len(seeds) == 1:
         return "this checkpoint only: one seed"
-    few = f"; fewer than {ENOUGH_SEEDS} support no claim about the recipe" * (len(seeds) < ENOUGH_SEEDS)
-    return f"for this training recipe: {len(seeds)} seeds ({', '.join(map(str, seeds))}){few}"
+    several = f"{len(seeds)} seeds ({', '.join(map(str, seeds))})"
+    if len(seeds) < ENOUGH_SEEDS:
+        return f"{several}; fewer than {ENOUGH_SEEDS} support no claim about the recipe"
+    return f"for this training recipe: {several}"
 
 
 def grid_over(results: Sequence[Result]) -> Grid:

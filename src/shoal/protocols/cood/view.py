@@ -50,8 +50,11 @@ SIGNS = {
 """Measure to what it tells of a shortcut."""
 SENSITIVITIES = (
     ("template sensitivity", "fst, sec", "fst, sec texts: the word turns the answer; 100 if both are read"),
-    ("", "neu", "neu texts: the same; 0 if both are read"),
+    ("template sensitivity", "neu", "neu texts: the same; 0 if both are read"),
+    ("signed template sensitivity", "fst", "fst texts: turned the right way less the wrong way"),
+    ("signed template sensitivity", "sec", "sec texts: the same; +100 if both are read"),
 )
+"""Name, class of texts and meaning; the mean of the signed ones is what is beyond the shortcut."""
 SHOWN_SETUPS = 6
 """How many setups of a comparison get a sentence, and their epochs shown."""
 SHOWN_PAIRS = 12
@@ -158,8 +161,11 @@ def _quantities(measures: Measures, setup: Groups) -> Table:
         tones: tuple[Tone, ...] = (TONES[kind],) if kind == "OOD" else ("strong", TONES[kind])
         rows.append(_quantity(kind, named(measures, "accuracy", setup, kind=kind), MEANING[kind], tones))
     rows += [_quantity(name, named(measures, name, setup), meaning) for name, meaning in SIGNS.items()]
+    shown_names: list[str] = []
     for name, y, meaning in SENSITIVITIES:
-        rows.append(_quantity(name, named(measures, "template sensitivity", setup, y=y), meaning))
+        title = "" if name in shown_names else name
+        rows.append(_quantity(title, named(measures, name, setup, y=y), meaning))
+        shown_names.append(name)
     for cell in cells_of("OOD"):
         row = named(measures, "said inconsistent", setup, cell=cell, kind="OOD")
         meaning = f"is {target(cell)}, unknowable from training"
@@ -363,8 +369,12 @@ def _differences(measures: Sequence[Measure], shown: int = SHOWN_PAIRS) -> list[
     return [Table(columns, lines, name="differences", title="differences on the same texts", legend=legend)]
 
 
-def _marked(row: Measure | None, adjusted: Measure | None) -> Number:
+def _marked(row: Measure | None, adjusted: Measure | None) -> Cell:
     """A difference with its interval; for one run against several the difference alone."""
+    if row is not None and row.interval is not None:
+        most = 2.0 if row.groups.get("of") == "beyond the shortcut" else 1.0
+        if row.interval[0] <= -most and row.interval[1] >= most:
+            return [Number(row), Words(" not estimable", "quiet")]
     significant = row is not None and adjusted is not None and (adjusted.value or 0.0) <= ALPHA
     mark = ("▲" if (row.value or 0.0) > 0 else "▼") if row is not None and significant else ""
     return Number(row, "strong" if significant else "", mark, "value and interval")

@@ -393,7 +393,7 @@ def _against_baseline(whole: Study, known: dict[str, Floats]) -> list[Measure]:
         lower = (1 + int((differences >= 0).sum())) / (1 + resamples)
         groups = {"factor": name, "probe size": str(size), "against": BASELINE}
         rows += [
-            Measure("difference", float(seen[number] - seen[0]), pairs, groups,
+            Measure("difference", float(seen[number] - seen[0]), len(decided_pairs(whole.truth)[0]), groups,
                     percentile_interval(differences), "examples drawn again",
                     facts={"of": "few-shot accuracy", "resamples": resamples}),
             Measure("p value", upper, resamples, {**groups, "test": "better than ACC"}),
