@@ -91,8 +91,16 @@ def test_the_table_of_stereoset_is_in_its_file(cells):
 
 
 def test_agreement_of_stereoset_is_of_no_mixture_of_tasks():
-    mixed = [row for row in MEASURES if row["diagnostic"] == "stereoset" and row["name"].startswith("ICC")]
-    assert all(row["task"] for row in mixed)
+    text, of = page("bias-reliability.md"), {"diagnostic": "stereoset", "name": "ICC(2,1)"}
+    mixed = about(**of)
+    assert [row["task"] for row in mixed] == ["intrasentence", "intersentence"]
+    for row in mixed:
+        numbers = [f"{float(row[column]):.2f}"[1:] for column in ("value", "low", "high")]
+        assert "{} ({} to {})".format(*numbers) in text
+    needed = {row["task"]: row for row in about(diagnostic="stereoset", name="checkpoints needed")}
+    assert [needed[task]["value"] for task in ("intrasentence", "intersentence")] == ["2", "1"]
+    assert [needed["intrasentence"][end] for end in ("low", "high")] == ["1", "3"]
+    assert "two checkpoints (1 to 3)" in text and "where one is enough" in text
 
 
 def test_what_is_said_of_single_items_is_in_the_file():
@@ -220,6 +228,16 @@ def test_what_is_said_of_seat_and_of_clusters_is_in_the_file():
     assert f"on {100 * float(share['value']):.0f} % of {share['n']} signs" in text
     iccs = [value(MEASURES, diagnostic="seat", name="ICC(2,1)", representation=name) for name in both]
     assert "{:.2f} with `cls`, {:.2f} with `word_mean`".format(*iccs).replace("0.", ".") in text
+    shares = {
+        name: [
+            value(MEASURES, name="significant share", representation=name, test=test)
+            for test in ("sent-weat6", "heilman_double_bind_competent_1-", "biasbench_sent-religion1")
+        ]
+        for name in both
+    }
+    assert shares["word_mean"][0] == 0.2 and shares["cls"][0] == 0
+    assert shares["cls"][1] == shares["word_mean"][2] == 0.6
+    assert max(float(row["value"]) for row in about(name="significant share")) == 0.6  # three of five
     for name, words in (("word_mean", "effect {:.2f}, SD {:.2f}"), ("cls", "({:.2f}, SD {:.2f})")):
         numbers = [
             value(
