@@ -266,6 +266,8 @@ def test_what_is_said_of_seat_and_of_clusters_is_in_the_file():
     assert f"and {100 * widest['word_mean']:.0f} (`word_mean`" in text
     assert f"lie up to {100 * range_['cls']:.1f} points with either" in text
     assert range_["cls"] == range_["word_mean"]
+    chance = [100 * float(row["value"]) for row in about(name="chance accuracy")]
+    assert f"The chance level is {min(chance):.0f} to {max(chance):.0f} %" in text
 
 
 def test_what_is_said_of_clusters_over_training_is_in_the_file():

@@ -2,7 +2,7 @@
 
     shoal status docs/studies/bias/masked.toml --into runs/bias --json | python docs/studies/bias/measures.py
 
-It writes measures.csv beside itself; single clusters, effect sizes and what chance would give are left to the store.
+It writes measures.csv beside itself; single clusters and effect sizes are left to the store.
 """
 
 import csv
@@ -14,7 +14,7 @@ GROUPS = (
     "category", "checkpoint", "checkpoints against the majority", "diagnostic", "of", "recipe", "representation",
     "source", "task", "test",
 )  # fmt: skip
-LEFT = ("cluster accuracy", "effect size", "chance accuracy", "temperature")
+LEFT = ("cluster accuracy", "effect size", "temperature")
 
 
 def rounded(number: float | None) -> str:
