@@ -467,7 +467,7 @@ def _footnotes(comparison: Comparison) -> list[str]:
     return [
         claim(comparison.a, comparison.b),
         f"p: {_how(comparison)}; {adjusted}",
-        "could see: minimum detectable effect, found 8 times in 10 at the level of this table; nothing: none could be",
+        "could see: minimum detectable effect, found 8 times in 10 at the level of this table; nothing: none would be",
         _of_intervals(comparison),
         *_of_templates(comparison),
         *_of_margin(comparison),
