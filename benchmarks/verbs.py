@@ -387,7 +387,7 @@ def _of_plan_size() -> Iterator[World]:
             return {found: headline.significant}
 
         where = "pilot of 80 cases" + (", templates of 5" if templates else "")
-        yield World("plan-size", where, {found: FINDS}, one_each, 150)
+        yield World("plan-size", where, {found: FINDS}, one_each, 300)
 
     def several(rng: Generator) -> Kept:
         cases = cases_of(1, 80, templates=False)
@@ -403,7 +403,7 @@ def _of_plan_size() -> Iterator[World]:
         )
         return {found: compare(a, b, replace(QUICK, adjust="none")).headline.significant}
 
-    yield World("plan-size", "pilot of 5 seeds, 80 cases", {found: FINDS}, several, 150)
+    yield World("plan-size", "pilot of 5 seeds, 80 cases", {found: FINDS}, several, 300)
 
 
 def _of_margin() -> Iterator[World]:
