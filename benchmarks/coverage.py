@@ -473,7 +473,7 @@ def reliabilities() -> Iterator[Promise]:
 
 def powers() -> Iterator[Promise]:
     for n, discordance, tests in ((20, 0.05, 1), (60, 1.0, 1), (436, 0.08, 1), (40, 0.1, 30)):
-        smallest = smallest_difference(n, discordance, 0.05 / tests)
+        smallest = smallest_difference(n, discordance, 0.05 / tests, known=True)
         assert smallest is not None
         differing = max(discordance, smallest)
         shares = [(differing + smallest) / 2, (differing - smallest) / 2, 1 - differing]
@@ -488,7 +488,7 @@ def powers() -> Iterator[Promise]:
         yield Promise("smallest difference, sign test", size, FINDS, is_found)
     for degrees in (2.0, 4.0, 8.0):
         spread = SeedError(((0.02, degrees),))
-        at_least = smallest_recipe_difference(Student(0.0, 0.015, 100), spread)
+        at_least = smallest_recipe_difference(Student(0.0, 0.015, 100), spread, known=True)
         assert at_least is not None
 
         def recipe_is_found(rng: Generator, degrees: float = degrees, at_least: float = at_least) -> bool:

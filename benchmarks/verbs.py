@@ -41,7 +41,7 @@ from shoal.comparing.judge import judge
 from shoal.comparing.pairs import Choices, compare
 from shoal.comparing.rules import Rule
 from shoal.comparing.sizing import make_pilot, plan_size
-from shoal.protocols import bias, merge
+from shoal.protocols import bias, merge, ranking
 from shoal.protocols.base import Built
 from shoal.protocols.behaviour.iid import IID
 from shoal.protocols.behaviour.learning import compare_trainings
@@ -49,6 +49,9 @@ from shoal.protocols.behaviour.learning.conclusions import asked_column
 from shoal.protocols.behaviour.learning.table3 import rows_of_table3
 from shoal.protocols.behaviour.score import measure
 from shoal.protocols.behaviour.settings import Settings, Train
+from shoal.protocols.bias.concepts import between_diagnostics
+from shoal.protocols.bias.family import Family
+from shoal.protocols.ranking.order import put_in_order
 from shoal.records import Answer, Answers
 from shoal.runs.settings import make_settings
 
@@ -69,9 +72,7 @@ OWN = 1.0
 """How far the templates that one model does well are others than those of another, on the logit scale."""
 QUICK = Choices(shuffles=200, could_see=False)
 COVERS, ERRS, HALF, FINDS = "95 or more", "5 or less", "2.5 or less", "80 or more"
-SHORT = "80"
-"""Promised, and not kept where the spread that a power rests on is itself estimated; the page says how far."""
-ALLOWED = {COVERS: 0.05, ERRS: 0.05, HALF: 0.025, FINDS: 0.2, SHORT: 0.28, "0": 0.0}
+ALLOWED = {COVERS: 0.05, ERRS: 0.05, HALF: 0.025, FINDS: 0.2, "0": 0.0}
 """How often each may be broken."""
 
 
@@ -119,9 +120,12 @@ def worlds() -> Iterator[World]:
     yield from _of_learning()
     yield from _of_cood()
     yield from _of_bias()
+    yield from _of_diagnostics()
     yield from _of_seat()
     yield from _of_stereoset()
     yield from _of_merge()
+    yield from _of_contrasts()
+    yield from _of_accuracy()
     yield from _of_ranking()
     yield from _of_probability()
 
@@ -324,23 +328,27 @@ def _of_compare() -> Iterator[World]:
 
 def _of_could_see() -> Iterator[World]:
     found = "a difference as large as it could see, found"
-    for size in (20, 80):
+    for size, templates, words in list(sizes())[2:]:
+        if templates and size < 80:
+            continue  # four templates show no difference, and nothing is printed
 
-        def repeat(rng: Generator, size: int = size) -> Kept:
-            cases = cases_of(1, size, False)
-            differing = 0.2
+        def repeat(rng: Generator, size: int = size, templates: bool = templates) -> Kept:
+            """Two models that differ in whole templates (or cases), at least as often as by how much."""
+            cases = cases_of(1, size, templates)
+            owners = owners_of(cases)
 
             def comparison(difference: float, *, could_see: bool) -> Any:
+                differing = max(0.2, difference)
                 worse = (differing - difference) / 2
-                kinds = rng.choice(3, size, p=[worse, differing - worse, 1 - differing])
+                kinds = rng.choice(3, owners.max() + 1, p=[worse, differing - worse, 1 - differing])[owners]
                 sides = [result(cases, kinds != better) for better in (1, 0)]
-                return compare(sides[:1], sides[1:], Choices("none", could_see=could_see)).headline
+                choices = Choices("none", shuffles=1000, could_see=could_see)
+                return compare(sides[:1], sides[1:], choices).headline
 
-            pilot = comparison(0.0, could_see=True).mde
-            differing = max(differing, pilot or 1.0)
-            return {found: comparison(pilot or 1.0, could_see=False).significant}
+            pilot = comparison(0.0, could_see=True).mde or 1.0
+            return {found: comparison(pilot, could_see=False).significant}
 
-        yield World("compare", f"1 v. 1, {size} cases", {found: SHORT}, repeat)
+        yield World("compare", f"1 v. 1, {words}", {found: FINDS}, repeat)
     for seeds in SEEDS[1:]:
 
         def of_recipes(rng: Generator, seeds: int = seeds) -> Kept:
@@ -356,7 +364,7 @@ def _of_could_see() -> Iterator[World]:
             comparison = compare(runs(level), runs(better), replace(alone, could_see=False))
             return {found: comparison.headline.significant}
 
-        yield World("compare", f"{seeds} v. {seeds}, 80 cases", {found: SHORT}, of_recipes)
+        yield World("compare", f"{seeds} v. {seeds}, 80 cases", {found: FINDS}, of_recipes)
 
 
 def _of_plan_size() -> Iterator[World]:
@@ -379,7 +387,7 @@ def _of_plan_size() -> Iterator[World]:
             return {found: headline.significant}
 
         where = "pilot of 80 cases" + (", templates of 5" if templates else "")
-        yield World("plan-size", where, {found: SHORT}, one_each, 150)
+        yield World("plan-size", where, {found: FINDS}, one_each, 300)
 
     def several(rng: Generator) -> Kept:
         cases = cases_of(1, 80, templates=False)
@@ -395,7 +403,7 @@ def _of_plan_size() -> Iterator[World]:
         )
         return {found: compare(a, b, replace(QUICK, adjust="none")).headline.significant}
 
-    yield World("plan-size", "pilot of 5 seeds, 80 cases", {found: SHORT}, several, 150)
+    yield World("plan-size", "pilot of 5 seeds, 80 cases", {found: FINDS}, several, 300)
 
 
 def _of_margin() -> Iterator[World]:
@@ -713,6 +721,33 @@ def _of_bias() -> Iterator[World]:
             yield World("run, bias", where, promises, several, 200)
 
 
+BOTH = 0.6
+"""Correlation of what two diagnostics of one concept say of a checkpoint."""
+
+
+def _of_diagnostics() -> Iterator[World]:
+    together, apart = "correlation between diagnostics, interval", "difference between diagnostics, interval"
+    for runs in (4, 5, 10):
+
+        def repeat(rng: Generator, runs: int = runs) -> Kept:
+            """Scores of checkpoints by two diagnostics, normal."""
+            scores = rng.multivariate_normal([0.6, 0.55], 0.05**2 * np.array([[1, BOTH], [BOTH, 1]]), runs)
+            families = []
+            for diagnostic, column in zip(("crows", "stereoset"), scores.T.tolist(), strict=True):
+                rows = [Measure("stereotype score", score, 80, {"category": "gender"}) for score in column]
+                results = {str(run): Result({}, (), (), Measures([row])) for run, row in enumerate(rows)}
+                families.append(Family("r", diagnostic, "", results))
+            measures = Measures(between_diagnostics(*families))
+            return {
+                together: told(first(measures, "correlation between diagnostics"), BOTH),
+                apart: covered(first(measures, "difference between diagnostics").interval, 0.05),
+            }
+
+        yield World(
+            "run, bias", f"{runs} checkpoints, two diagnostics", {together: COVERS, apart: COVERS}, repeat
+        )
+
+
 def _of_seat() -> Iterator[World]:
     p, effect = "SEAT, p of no association", "SEAT, effect size, interval"
     seat = make_settings(
@@ -850,6 +885,81 @@ def _of_merge() -> Iterator[World]:
         yield World("run, merge", where, promises, repeat, 300)
 
 
+def _of_contrasts() -> Iterator[World]:
+    sample, pattern = (
+        "word classes alike, sample accuracy, interval",
+        "word classes alike, pattern accuracy, interval",
+    )
+    classes, each = ("noun", "verb"), 5
+    chosen = make_settings(merge.Settings, {"data": "example"}, "simulation")
+    draws: list[dict[str, Any]] = [{"groups": {}, "draws": [list(range(1, 2 * each + 1))]}]
+    for place, name in enumerate(classes):
+        variants = list(range(1 + place * each, 1 + (place + 1) * each))
+        draws.append({"groups": {"word class": name}, "draws": [variants]})
+    for problems in SIZES:
+
+        def repeat(rng: Generator, problems: int = problems) -> Kept:
+            """Premises of two problems; of each problem as many variants of either class, that go right alike."""
+            texts = 2 * each + 1
+            cases = [
+                Case(
+                    str(number),
+                    tuple(("p", f"h {place}") for place in range(texts)),
+                    ("entailment",) * texts,
+                    {"part of speech": "all", "filter": "all"},
+                    f"premise {number // 2}",
+                    {"patterns": draws},
+                )
+                for number in range(problems)
+            ]
+            easy = rng.beta(4, 1, (problems + 1) // 2).repeat(2)[:problems]
+            wrong = rng.random((problems, texts)) >= easy[:, None]
+            answers = Answers(("entailment", "neutral"), wrong.ravel().astype(np.int64))
+            measures = Measures(merge.score(chosen, Built(cases, None, "labels"), {"": answers}).measures)
+            rows = measures.where("difference between splits")
+            whole = next(row for row in rows if row.groups.get("threshold") == "1")
+            (mean,) = [row for row in rows if "threshold" not in row.groups]
+            return {sample: covered(mean.interval, 0.0), pattern: covered(whole.interval, 0.0)}
+
+        where = f"{problems} problems, two of a premise, five variants of either class"
+        yield World("run, merge", where, {sample: COVERS, pattern: COVERS}, repeat, 300)
+
+
+def _of_accuracy() -> Iterator[World]:
+    one, between, unlike = (
+        "accuracy, interval",
+        "difference of equal models, interval",
+        "disagreement, interval",
+    )
+    simulation = study("ranking/simulate.py")
+    chosen = make_settings(ranking.Settings, {"data": "example"}, "simulation")
+    for size in SIZES:
+
+        def repeat(rng: Generator, size: int = size) -> Kept:
+            """Two models, hard examples hard for both, so many of them labelled."""
+            sheets = simulation.rotated(simulation.answer_sheets(np.full(2, 0.7), 1000, rng))
+            drawn = sheets[:, rng.choice(2000, size, replace=False)]
+            field = simulation.field_of_pool(drawn)
+            for place in range(size):
+                simulation.label(field, drawn, place, None)
+            built = Built(field.cases, None, simulation.LABELS)
+            for sheet in drawn:
+                scored = ranking.score(chosen, built, {"": Answers(simulation.LABELS, sheet)})
+                field.results.append(Result({}, field.cases, scored.outcomes, Measures(scored.measures)))
+            measures = Measures(put_in_order(field)[0])
+            differing = float((sheets[0] != sheets[1]).mean())
+            # Models that answer all of few examples alike are put in no order, and nothing is said of two.
+            return {
+                one: covered(
+                    first(measures, "accuracy", model="m0").interval, float((sheets[0] == 0).mean())
+                ),
+                between: all(covered(row.interval, 0.0) for row in measures.where("difference")),
+                unlike: all(covered(row.interval, differing) for row in measures.where("disagreement")),
+            }
+
+        yield World("rank", f"2 models, {size} labels", dict.fromkeys((one, between, unlike), COVERS), repeat)
+
+
 def _of_ranking() -> Iterator[World]:
     simulation, decided = study("ranking/simulate.py"), "equal models, any pair decided"
     for models in (2, 5):
@@ -955,7 +1065,7 @@ def summary(every: Sequence[World], counts: Counts) -> Iterator[str]:
     for verb, what, promised in dict.fromkeys((cell.verb, cell.what, cell.promised) for cell in cells):
         known = [counts.get(cell.name, (0, 0)) for cell in cells if (cell.verb, cell.what) == (verb, what)]
         shares = [(own / of, own, of) for own, of in known if of >= ENOUGH]
-        worst = (min if promised in (COVERS, FINDS, SHORT) else max)(shares, default=(0.0, 0, 0))
+        worst = (min if promised in (COVERS, FINDS) else max)(shares, default=(0.0, 0, 0))
         held, times = together(known)
         yield f"| {verb} | {what} | {promised} | {percent(held, times)} | {times:,} | {percent(*worst[1:])} |"
 

@@ -113,6 +113,17 @@ def test_the_seeds_named_have_the_power_asked_for(make: Make) -> None:
     assert found / 50 == pytest.approx(sizing.by_seeds.power, abs=0.2)  # the spread is known to a seventh
 
 
+@pytest.mark.slow
+def test_few_runs_leave_open_how_far_runs_vary_and_ask_for_more(make: Make) -> None:
+    runs = [make({"f": [1] * passes + [0] * (60 - passes)}) for passes in (37, 42, 47)]
+    few, many = (
+        plan_size(make_pilot(pilot, row="f", adjust=False), 0.2, np.random.default_rng(0), simulations=60)
+        for pilot in (runs, 6 * runs)
+    )
+    assert many.by_seeds is not None
+    assert (few.by_seeds.seeds if few.by_seeds else 41) > many.by_seeds.seeds + 2
+
+
 def test_a_row_of_many_is_asked_at_its_stricter_level(make: Make) -> None:
     a, b = pair(make, 10, 10, 80)
     alone = plan_size(

@@ -117,7 +117,7 @@ def test_disagreement_and_item_noise_floor() -> None:
 def test_minimum_detectable_effects() -> None:
     """The closed formula is the normal approximation's; the exact test needs a little more, never less."""
     for n, discordance, by_formula in example("beyond.mde_paired")["cases"]:
-        exactly = smallest_difference(n, discordance)
+        exactly = smallest_difference(n, discordance, known=True)
         assert exactly is not None and by_formula < exactly < 1.05 * by_formula
         assert 0.75 < sign_test_power(n, discordance, by_formula) < 0.8
     against_half = {60: 0.177, 87: 0.148, 105: 0.135, 262: 0.086, 516: 0.062, 1508: 0.036}

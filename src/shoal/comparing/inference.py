@@ -18,10 +18,9 @@ from ..stats.intervals import (
     in_agreement,
     macro_difference_interval,
     paired_t,
-    wilson,
 )
 from ..stats.paired import sign_flip_test, sign_test
-from ..stats.power import smallest_difference, smallest_mean_difference, smallest_recipe_difference
+from ..stats.power import smallest_flip_difference, smallest_recipe_difference
 from ..stats.resampling import ClusterTable, difference, paired_table, sharing
 from ..stats.seeds import (
     SeedError,
@@ -81,6 +80,11 @@ class Part:
         return np.repeat(self.table.rows[:, 0] - self.table.rows[:, 1], self.table.counts)
 
     @property
+    def sizes(self) -> Floats:
+        """Cases of each cluster."""
+        return np.repeat(self.table.rows[:, -1], self.table.counts)
+
+    @property
     def rates(self) -> tuple[float, float]:
         """Of A and of B, on the common cases."""
         b, a, n = self.table.totals
@@ -101,8 +105,8 @@ class Estimate:
     seeds: SeedError | None = None
     """And over seeds, where there are several."""
     facts: Mapping[str, Any] = field(default_factory=dict)
-    part: Part | None = None
-    """The one group of independent cases that it rests on, whose exact test is known."""
+    flips: tuple[Floats, Floats] | None = None
+    """What each cluster adds to it, and would add at most, where the test flips their signs."""
     tables: Sequence[ClusterTable] = ()
     """Both sides on each group of cases, for a mean of one checkpoint a side."""
     bounds: Interval = (-math.inf, math.inf)
@@ -134,13 +138,13 @@ def inference(known: Sequence[Part], weights: Sequence[float], sides: Sides, cho
         return _over_seeds(known, observed, sides, choices)
     shared = _shared(known, sides)
     interval, method = _interval(known, shared)
-    p, test = _test(known, choices, sides, shared)
+    flips = _flips(known, sides, shared)
+    p, test = _test(known, choices, flips[0], shared)
     interval = None if interval is None else in_agreement(interval, p)
     facts = {"few cases": known[0].n} if len(known) == 1 and known[0].n < FEW_CASES else {}
-    alone = known[0] if len(known) == 1 and known[0].is_counted else None
     tables = [part.table for part in known]
     cases = paired_t(tables, shared)
-    return Estimate(observed, interval, method, p, test, cases, None, facts, alone, tables, shared=shared)
+    return Estimate(observed, interval, method, p, test, cases, None, facts, flips, tables, shared=shared)
 
 
 def p_of(
@@ -177,10 +181,11 @@ def _of_sum(known: Sequence[Part], weights: Sequence[float], sides: Sides, choic
         return Estimate(
             observed, interval, SUM_INTERVAL + AND_SEEDS, p, OVER_SEEDS, cases, seeds, _seeds(sides)
         )
-    added = _added(known, weights, sides.changes, sides.clusters)
-    p = sign_flip_test(added, np.random.default_rng(choices.seed), choices.shuffles)
+    flips = _added(known, weights, sides.changes, sides.clusters)
+    p = sign_flip_test(flips[0], np.random.default_rng(choices.seed), choices.shuffles)
     interval = in_agreement(cases.interval(), p)
-    return Estimate(observed, interval, SUM_INTERVAL, p, f"sign flips of {len(added):,} clusters", cases)
+    test = f"sign flips of {len(flips[0]):,} clusters"
+    return Estimate(observed, interval, SUM_INTERVAL, p, test, cases, flips=flips)
 
 
 def _cases_of_sum(known: Sequence[Part], weights: Sequence[float], sides: Sides) -> Student:
@@ -197,16 +202,16 @@ def _seeds(sides: Sides, *, one_against_many: bool = False) -> dict[str, Any]:
 
 def _added(
     known: Sequence[Part], weights: Sequence[float], changes: Floats, clusters: Integers | None
-) -> Floats:
-    """What each cluster adds to the sum."""
+) -> tuple[Floats, Floats]:
+    """What each cluster adds to the sum, and would add at most."""
     count = len(changes) if clusters is None else int(clusters.max()) + 1
-    added, used = np.zeros(count), np.zeros(count, bool)
+    added, most = np.zeros(count), np.zeros(count)
     for weight, part in zip(weights, known, strict=True):
         defined = part.members[~np.isnan(changes[part.members])]
         owners = defined if clusters is None else clusters[defined]
         np.add.at(added, owners, weight * changes[defined] / part.n)
-        used[owners] = True
-    return added[used]
+        np.add.at(most, owners, abs(weight) / part.n)
+    return added[most > 0], most[most > 0]
 
 
 def _seed_error(
@@ -233,41 +238,38 @@ def _defined(interval: Interval) -> Interval | None:
     return None if math.isnan(interval[0]) else interval
 
 
-def _test(known: Sequence[Part], choices: Choices, sides: Sides, shared: float) -> tuple[float, str]:
+def _flips(known: Sequence[Part], sides: Sides, shared: float) -> tuple[Floats, Floats]:
+    """What each cluster adds to the mean over groups, and would add at most; each by its weight in the mean."""
+    if shared > 1:  # a cluster that stands in several groups flips in all of them
+        return _added(known, [1 / len(known)] * len(known), sides.changes, sides.clusters)
+    weights = [1 / (part.n * len(known)) for part in known]
+    return (
+        np.concatenate([part.flips * weight for part, weight in zip(known, weights, strict=True)]),
+        np.concatenate([part.sizes * weight for part, weight in zip(known, weights, strict=True)]),
+    )
+
+
+def _test(known: Sequence[Part], choices: Choices, flips: Floats, shared: float) -> tuple[float, str]:
     """A paired test: by case where cases are independent, by cluster where they are not."""
     rng = np.random.default_rng(choices.seed)
     if len(known) == 1:
         (part,) = known
-        flips = part.flips
-        if not part.is_counted:
-            what = "clusters" if part.is_clustered else "cases"
-            return sign_flip_test(flips, rng, choices.shuffles), f"sign flips of {len(flips):,} {what}"
-        gained, lost = int((flips > 0).sum()), int((flips < 0).sum())
-        return sign_test(gained, lost), "sign test"
-    if shared > 1:  # a cluster that stands in several groups flips in all of them
-        flips = _added(known, [1 / len(known)] * len(known), sides.changes, sides.clusters)
-        return sign_flip_test(flips, rng, choices.shuffles), f"sign flips of {len(flips):,} clusters"
-    # Each case by its weight in the mean of functionalities.
-    flips = np.concatenate([part.flips / part.n for part in known])
-    return sign_flip_test(flips, rng, choices.shuffles), "sign flips"
+        if part.is_counted:
+            gained, lost = int((flips > 0).sum()), int((flips < 0).sum())
+            return sign_test(gained, lost), "sign test"
+        what = "clusters" if part.is_clustered else "cases"
+        return sign_flip_test(part.flips, rng, choices.shuffles), f"sign flips of {len(flips):,} {what}"
+    which = f" of {len(flips):,} clusters" if shared > 1 else ""
+    return sign_flip_test(flips, rng, choices.shuffles), f"sign flips{which}"
 
 
 def smallest(estimate: Estimate, alpha: float) -> float | None:
-    """The minimum detectable effect at the level of the table; None where even the largest would be missed."""
-    if estimate.part is not None:
-        part = estimate.part
-        return smallest_difference(part.n, _discordance(part), alpha)
-    if estimate.cases is None or not estimate.cases.error > 0:
+    """The minimum detectable effect at the level of the table; None where none would be found so often."""
+    if estimate.flips is not None:
+        return smallest_flip_difference(*estimate.flips, alpha)
+    if estimate.cases is None or estimate.seeds is None or not estimate.cases.error > 0:
         return None
-    if estimate.seeds is not None and estimate.seeds.parts:
-        return smallest_recipe_difference(estimate.cases, estimate.seeds, alpha)
-    return smallest_mean_difference(estimate.cases.error, estimate.cases.degrees, alpha)
-
-
-def _discordance(part: Part) -> float:
-    """The share of cases on which the two differ; where none does, the most that is compatible with that."""
-    changed = float(np.abs(part.flips).sum())
-    return min(1.0, changed / part.n) if changed else wilson(0, len(part.flips))[1]
+    return smallest_recipe_difference(estimate.cases, estimate.seeds, alpha)
 
 
 def _over_seeds(known: Sequence[Part], observed: float, sides: Sides, choices: Choices) -> Estimate:

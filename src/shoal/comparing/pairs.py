@@ -334,7 +334,9 @@ def _row_measures(row: Row, comparison: Comparison) -> Iterator[Measure]:
     scope = "" if comparison.several_seeds else ONE_CHECKPOINT
     tests = sum(other.p is not None for other in comparison.rows)
     adjustment = f"{ADJUSTMENTS[comparison.choices.adjust]} over {tests} comparisons"
-    undetectable = "" if row.mde is not None else "no difference could have been found" if row.n else note
+    undetectable = (
+        "" if row.mde is not None else "no difference would have been found 8 times in 10" if row.n else note
+    )
     facts = {"of": row.measure, **row.facts}
     yield Measure(
         "difference",

@@ -12,6 +12,9 @@ from each group as the size asks for. Then the difference is planted:
                             run; runs shift all cases alike, as far as they did in the pilot beyond chance; B's cases
                             are shifted until the mean is right
 
+On how many clusters two models differ, and how far runs vary, the pilot only estimates. Each simulation draws them anew
+from what it leaves open, as `stats.power` does: sizes named keep their promise over pilots.
+
 All groups differ alike. Pure: nothing here asks a model or reads a file.
 """
 
@@ -370,19 +373,20 @@ class _PairsWorld:
 
     def __init__(self, pilot: Pilot, difference: float) -> None:
         self.groups, self.differing = pilot.groups, pilot.differing
-        self.plans = [
-            _planted(_net(group), group, pilot.differing, each)
-            for group, each in zip(pilot.groups, _by_group(pilot, difference), strict=True)
-        ]
+        self.differences = _by_group(pilot, difference)
 
     def drawn(self, numbers: Sequence[int], seeds: int, rng: Generator) -> "Drawn":
         """Both sides on as many clusters of each group as are asked for."""
         pieces = []
-        for group, plan, number in zip(self.groups, self.plans, numbers, strict=True):
-            chosen, rows, owners = _drawn_rows(group, number, rng)
+        for group, difference, number in zip(self.groups, self.differences, numbers, strict=True):
+            net = _net(group)
+            share = _share_that_differs(net, rng)
+            plan = _planted(net, share, group, self.differing, difference)
+            chosen = _chosen(net != 0, share, number, rng)
+            rows, owners = _rows_of(group, chosen)
             favours = np.where(rng.random(number) < plan.share, plan.sign, -plan.sign)
             a, b = group.a[rows, 0], group.a[rows, 0] if group.b is None else group.b[rows, 0]
-            swapped = (favours * _net(group)[chosen] < 0)[owners]
+            swapped = (favours * net[chosen] < 0)[owners]
             a, b = np.where(swapped, b, a), np.where(swapped, a, b)
             changed = (rng.random(number) < plan.changed)[owners]
             better = (favours if group.b is None else np.full(number, plan.sign))[owners] > 0
@@ -402,15 +406,34 @@ class _Plan:
     """The share of all clusters that is changed as a whole."""
 
 
-def _planted(net: Floats, group: Group, differing: float | None, difference: float) -> _Plan:
+def _share_that_differs(net: Floats, rng: Generator) -> float:
+    """Of all clusters, as the pilot leaves it open: `stats.power`; 0 where none did, or one model is all there is."""
+    differ = int((net != 0).sum())
+    return float(rng.beta(differ + 1.5, len(net) - differ + 0.5)) if differ else 0.0
+
+
+def _planted(net: Floats, share: float, group: Group, differing: float | None, difference: float) -> _Plan:
     sign, size = math.copysign(1.0, difference), abs(difference)
     if group.b is None:
         changed = max(differing or 0.0, size)
         return _Plan(sign, (1 + size / changed) / 2, changed)
-    differ = float(np.abs(net).sum()) / len(group.a)
+    differ = 0.0
+    if share:
+        seen = float((net != 0).mean())
+        differ = min(1.0, float(np.abs(net).sum()) / len(group.a) * share / seen)
     if size <= differ:
         return _Plan(sign, (1 + size / differ) / 2, 0.0)
     return _Plan(sign, 1.0, (size - differ) / (1 - differ))
+
+
+def _chosen(differ: NDArray[np.bool_], share: float, number: int, rng: Generator) -> Integers:
+    """Clusters drawn with replacement, such a share of them from those on which the models differ."""
+    chosen = rng.integers(len(differ), size=number)
+    if differ.any() and not differ.all():
+        kinds = np.flatnonzero(~differ), np.flatnonzero(differ)
+        drawn = [kind[rng.integers(len(kind), size=number)] for kind in kinds]
+        chosen = np.where(rng.random(number) < share, drawn[1], drawn[0])
+    return chosen
 
 
 def _net(group: Group) -> Floats:
@@ -424,7 +447,8 @@ class _RunsWorld:
 
     def __init__(self, pilot: Pilot, difference: float) -> None:
         self.groups = pilot.groups
-        self.run_sd = _run_sd(pilot)
+        self.variance, self.noise, self.degrees = _spread_of_runs(pilot)
+        self.run_sd = math.sqrt(max(0.0, self.variance - self.noise))
         self.first = [_chances(group.a) for group in pilot.groups]
         others = [_chances(group.a if group.b is None else group.b) for group in pilot.groups]
         wanted = _by_group(pilot, difference)
@@ -444,10 +468,11 @@ class _RunsWorld:
 
     def drawn(self, numbers: Sequence[int], seeds: int, rng: Generator) -> "Drawn":
         """Both sides on as many clusters of each group as are asked for, with so many runs each."""
-        shifts = rng.normal(0, self.run_sd, (2, seeds))
+        variance = self.variance * self.degrees / rng.chisquare(self.degrees)
+        shifts = rng.normal(0, math.sqrt(max(0.0, variance - self.noise)), (2, seeds))
         pieces = []
         for group, *sides, number in zip(self.groups, self.first, self.second, numbers, strict=True):
-            _, rows, owners = _drawn_rows(group, number, rng)
+            rows, owners = _rows_of(group, rng.integers(group.number, size=number))
             a, b = (
                 rng.random((len(rows), seeds)) < np.clip(chances[rows, None] + shift, 0, 1)
                 for chances, shift in zip(sides, shifts, strict=True)
@@ -474,28 +499,29 @@ def _shifted(chances: Floats, target: float) -> Floats:
     return np.clip(chances + high, 0, 1)
 
 
-def _run_sd(pilot: Pilot) -> float:
-    """How far runs vary beyond what single outcomes explain: the root of the mean over both sides."""
+def _spread_of_runs(pilot: Pilot) -> tuple[float, float, int]:
+    """The variance over runs, what of it single outcomes explain, and its degrees of freedom; means over both sides."""
     clusters = [group.clusters for group in pilot.groups]
-    variances = []
+    variances, noises, degrees = [], [], 0
     for sides in (
         [group.a for group in pilot.groups],
         [group.b for group in pilot.groups if group.b is not None],
     ):
         if sides:
-            seeds = recipe_mean(sides, clusters).seeds
-            variances.append(sides[0].shape[1] * max(0.0, seeds.error**2 - seeds.noise))
-    return math.sqrt(math.fsum(variances) / len(variances))
+            seeds, runs = recipe_mean(sides, clusters).seeds, sides[0].shape[1]
+            variances.append(runs * seeds.error**2)
+            noises.append(runs * seeds.noise)
+            degrees += runs - 1
+    return math.fsum(variances) / len(variances), math.fsum(noises) / len(noises), degrees
 
 
-def _drawn_rows(group: Group, number: int, rng: Generator) -> tuple[Integers, Integers, Integers]:
-    """Clusters drawn with replacement, the rows of their cases, and which of the drawn each row belongs to."""
+def _rows_of(group: Group, chosen: Integers) -> tuple[Integers, Integers]:
+    """The rows of the cases of these clusters, and which of the chosen each row belongs to."""
     sizes = np.bincount(group.clusters)
     starts = np.cumsum(sizes) - sizes
-    chosen = rng.integers(group.number, size=number)
-    owners = np.repeat(np.arange(number), sizes[chosen])
+    owners = np.repeat(np.arange(len(chosen)), sizes[chosen])
     inside = np.arange(len(owners)) - np.repeat(np.cumsum(sizes[chosen]) - sizes[chosen], sizes[chosen])
-    return chosen, starts[chosen][owners] + inside, owners
+    return starts[chosen][owners] + inside, owners
 
 
 def _put_together(pieces: Sequence[tuple[str, NDArray[Any], NDArray[Any], Integers]]) -> Drawn:

@@ -91,8 +91,7 @@ def iid_test(settings: Settings, scenario: Scenario, base: Scenario) -> Iterator
     if seeds == 1:
         gained, lost = int((flips > 0).sum()), int((flips < 0).sum())
         p, test = sign_test(gained, lost), "exact sign test"
-        discordance = (gained + lost) / n or wilson(0, n)[1]
-        smallest = partial(smallest_difference, n, discordance)
+        smallest = partial(smallest_difference, n, (gained + lost) / n)
     else:
         p = sign_flip_test(flips, np.random.default_rng(settings.seed), settings.shuffles)
         test = f"sign flips of each case's outcomes in {seeds} runs"
