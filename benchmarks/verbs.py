@@ -387,7 +387,7 @@ def _of_plan_size() -> Iterator[World]:
             return {found: headline.significant}
 
         where = "pilot of 80 cases" + (", templates of 5" if templates else "")
-        yield World("plan-size", where, {found: FINDS}, one_each, 300)
+        yield World("plan-size", where, {found: FINDS}, one_each, 900)
 
     def several(rng: Generator) -> Kept:
         cases = cases_of(1, 80, templates=False)
