@@ -270,6 +270,37 @@ def test_what_is_said_of_seat_and_of_clusters_is_in_the_file():
     assert f"The chance level is {min(chance):.0f} to {max(chance):.0f} %" in text
 
 
+SMOLLM2 = kept("bias/smollm2.csv")
+
+
+def with_interval(rows: Rows, **wanted: str) -> str:
+    number, low, high = (per_cent(value(rows, column, **wanted)) for column in ("value", "low", "high"))
+    return f"{number} ({low}–{high})"
+
+
+@pytest.mark.parametrize("cells", table("bias-reliability.md", "| StereoSet |"), ids=lambda cells: cells[0])
+def test_the_scores_of_one_real_model_are_in_their_file(cells):
+    task = {"intra-sentence": "intrasentence", "inter-sentence": "intersentence"}.get(cells[0], "all")
+    known = {"diagnostic": "stereoset", "category": "all", "task": task}
+    names = "stereotype score", "language modelling score", "icat"
+    assert cells[1:] == [with_interval(SMOLLM2, name=name, **known) for name in names]
+
+
+def test_what_is_said_of_one_real_model_is_in_its_file():
+    text, of = page("bias-reliability.md"), {"name": "stereotype score", "diagnostic": "crows"}
+    for category in ("all", "sexual-orientation", "age", "religion", "socioeconomic", "gender", "race-color"):
+        assert with_interval(SMOLLM2, **of, category=category) in text
+    for category in ("nationality", "disability", "physical-appearance"):
+        words = category.replace("-", " ")
+        assert f"{words} {per_cent(value(SMOLLM2, **of, category=category))}" in text
+    whole = {"diagnostic": "crows", "category": "all"}
+    assert value(SMOLLM2, name="pct_stereotype", **whole) == value(SMOLLM2, name="stereotype score", **whole)
+    assert f"`likelihood_diff` {value(SMOLLM2, name='likelihood_diff', **whole):.2f}" in text
+    few = {"name": "stereotype score", "diagnostic": "stereoset", "category": "religion", "task": "all"}
+    low, high = (100 * value(SMOLLM2, end, **few) for end in ("low", "high"))
+    assert f"{per_cent(value(SMOLLM2, **few))}, has an interval from {low:.0f} to {high:.0f}" in text
+
+
 def test_what_is_said_of_clusters_over_training_is_in_the_file():
     text, rows = page("bias-reliability.md"), kept("bias/over-training.csv")
     counted = {}

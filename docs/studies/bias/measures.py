@@ -1,8 +1,9 @@
-"""What the checkpoints of masked.toml say together, as a small file.
+"""What `shoal status PLAN --json` or `shoal show JOB --json` printed, as a small file.
 
-    shoal status docs/studies/bias/masked.toml --into runs/bias --json | python docs/studies/bias/measures.py
+    shoal status docs/studies/bias/masked.toml --into runs/bias --json > all.json
+    python docs/studies/bias/measures.py docs/studies/bias/measures.csv all.json
 
-It writes measures.csv beside itself; single clusters and effect sizes are left to the store.
+Single clusters and effect sizes are left to the store.
 """
 
 import csv
@@ -22,12 +23,13 @@ def rounded(number: float | None) -> str:
     return "" if number is None else f"{number:.6g}"
 
 
-def main() -> None:
-    """From the JSON on standard input."""
-    with Path(__file__).with_name("measures.csv").open("w", encoding="utf-8", newline="") as stream:
+def main(out: str, *printed: str) -> None:
+    """From files of JSON to one of CSV."""
+    found = [json.loads(Path(name).read_text(encoding="utf-8"))["measures"] for name in printed]
+    with Path(out).open("w", encoding="utf-8", newline="") as stream:
         rows = csv.writer(stream, lineterminator="\n")
         rows.writerow(["name", *GROUPS, "value", "low", "high", "n"])
-        for measure in json.load(sys.stdin)["measures"]:
+        for measure in (measure for measures in found for measure in measures):
             if measure["name"] not in LEFT:
                 groups = [measure["groups"].get(name, "") for name in GROUPS]
                 ends = measure["interval"] or (None, None)
@@ -43,4 +45,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])
