@@ -11,7 +11,7 @@ import pytest
 
 from shoal import Case, Measures, Outcome, Result
 from shoal.comparing.pairs import Choices, compare
-from shoal.comparing.sizing import make_pilot, plan_size
+from shoal.comparing.sizing import Group, Pilot, _PairsWorld, make_pilot, plan_size
 from shoal.errors import DataError, PlanError
 from shoal.protocols.behaviour.score import measure
 from shoal.stats.power import sign_test_power
@@ -132,6 +132,31 @@ def test_a_row_of_many_is_asked_at_its_stricter_level(make: Make) -> None:
     among = plan_size(make_pilot([a], [b], row="f"), 0.1, np.random.default_rng(0), simulations=200)
     assert among.level == pytest.approx(alone.level / 4) and among.by_cases and alone.by_cases
     assert among.by_cases.cases > alone.by_cases.cases
+
+
+def test_a_row_of_very_many_can_be_found_too(make: Make) -> None:
+    """The level of the strictest of a hundred rows is below what a thousand sampled flips can show."""
+    a, b = (
+        make({f"f{number}": [1, 0][:: 1 if side else -1] * 20 for number in range(100)})
+        for side in (False, True)
+    )
+    sizing = plan_size(make_pilot([a], [b]), 0.4, np.random.default_rng(0), simulations=20)
+    assert sizing.level < 0.001 and sizing.as_pilot.power == 1
+
+
+@pytest.mark.parametrize(
+    ("sizes", "differ"), [([1] * 4, 4), ([20] * 3 + [2] * 17, 3), ([1] * 3 + [10] * 17, 3)]
+)
+def test_the_difference_that_is_planted_is_the_one_asked_for(sizes: list[int], differ: int) -> None:
+    clusters = np.repeat(np.arange(len(sizes)), sizes)
+    first = (clusters % 2).astype(float)
+    second = np.where(clusters < differ, 1 - first, first)
+    pilot = Pilot("x", "x", [Group("g", first[:, None], second[:, None], clusters)])
+    rng, planted = np.random.default_rng(0), []
+    for _ in range(60):
+        sides, _ = _PairsWorld(pilot, 0.2).drawn([2_000], 1, rng)
+        planted.append(float((sides.hits[1] - sides.hits[0]).mean()))
+    assert np.mean(planted) == pytest.approx(0.2, abs=0.015)
 
 
 def test_a_mean_over_groups_grows_group_by_group(make: Make) -> None:

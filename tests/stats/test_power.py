@@ -11,7 +11,7 @@ from scipy.stats import binom, nct, t
 
 from shoal.stats.intervals import Student, paired_t
 from shoal.stats.limits import difference_p
-from shoal.stats.paired import sign_test
+from shoal.stats.paired import sign_flip_test, sign_test
 from shoal.stats.power import (
     sign_test_power,
     smallest_difference,
@@ -179,11 +179,30 @@ def test_two_seeds_leave_open_what_more_tell() -> None:
 
 
 def test_clusters_count_as_equally_heavy_ones() -> None:
-    cases = np.full(80, 1 / 80)
+    cases, none = np.full(80, 1 / 80), Student(0.0, 0.0, 19)
     moved = cases * np.repeat([1, -1, 0], [8, 8, 64])
-    assert smallest_flip_difference(moved, cases) == pytest.approx(smallest_difference(80, 0.2))
+    assert smallest_flip_difference(moved, cases, none) == pytest.approx(smallest_difference(80, 0.2))
     templates = moved.reshape(-1, 4).sum(axis=1), cases.reshape(-1, 4).sum(axis=1)  # whole ones changed
-    assert smallest_flip_difference(*templates) == pytest.approx(smallest_difference(20, 0.2))
-    assert smallest_flip_difference(np.zeros(5), np.full(5, 0.2)) is None  # five never reach .05
+    assert smallest_flip_difference(*templates, none) == pytest.approx(smallest_difference(20, 0.2))
+    assert smallest_flip_difference(np.zeros(5), np.full(5, 0.2), none) is None  # five never reach .05
     a_case_each = np.where(templates[0] != 0, 1 / 80, 0.0), templates[1]
-    assert smallest_flip_difference(*a_case_each) < smallest_flip_difference(*templates)  # type: ignore[operator]
+    few, all_ = (smallest_flip_difference(*parts, none) for parts in (a_case_each, templates))
+    assert few is not None and all_ is not None and few < all_
+
+
+def test_where_many_clusters_differ_a_little_what_is_named_is_found_and_no_more_is_named() -> None:
+    """Cases that differ by themselves, in 20 templates of unequal size."""
+    rng, found, named = np.random.default_rng(0), 0, []
+    for _ in range(200):
+        sizes = rng.integers(1, 30, (2, 20))
+        changed = rng.binomial(sizes, 0.2)
+        moved = (2 * rng.binomial(changed[0], 0.5) - changed[0]) / sizes[0].sum()
+        weights = sizes[0] / sizes[0].sum()
+        error = math.sqrt(20 / 19 * ((moved - moved.sum() * weights) ** 2).sum())
+        smallest = smallest_flip_difference(moved, weights, Student(moved.sum(), error, 19))
+        assert smallest is not None
+        share = min(1.0, (1 + smallest / 0.2) / 2)
+        found += sign_flip_test(2.0 * rng.binomial(changed[1], share) - changed[1], rng, 999) <= 0.05
+        named.append(smallest)
+    assert 0.75 <= found / 200 <= 0.92
+    assert np.median(named) < 0.12  # it was .28, which is found always

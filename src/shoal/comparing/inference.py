@@ -265,8 +265,8 @@ def _test(known: Sequence[Part], choices: Choices, flips: Floats, shared: float)
 
 def smallest(estimate: Estimate, alpha: float) -> float | None:
     """The minimum detectable effect at the level of the table; None where none would be found so often."""
-    if estimate.flips is not None:
-        return smallest_flip_difference(*estimate.flips, alpha)
+    if estimate.flips is not None and estimate.cases is not None:
+        return smallest_flip_difference(*estimate.flips, estimate.cases, alpha)
     if estimate.cases is None or estimate.seeds is None or not estimate.cases.error > 0:
         return None
     return smallest_recipe_difference(estimate.cases, estimate.seeds, alpha)

@@ -45,7 +45,7 @@ SIMULATIONS = 400
 MOST_CASES = 200_000
 MOST_SEEDS = 40
 SEEDS = (2, 3, 5, 10, 20, MOST_SEEDS)
-TEST = Choices(shuffles=999)
+SHUFFLES = 999
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,7 +278,7 @@ def plan_size(
         by_cases,
         by_seeds,
         sd,
-        None if sd is None else sd_interval(sd, pilot.seeds),
+        world.run_sd_interval,
     )
 
 
@@ -296,6 +296,8 @@ class _Search:
     ) -> None:
         self.pilot, self.world, self.rng, self.level = pilot, world, rng, level
         self.simulations, self.progress = simulations, progress
+        # So many that p can be a tenth of the level of a large table.
+        self.test = Choices(shuffles=max(SHUFFLES, math.ceil(10 / level)))
         self.tried: dict[tuple[int, int], Size] = {}
 
     def at(self, factor: float, seeds: int) -> Size:
@@ -306,7 +308,7 @@ class _Search:
             cases, found = 0, 0
             for _ in range(self.simulations):
                 sides, parts = self.world.drawn(numbers, seeds, self.rng)
-                p = p_of(parts, self.pilot.weights, sides, TEST)
+                p = p_of(parts, self.pilot.weights, sides, self.test)
                 found += p is not None and p <= self.level
                 cases += len(sides.hits[0])
             mean = round(cases / self.simulations)
@@ -370,6 +372,7 @@ class _PairsWorld:
     """Two checkpoints on the same cases, as unlike as the pilot's two or as `differing` says."""
 
     run_sd: float | None = None
+    run_sd_interval: Interval | None = None
 
     def __init__(self, pilot: Pilot, difference: float) -> None:
         self.groups, self.differing = pilot.groups, pilot.differing
@@ -409,7 +412,9 @@ class _Plan:
 def _share_that_differs(net: Floats, rng: Generator) -> float:
     """Of all clusters, as the pilot leaves it open: `stats.power`; 0 where none did, or one model is all there is."""
     differ = int((net != 0).sum())
-    return float(rng.beta(differ + 1.5, len(net) - differ + 0.5)) if differ else 0.0
+    if differ in (0, len(net)):
+        return float(differ > 0)
+    return float(rng.beta(differ + 1.5, len(net) - differ + 0.5))
 
 
 def _planted(net: Floats, share: float, group: Group, differing: float | None, difference: float) -> _Plan:
@@ -419,8 +424,12 @@ def _planted(net: Floats, share: float, group: Group, differing: float | None, d
         return _Plan(sign, (1 + size / changed) / 2, changed)
     differ = 0.0
     if share:
-        seen = float((net != 0).mean())
-        differ = min(1.0, float(np.abs(net).sum()) / len(group.a) * share / seen)
+        # Cases that differ among those drawn: of clusters that differ such a share, of the others the rest.
+        moved, sizes, other = net != 0, np.bincount(group.clusters), 0.0
+        if not moved.all():
+            other = (1 - share) * float(sizes[~moved].mean())
+        cases = share * float(sizes[moved].mean()) + other
+        differ = min(1.0, share * float(np.abs(net[moved]).mean()) / cases)
     if size <= differ:
         return _Plan(sign, (1 + size / differ) / 2, 0.0)
     return _Plan(sign, 1.0, (size - differ) / (1 - differ))
@@ -448,7 +457,9 @@ class _RunsWorld:
     def __init__(self, pilot: Pilot, difference: float) -> None:
         self.groups = pilot.groups
         self.variance, self.noise, self.degrees = _spread_of_runs(pilot)
-        self.run_sd = math.sqrt(max(0.0, self.variance - self.noise))
+        self.run_sd = self._beyond_noise(math.sqrt(self.variance))
+        low, high = sd_interval(math.sqrt(self.variance), self.degrees + 1)
+        self.run_sd_interval = self._beyond_noise(low), self._beyond_noise(high)
         self.first = [_chances(group.a) for group in pilot.groups]
         others = [_chances(group.a if group.b is None else group.b) for group in pilot.groups]
         wanted = _by_group(pilot, difference)
@@ -466,10 +477,14 @@ class _RunsWorld:
             fix="a smaller difference",
         )
 
+    def _beyond_noise(self, sd: float) -> float:
+        """What of a spread single outcomes do not explain."""
+        return math.sqrt(max(0.0, sd**2 - self.noise))
+
     def drawn(self, numbers: Sequence[int], seeds: int, rng: Generator) -> "Drawn":
         """Both sides on as many clusters of each group as are asked for, with so many runs each."""
         variance = self.variance * self.degrees / rng.chisquare(self.degrees)
-        shifts = rng.normal(0, math.sqrt(max(0.0, variance - self.noise)), (2, seeds))
+        shifts = rng.normal(0, self._beyond_noise(math.sqrt(variance)), (2, seeds))
         pieces = []
         for group, *sides, number in zip(self.groups, self.first, self.second, numbers, strict=True):
             rows, owners = _rows_of(group, rng.integers(group.number, size=number))

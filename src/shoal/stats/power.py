@@ -21,7 +21,7 @@ differs: models that by chance differed seldom promise the most. A `known` sprea
 
 import math
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,7 +57,7 @@ def _sign_test_powers(n: int, discordances: Floats, difference: float, alpha: fl
     spread = 6 * np.sqrt(n * discordances * (1 - discordances)) + 6  # all counts but some 1e-9
     fewest, most = (n * discordances - spread).min(), (n * discordances + spread).max()
     tossed = np.arange(max(0, math.floor(fewest)), min(n, math.ceil(most)) + 1)
-    rejected = _rejected(n, alpha)[tossed]
+    rejected = _rejected(tossed, alpha)
     tossed, rejected = tossed[rejected >= 0], rejected[rejected >= 0]
     differing = np.maximum(discordances, 1e-300)[:, None]
     ways = special.gammaln(n + 1) - special.gammaln(tossed + 1) - special.gammaln(n - tossed + 1)
@@ -96,24 +96,41 @@ def smallest_difference(
 
 
 def smallest_flip_difference(
-    moved: Floats, weights: Floats, alpha: float = 0.05, power: float = 0.8
+    moved: Floats, weights: Floats, spread: Student, alpha: float = 0.05, power: float = 0.8
 ) -> float | None:
     """The smallest difference of a weighted sum over clusters that sign flips of what each adds find with `power`.
 
-    `moved` is what each cluster adds to the difference, `weights` what it would if all its cases changed one way. As
-    the sign test of (Σw)²/Σw² equally heavy clusters (Kish 1965), of which so many differ, each by so much, that mean
-    and mean square are those seen; how much is drawn towards the whole by one cluster more.
+    `moved` is what each cluster adds to the difference, `weights` what it would if all its cases changed one way,
+    `spread` the error of the sum. Where many clusters differ, the sum of flips is normal, with the difference itself
+    in its variance, δ² Σw²/(Σw)². Where few do, as the sign test of (Σw)²/Σw² equally heavy clusters (Kish 1965), of
+    which so many differ, each by so much, that mean and mean square are those seen; how much is drawn towards the
+    whole by one cluster more. Cases that count alike are the sign test itself.
 
-    >>> cases = np.full(436, 1 / 436)
-    >>> round(smallest_flip_difference(cases * (np.arange(436) < 35), cases), 4)
+    >>> cases, spread = np.full(436, 1 / 436), Student(0.08, 0.013, 435)
+    >>> round(smallest_flip_difference(cases * (np.arange(436) < 35), cases, spread), 4)
     0.0399
     """
     moved, weights = moved[weights > 0], weights[weights > 0]
     total, heavy = float(weights.sum()), float(weights @ weights / weights.sum())
+    whole = np.isclose(np.abs(moved), weights) | (moved == 0)
+    counted = bool(np.allclose(weights, weights[0]) and whole.all())
+    if not counted and np.count_nonzero(moved) >= 2 + math.log2(2 / alpha) and spread.error > 0:
+        error, kish = spread.error / total, heavy / total
+        found = _smallest(partial(_flip_power, error, spread.degrees, kish, alpha), power)
+        return None if found is None else found * total
     sizes, squares = float(np.abs(moved).sum()), float((moved**2 / weights).sum())
     share = min(1.0, sizes**2 / (total * squares)) if squares else 0.0
     smallest = smallest_difference(int(total / heavy + 1e-9), share, alpha, power)
     return None if smallest is None else smallest * total * (squares + heavy) / (sizes + heavy)
+
+
+def _flip_power(error: float, degrees: float, kish: float, alpha: float, difference: float) -> float:
+    """Of many sign flips: the error is one that was estimated, and a new test estimates its own."""
+    before, anew = _evenly(2)
+    square = error**2 / _ratios(degrees, before)
+    reach = normal_quantile(1 - alpha) * np.sqrt(square * _ratios(degrees, anew) + difference**2 * kish)
+    sd = np.sqrt(square)
+    return float((special.ndtr((difference - reach) / sd) + special.ndtr((-difference - reach) / sd)).mean())
 
 
 def smallest_distance(n: int, alpha: float = 0.05, power: float = 0.8) -> float | None:
@@ -190,13 +207,15 @@ def _evenly(dimensions: int) -> Floats:
     return points
 
 
-@lru_cache(maxsize=256)
-def _rejected(most: int, alpha: float) -> NDArray[np.int64]:
-    """For 0 to so many tosses, the largest count of the rarer side that the exact test rejects; -1 where none is."""
-    tossed = np.arange(most + 1)
-    cases = np.maximum(tossed, 1)
-    largest = np.floor(special.bdtrik(alpha / 2, cases, 0.5)).astype(np.int64)
-    return np.where(2 * special.bdtr(largest, cases, 0.5) <= alpha, largest, largest - 1)
+def _rejected(tossed: NDArray[np.int64], alpha: float) -> NDArray[np.int64]:
+    """For so many tosses each, the largest count of the rarer side that the exact test rejects; -1 where none is."""
+    near = np.floor((tossed - normal_quantile(1 - alpha) * np.sqrt(tossed) - 1) / 2)
+    largest = np.maximum(near, -1).astype(np.int64)
+    while (more := 2 * special.bdtr(largest + 1, np.maximum(tossed, 1), 0.5) <= alpha).any():
+        largest = largest + more
+    while (less := (largest >= 0) & (2 * special.bdtr(np.maximum(largest, 0), tossed, 0.5) > alpha)).any():
+        largest = largest - less
+    return largest
 
 
 def _smallest(power_of: Callable[[float], float], power: float) -> float | None:

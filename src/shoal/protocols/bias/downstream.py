@@ -14,11 +14,11 @@ score higher in a diagnostic.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal
 from itertools import combinations
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ...errors import DataError, PlanError
 from ...files import read_table
@@ -67,7 +67,7 @@ class TaskScores:
     commonest: list[float] = field(default_factory=list)
     """What always the commonest label would score, where that is known."""
     steps: list[float] = field(default_factory=list)
-    """How finely each score is known: by its examples, or by the digits that were written."""
+    """How finely each score is known: by its examples; nothing where scores were read from a table."""
 
     @property
     def means(self) -> dict[Checkpoint, float]:
@@ -76,7 +76,7 @@ class TaskScores:
 
     @property
     def step(self) -> float:
-        """How finely scores are known: the finest, since zeros at the end need not be written."""
+        """How finely scores are known: the finest; 0 where that is not known."""
         return min(self.steps, default=0.0)
 
 
@@ -113,18 +113,7 @@ def read_downstream(path: Path, recipes: Recipes) -> Tasks:
         checkpoint = _known(path, row.get("recipe", ""), row["checkpoint"], recipes)
         task = tasks.setdefault(row["task"], TaskScores())
         task.scores.setdefault(checkpoint, []).append(score)
-        task.steps.append(_last_place(row["score"]))
     return tasks
-
-
-def _last_place(written: str) -> float:
-    """What the last digit of a number counts.
-
-    >>> _last_place("0.91"), _last_place("9.1e-1"), _last_place("1")
-    (0.01, 0.01, 1.0)
-    """
-    exponent = Decimal(written).as_tuple().exponent
-    return float(10**exponent) if isinstance(exponent, int) else 0.0
 
 
 def _known(path: Path, recipe: str, written: str, recipes: Recipes) -> Checkpoint:
@@ -237,7 +226,8 @@ def _equivalence(
             if together
             else [by_recipe[one] for one in pair]
         )
-        if min(map(len, sides)) > 1:
+        told = [np.subtract(*sides)] if together else sides
+        if min(map(len, sides)) > 1 and not _says_nothing(told, task.step):
             yield _between(name, pair, sides, margin, task.step, paired=bool(together))
 
 
@@ -252,6 +242,11 @@ def _pairs(
     return [(means[one], means[other]) for one, other in links if one in means and other in means]
 
 
+def _says_nothing(samples: Sequence[ArrayLike], step: float) -> bool:
+    """Whether scores tie that come in steps of a size that is not known: one in twelve examples, or in a million."""
+    return not step and all(float(np.ptp(sample)) < r.TIED for sample in samples)
+
+
 def _within(
     task: str, recipe: str, values: Sequence[float], margin: float, scores: TaskScores
 ) -> Iterator[Measure]:
@@ -261,6 +256,8 @@ def _within(
         return
     apart = max(values) - min(values)
     yield measure("largest difference", apart, len(values), groups, "between two checkpoints")
+    if _says_nothing([values], scores.step):
+        return
     test = r.sd_below(values, margin, step=scores.step)
     words = (
         f"the SD over new checkpoints is below {test.limit:.4f} (95 %), "
