@@ -186,7 +186,9 @@ def test_clusters_count_as_equally_heavy_ones() -> None:
     assert smallest_flip_difference(*templates, none) == pytest.approx(smallest_difference(20, 0.2))
     assert smallest_flip_difference(np.zeros(5), np.full(5, 0.2), none) is None  # five never reach .05
     a_case_each = np.where(templates[0] != 0, 1 / 80, 0.0), templates[1]
-    few, all_ = (smallest_flip_difference(*parts, none) for parts in (a_case_each, templates))
+    few, all_ = (
+        smallest_flip_difference(moved, weights, none) for moved, weights in (a_case_each, templates)
+    )
     assert few is not None and all_ is not None and few < all_
 
 
