@@ -135,12 +135,12 @@ def test_a_row_of_many_is_asked_at_its_stricter_level(make: Make) -> None:
 
 
 def test_a_row_of_very_many_can_be_found_too(make: Make) -> None:
-    """The level of the strictest of a hundred rows is below what a thousand sampled flips can show."""
+    """The level of the strictest of sixty rows is below what a thousand sampled flips can show."""
     a, b = (
-        make({f"f{number}": [1, 0][:: 1 if side else -1] * 20 for number in range(100)})
+        make({f"f{number}": [1, 0][:: 1 if side else -1] * 10 for number in range(60)})
         for side in (False, True)
     )
-    sizing = plan_size(make_pilot([a], [b]), 0.4, np.random.default_rng(0), simulations=20)
+    sizing = plan_size(make_pilot([a], [b]), 0.4, np.random.default_rng(0), simulations=5)
     assert sizing.level < 0.001 and sizing.as_pilot.power == 1
 
 
