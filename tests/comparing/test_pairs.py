@@ -145,7 +145,7 @@ def test_where_hardly_a_case_differs_the_smallest_effect_is_the_least_that_would
     tiny = one(result({"f": [1, 1, 1]}), result({"f": [1, 1, 0]}))
     assert row(tiny, "f").mde is None
     (said,) = tiny.measures.where("minimum detectable effect", functionality="f")
-    assert (said.value, said.note) == (None, "no difference would have been found 8 times in 10")
+    assert (said.value, said.note) == (None, "no difference can be promised to be found 8 times in 10")
 
 
 # Planted effects

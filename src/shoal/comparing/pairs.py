@@ -335,7 +335,11 @@ def _row_measures(row: Row, comparison: Comparison) -> Iterator[Measure]:
     tests = sum(other.p is not None for other in comparison.rows)
     adjustment = f"{ADJUSTMENTS[comparison.choices.adjust]} over {tests} comparisons"
     undetectable = (
-        "" if row.mde is not None else "no difference would have been found 8 times in 10" if row.n else note
+        ""
+        if row.mde is not None
+        else "no difference can be promised to be found 8 times in 10"
+        if row.n
+        else note
     )
     facts = {"of": row.measure, **row.facts}
     yield Measure(

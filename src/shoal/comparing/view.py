@@ -40,7 +40,7 @@ NAMED, DRAWN = 3, 40
 """How many rows a finding of a page names, and how many its picture has."""
 COULD_SEE = (
     "could see: minimum detectable effect, found 8 times in 10 at the level of this table; "
-    "nothing: none would be"
+    "nothing: none can be promised"
 )
 NO_TEST = "p: none, and nothing could be seen: no test compares one run with several"
 

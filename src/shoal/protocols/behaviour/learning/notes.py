@@ -13,7 +13,7 @@ Facts = Mapping[str, Any]
 NO_CASE, NO_ANSWER = "no applicable case", "the model answered no case"
 NO_FUNCTIONALITY = "no functionality has a pass rate in every row"
 FEW_IN = "few templates in"
-NO_EFFECT = "no difference would have been found 8 times in 10"
+NO_EFFECT = "no difference can be promised to be found 8 times in 10"
 
 
 def with_facts(measure: Measure, facts: Facts) -> Measure:
