@@ -101,6 +101,7 @@ def line_by_line(write: Callable[[str], None], clock: Callable[[], float] = time
     asking: 400 of 2,000, about 3 minutes left
     """
     began: dict[str, tuple[float, int]] = {}
+    reached: dict[str, int] = {}
     last = clock()
 
     def tell(step: str, done: int, total: int) -> None:
@@ -109,9 +110,10 @@ def line_by_line(write: Callable[[str], None], clock: Callable[[], float] = time
         if not total:  # nothing to count: something to say
             write(printable(step))
             return
-        start, first = began.setdefault(step, (now, done))
-        if done < first:  # another job has come to this step
-            start, first = began[step] = now, done
+        if done < reached.get(step, done + 1):  # for the first time, or another job has come to this step
+            began[step] = now, done
+        reached[step] = done
+        start, first = began[step]
         if now - last < EVERY:
             return
         last = now
