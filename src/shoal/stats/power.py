@@ -111,26 +111,30 @@ def smallest_flip_difference(
     0.0399
     """
     moved, weights = moved[weights > 0], weights[weights > 0]
-    total, heavy = float(weights.sum()), float(weights @ weights / weights.sum())
+    total = math.fsum(weights)  # whose last digit knows no order
+    heavy = math.fsum(weights**2) / total
     whole = np.isclose(np.abs(moved), weights) | (moved == 0)
     counted = bool(np.allclose(weights, weights[0]) and whole.all())
     if not counted and np.count_nonzero(moved) >= 2 + math.log2(2 / alpha) and spread.error > 0:
         error, kish = spread.error / total, heavy / total
-        found = _smallest(partial(_flip_power, error, spread.degrees, kish, alpha), power)
+        found = _smallest(_flip_power(error, spread.degrees, kish, alpha), power)
         return None if found is None else found * total
-    sizes, squares = float(np.abs(moved).sum()), float((moved**2 / weights).sum())
+    sizes, squares = math.fsum(np.abs(moved)), math.fsum(moved**2 / weights)
     share = min(1.0, sizes**2 / (total * squares)) if squares else 0.0
     smallest = smallest_difference(int(total / heavy + 1e-9), share, alpha, power)
     return None if smallest is None else smallest * total * (squares + heavy) / (sizes + heavy)
 
 
-def _flip_power(error: float, degrees: float, kish: float, alpha: float, difference: float) -> float:
-    """Of many sign flips: the error is one that was estimated, and a new test estimates its own."""
+def _flip_power(error: float, degrees: float, kish: float, alpha: float) -> Callable[[float], float]:
+    """Of many sign flips, by difference: the error is one that was estimated, and a new test estimates its own."""
     before, anew = _evenly(2)
     square = error**2 / _ratios(degrees, before)
-    reach = normal_quantile(1 - alpha) * np.sqrt(square * _ratios(degrees, anew) + difference**2 * kish)
-    sd = np.sqrt(square)
-    return float((special.ndtr((difference - reach) / sd) + special.ndtr((-difference - reach) / sd)).mean())
+    sd, estimated, level = np.sqrt(square), square * _ratios(degrees, anew), normal_quantile(1 - alpha)
+
+    def power_of(difference: float) -> float:
+        return _found(difference, level * np.sqrt(estimated + difference**2 * kish), sd)
+
+    return power_of
 
 
 def smallest_distance(n: int, alpha: float = 0.05, power: float = 0.8) -> float | None:
@@ -183,11 +187,12 @@ def smallest_recipe_difference(
     if not np.min(sd) > 0:
         return None
 
-    def power_of(difference: float) -> float:
-        chances = special.ndtr((difference - reach) / sd) + special.ndtr((-difference - reach) / sd)
-        return float(chances.mean())
+    return _smallest(partial(_found, reach=reach, sd=sd), power)
 
-    return _smallest(power_of, power)
+
+def _found(difference: float, reach: Floats, sd: Floats) -> float:
+    """How often an estimate lies out of reach of 0, on either side."""
+    return float((special.ndtr((difference - reach) / sd) + special.ndtr((-difference - reach) / sd)).mean())
 
 
 def _ratios(degrees: float, levels: Floats) -> Floats:
