@@ -38,6 +38,7 @@ CAUTIONS = frozenset(
         "drawn",
         "errors",
         "incomplete",
+        "leaning",
         "saturated",
         "skipped",
         "templated",

@@ -105,7 +105,13 @@ def _load(
         train = read_labelled(Path(iid), texts, label).rows if iid else []
         test = read_labelled(Path(iid_test), texts, label).rows
     train = _some_of(train, limit)
-    called = label_names(sorted({row.label for row in (*train, *test)}), names, suite_labels)
+    found = sorted({row.label for row in (*train, *test)})
+    if len(found) < 2:
+        raise DataError(
+            f"the i.i.d. data has one label only: {some(found)}",
+            fix='iid_label = "COLUMN", if another column holds the labels',
+        )
+    called = label_names(found, names, suite_labels)
     _need_every_label(called, suite_labels)
     order = [name for name in suite_labels if name in called.values()] or sorted(called.values())
     learnt, tested, labels = _renamed(train, called), _renamed(test, called), tuple(order)
@@ -195,7 +201,9 @@ def _renamed(rows: Sequence[Row], called: dict[str, str]) -> tuple[Row, ...]:
     return tuple(Row(row.texts, called[row.label], row.start) for row in rows)
 
 
-def label_names(found: Sequence[str], given: Sequence[str], suite: Sequence[str]) -> dict[str, str]:
+def label_names(
+    found: Sequence[str], given: Sequence[str], suite: Sequence[str], whose: str = "the i.i.d. data"
+) -> dict[str, str]:
     """What each label of the data is called in the suite: by its name, or as the user says; numbers name nothing.
 
     >>> label_names(["Negative", "POSITIVE"], (), ("negative", "neutral", "positive"))
@@ -205,26 +213,21 @@ def label_names(found: Sequence[str], given: Sequence[str], suite: Sequence[str]
     """
     if given and len(given) != len(found):
         raise PlanError(
-            f"iid_labels names {len(given)} labels, the i.i.d. data has {len(found)}: {some(found, 12)}",
+            f"iid_labels names {len(given)} labels, {whose} has {len(found)}: {some(found, 12)}",
             fix="name each, in this order",
-        )
-    if len(found) < 2:
-        raise DataError(
-            f"the i.i.d. data has one label only: {some(found)}",
-            fix='iid_label = "COLUMN", if another column holds the labels',
         )
     spellings = Spellings(suite)
     names = list(given) or [(spellings.get(label) or "") if suite else label for label in found]
     if suite and not set(names) <= set(suite):
         example = ", ".join(f'"{name}"' for name in likely(len(found), suite)[: len(found)])
         raise PlanError(
-            f"the i.i.d. data's labels {some(found, 12)} are not the suite's: {some(suite, 12)}",
+            f"{whose}'s labels {some(found, 12)} are not the suite's: {some(suite, 12)}",
             why="which is which cannot be told; a wrong guess would train the model on the opposite",
             fix=f"iid_labels = [{example}], if that is what {some(found, 12)} mean, in this order",
         )
     if len(set(names)) < len(names):
         raise PlanError(
-            f"the i.i.d. data's labels {some(found, 12)} would be {some(names, 12)}: two of them the same",
+            f"{whose}'s labels {some(found, 12)} would be {some(names, 12)}: two of them the same",
             fix="iid_labels = [...] with a name for each, in this order",
         )
     return dict(zip(found, names, strict=True))
@@ -309,6 +312,7 @@ def ood_cases(settings: Settings, data: IidData) -> list[Case]:
         rows = read_labelled(path).rows
         found = sorted({row.label for row in rows})
         given = settings.iid_labels if len(settings.iid_labels) == len(found) else ()
-        called = label_names(found, () if set(found) <= set(data.labels) else given, data.labels)
+        known = set(found) <= set(data.labels)
+        called = label_names(found, () if known else given, data.labels, f"ood {name}")
         cases += _row_cases(OOD, name, _renamed(rows, called), ())
     return cases

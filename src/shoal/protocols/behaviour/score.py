@@ -83,11 +83,13 @@ def score(settings: Settings, built: Built, answers: Mapping[str, Answers]) -> S
     said = [*said, *Said(rows, of_rows, of_rows)] if iid else said
     every = [*outcomes, *beside] if iid else outcomes
     findings = [*dead(every), *degenerate(asked, shown)]
-    if iid and not findings:
+    told = {finding.kind for finding in findings}
+    if iid and DEAD not in told:
         from .learning.signs import signs_of
 
         signs = signs_of(settings, asked, given, rows[:count], of_iid, iid)
-        measures, findings = [*measures, *signs.measures], signs.findings
+        measures = [*measures, *signs.measures]
+        findings += [finding for finding in signs.findings if finding.kind not in told]
     return Scored(every, measures, {SAID: said}, [*findings, *templated(asked)])
 
 

@@ -35,6 +35,7 @@ TONES: Mapping[str, Tone] = {
     DEGENERATE: "bad",
     "untrained": "bad",
     "forgotten": "bad",
+    "leaning": "doubt",
     "saturated": "doubt",
 }
 Count = Literal["n", "na", "errors"]

@@ -824,6 +824,26 @@ def test_the_average_over_tasks_is_that_of_all_their_scores():
     assert p.value < 0.02
 
 
+def test_the_average_over_tasks_is_of_each_model_by_itself():
+    rng = np.random.default_rng(13)
+    suite = random_suite(rng, 0.5)
+    models = {"good": improved(suite, rng, 0.9), "bad": suite}
+    results = [
+        result
+        for model, trained in models.items()
+        for result in (iid_job(suite, [1] * 9, model=model), job(trained, [1] * 9, model=model))
+    ]
+    one_task = Measures(compare_tasks({"a": (table(), results[:2])}))
+    both = Measures(compare_tasks({"a": (table(), results), "b": (table(), results)}))
+    assert one(both, "average G", config="iid>suite", model="good").value == pytest.approx(
+        one(one_task, "average G", config="iid>suite").value
+    )
+    means = [one(both, "average G", config="iid>suite", model=name).value for name in models]
+    assert means[0] - means[1] > 0.2
+    with pytest.raises(DataError, match="b has no result of bad"):
+        compare_tasks({"a": (table(), results), "b": (table(), results[:2])})
+
+
 def test_the_average_over_tasks_finds_nothing_where_there_is_nothing():
     """Two tasks whose shuffles began with one seed are not exchanged alike."""
     ps = []
@@ -927,6 +947,45 @@ def test_a_method_that_never_learnt_the_task_is_measured_by_vanilla():
     assert "of the iid row 97.0 %" in plain.text
 
 
+def test_models_without_something_that_forget_the_task_are_counted_though_the_full_one_keeps_it():
+    suite = {name: [1, 0] * 10 for name in NAMES}
+    scores = dict(zip(NAMES, (0.96, 0.4, 0.925, 0.7, 0.97), strict=True))
+    results = [iid_job(suite, right(0.97)), job(suite, right(0.96))]
+    for name, score in scores.items():
+        results.append(job(suite, right(score), hold_out="functionality", fold=name))
+    settings = table(hold_out=("functionality",))
+    (told,) = (row for row in of_table(settings, results, [], None) if row.kind == "forgotten")
+    assert told.groups == {"config": "iid>suite", "method": "vanilla"}
+    assert told.facts == {"models": [NAMES[1], NAMES[3]], "of": 5}
+    assert told.text == (
+        "iid>suite vanilla: 2 of 5 models that left something out have forgotten the task, without neg.not bad.MFT "
+        "40.0 % of 200 i.i.d. rows are right, of the iid row 97.0 %; what they left out is read from such models, "
+        'and G has the i.i.d. score of the full one: s_iid_mode = "mean_over_heldout" takes theirs'
+    )
+    theirs = table(hold_out=("functionality",), s_iid_mode="mean_over_heldout")
+    (told,) = (row for row in of_table(theirs, results, [], None) if row.kind == "forgotten")
+    assert told.text.endswith("from such models")
+
+
+def test_models_without_something_are_put_beside_the_yardstick_of_their_own_seed():
+    suite, results = {name: [1, 0] * 10 for name in NAMES}, []
+    for seed, before in ((0, 0.97), (1, 0.6)):
+        results += [iid_job(suite, right(before), seed=seed), job(suite, right(before), seed=seed)]
+        results += folds(suite, right(0.6), "capability", seed=seed)
+    settings = table(hold_out=("capability",))
+    (told,) = (row for row in of_table(settings, results, [], None) if row.kind == "forgotten")
+    assert told.facts == {"models": ["neg (seed 0)", "ner (seed 0)", "time (seed 0)"], "of": 6}
+
+
+def test_rows_without_an_answer_are_left_out_of_what_was_lost():
+    suite = {name: [1, 0] * 10 for name in NAMES}
+    silent = [*right(0.5)[:-1], "no answer"]
+    results = [iid_job(suite, right(0.97)), job(suite, silent), *folds(suite, silent, "functionality")]
+    found = of_table(table(hold_out=("functionality",)), results, [], None)
+    told = [row.text for row in found if row.kind == "forgotten"]
+    assert len(told) == 2 and all("50.3 % of 199 i.i.d. rows are right" in text for text in told)
+
+
 def test_five_points_and_chance_are_no_loss():
     assert lost({"vanilla": 0.96, "irm": 0.925}) == []
     assert lost({"vanilla": 0.98, "irm": 0.94}, "iid+suite", before=0.5) == []
@@ -935,6 +994,9 @@ def test_five_points_and_chance_are_no_loss():
         suite = {name: [1, 0] * 10 for name in NAMES}
         rows = [(rng.random(N) < 0.9).astype(int).tolist() for _ in range(3)]
         results = [iid_job(suite, rows[0]), job(suite, rows[1]), job(suite, rows[2], method="irm")]
+        for name in NAMES:
+            own = (rng.random(N) < 0.9).astype(int).tolist()
+            results.append(job(suite, own, hold_out="functionality", fold=name))
         told = of_table(table(method=("vanilla", "irm")), results, [], None)
         assert not [finding for finding in told if finding.kind == "forgotten"], seed
 

@@ -8,7 +8,7 @@ import pytest
 from shoal.errors import DataError, PlanError
 from shoal.protocols.behaviour import Settings, build, parts
 from shoal.protocols.behaviour.build import suite_cases, training_split
-from shoal.protocols.behaviour.iid import is_iid, label_names, load_iid
+from shoal.protocols.behaviour.iid import is_iid, label_names, load_iid, ood_cases
 from shoal.protocols.behaviour.learning.folds import folds
 from shoal.protocols.behaviour.learning.hyper import iid_how, losses, method_options, suite_how, tuned
 from shoal.protocols.behaviour.learning.lessons import items_of, suite_lessons, target_of
@@ -185,8 +185,6 @@ def test_labels_that_are_not_the_suites_are_refused():
         label_names(["Positive", "positive"], (), THREE)
     with pytest.raises(PlanError, match="iid_labels names 3 labels, the i.i.d. data has 2"):
         label_names(["0", "1"], THREE, THREE)
-    with pytest.raises(DataError, match="one label only"):
-        label_names(["0"], (), THREE)
 
 
 def test_iid_data_from_files(tmp_path):
@@ -203,6 +201,25 @@ def test_iid_data_from_files(tmp_path):
     with pytest.raises(PlanError, match="no file") as caught:
         load_iid(learning(iid="sentimnet"), THREE)
     assert "sentiment" in str(caught.value)
+    (tmp_path / "train.tsv").write_text("sentence\tlabel\na\t1\nb\t1\n")
+    (tmp_path / "test.tsv").write_text("sentence\tlabel\nc\t1\n")
+    with pytest.raises(DataError, match="the i.i.d. data has one label only"):
+        load_iid(
+            learning(
+                iid=str(tmp_path / "train.tsv"), iid_test=str(tmp_path / "test.tsv"), iid_labels=TWO[1:]
+            ),
+            THREE,
+        )
+
+
+def test_data_from_elsewhere_may_have_one_label_and_is_named_where_its_labels_are_strange(tmp_path):
+    only, strange = tmp_path / "praise.tsv", tmp_path / "stars.tsv"
+    only.write_text("sentence\tlabel\nlovely\tpositive\nfine\tpositive\n")
+    strange.write_text("sentence\tlabel\nlovely\tfive\nbad\tone\n")
+    data = load_iid(learning(), THREE)
+    assert [row.labels for row in ood_cases(learning(ood=[str(only)]), data)] == [("positive",)] * 2
+    with pytest.raises(PlanError, match="ood stars's labels five, one are not"):
+        ood_cases(learning(ood=[str(strange)]), data)
 
 
 # Folds

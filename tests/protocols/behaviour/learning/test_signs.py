@@ -87,6 +87,20 @@ def test_a_model_that_says_one_thing_to_nearly_everything_is_degenerate():
     assert shift.value is not None and shift.value > 0.4 and told.measures == (shift,)
 
 
+@pytest.mark.parametrize(
+    ("share", "kind"), [(0.7, None), (0.8, "leaning"), (0.88, "leaning"), (0.95, "degenerate")]
+)
+def test_one_answer_to_more_than_are_right_is_leaning_until_it_is_nearly_all(share, kind):
+    rng = np.random.default_rng(0)
+    suite, iid = suite_of(60), iid_rows(200, rng)
+    of_iid = answers(np.where(np.arange(200) < share * 200, 0.1, 0.9))
+    kinds, signs = found(suite, right_with_chance(suite, rng, 0.9, 0.8), iid, of_iid)
+    assert kinds[:1] == ([kind] if kind else kinds[:1]) and (kind in kinds) == bool(kind)
+    said = " ".join(finding.text for finding in signs.findings)
+    assert ("nearly everything" in said) == (kind == "degenerate")
+    assert ("It leans to negative" in said) == (kind == "leaning")
+
+
 def test_a_model_that_learnt_the_opposite_did_not_learn_the_task():
     rng = np.random.default_rng(1)
     suite, iid = suite_of(30), iid_rows(250, rng)

@@ -151,7 +151,8 @@ def _scores(measures: Sequence[Measure], model: str | None, column: str) -> Scor
         if "method" not in row.groups or row.value is None:
             continue
         name = row.groups["config"], row.groups["method"]
-        if row.name == "iid score" and row.groups["hold out"] in (STANDARD, "seen"):
+        if row.name == "iid score" and row.groups["hold out"] in (STANDARD, "seen", column):
+            # the last: a held-out column has one of its own only where G has it (`s_iid_mode`), behind that of seen
             iid[name] = row.value
         if row.name == "pass rate" and row.groups["hold out"] in (STANDARD, column):
             rates.setdefault(name, []).append(row)

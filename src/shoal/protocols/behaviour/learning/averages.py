@@ -10,6 +10,7 @@ from statistics import fmean
 
 import numpy as np
 
+from ....errors import DataError, some
 from ....records import Measure, Result
 from ..settings import Settings
 from .against_iid import Contest
@@ -31,12 +32,44 @@ def average_measures(
 
 
 def compare_tasks(tables: Mapping[str, tuple[Settings, Sequence[Result]]], seed: int = 0) -> list[Measure]:
-    """The paper's last column: Avg of every row over several tasks, each with the settings and results of its plan."""
+    """The paper's last column: Avg of every row over several tasks, each with the settings and results of its plan.
+
+    Of several models each by itself; a task may call its only one as it likes.
+    """
     from .compare import compared_with_contests
 
-    compared = [compared_with_contests(settings, results) for settings, results in tables.values()]
-    laid_out = [rows_of_table3(measures, None) for measures, _ in compared]
-    return list(_averages(laid_out, [contests for _, contests in compared], seed))
+    averages = []
+    for model, of_model in _by_model(tables).items():
+        compared = [compared_with_contests(settings, results) for settings, results in of_model]
+        laid_out = [rows_of_table3(measures, None) for measures, _ in compared]
+        which = {"model": model} if model else {}
+        rows = _averages(laid_out, [contests for _, contests in compared], seed)
+        averages += [replace(row, groups=which | dict(row.groups)) for row in rows]
+    return averages
+
+
+def _by_model(
+    tables: Mapping[str, tuple[Settings, Sequence[Result]]],
+) -> dict[str, list[tuple[Settings, list[Result]]]]:
+    """The tasks of each model; where each task has one, under no name."""
+    models = {task: {str(one.job["model"]) for one in results} for task, (_, results) in tables.items()}
+    if all(len(names) == 1 for names in models.values()):
+        return {"": [(settings, list(results)) for settings, results in tables.values()]}
+    for task, names in models.items():
+        lacking = sorted(set[str]().union(*models.values()) - names)
+        if lacking:
+            raise DataError(
+                f"{task} has no result of {some(lacking)}",
+                why="an average over tasks is of models that did all of them",
+                fix="compare_tasks with the results of models that every task has",
+            )
+    return {
+        model: [
+            (settings, [one for one in results if one.job["model"] == model])
+            for settings, results in tables.values()
+        ]
+        for model in sorted(next(iter(models.values())))
+    }
 
 
 def _averages(

@@ -3,22 +3,28 @@
 starts from      beside              more than five points below, not by chance
 i.i.d. model     the iid row         forgotten: by the data if vanilla forgets as much, else by the method
 base weights     vanilla's own row   not learnt (vanilla itself beside the iid row)
+
+G has the i.i.d. score of the model that was trained on the whole suite. The models that left something out may have
+lost more: each is put beside the same yardstick.
 """
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+import numpy as np
+
 from ....claims import ALPHA
 from ....measures import MEASURES, shown
 from ....records import Finding, Measure
 from ....stats.multiplicity import holm
+from ....stats.paired import sign_test
 from .against_iid import Contest, iid_test
-from .trainings import STANDARD, Row, Scenario, Trainings
+from .trainings import STANDARD, Floats, Row, Scenario, Trainings
 
 FORGOTTEN, UNTRAINED = "forgotten", "untrained"
 POINTS = 0.05
 """What a method may cost of the i.i.d. score."""
-WEIGHT = 20.0
+WEIGHT, WEIGHT_OF_FOLDS = 20.0, 15.0
 PLAIN = "vanilla"
 
 
@@ -36,8 +42,31 @@ class Loss:
         return self.row.row[0].startswith("iid>")
 
 
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """A model that left something out, beside the same yardstick."""
+
+    row: Row
+    yardstick: Scenario
+    without: str
+    seed: int
+    score: float
+    difference: float
+    n: int
+    p: float
+
+    @property
+    def name(self) -> str:
+        """What it left out, and which of several seeds it has."""
+        return self.without + (f" (seed {self.seed})" if len(self.yardstick.seeds) > 1 else "")
+
+
 def lost_tasks(trainings: Trainings) -> list[Finding]:
-    """The rows that no longer do the task, after adjustment over all."""
+    """The rows that no longer do the task, and those whose models without something do not; adjusted over each."""
+    return [*_lost_rows(trainings), *_lost_folds(trainings)]
+
+
+def _lost_rows(trainings: Trainings) -> list[Finding]:
     losses = list(_losses(trainings))
     adjusted = holm([loss.contest.p for loss in losses]).tolist() if losses else []
     return [
@@ -48,20 +77,69 @@ def lost_tasks(trainings: Trainings) -> list[Finding]:
 
 
 def _losses(trainings: Trainings) -> Iterator[Loss]:
+    for row, yardstick in _measured(trainings):
+        scenario = trainings.scenario(row, "seen")
+        yield from (
+            Loss(scenario, yardstick, contest)
+            for contest in iid_test(trainings.settings, scenario, yardstick)
+        )
+
+
+def _measured(trainings: Trainings) -> Iterator[tuple[Row, Scenario]]:
+    """Each row and what it is measured by, where that is there."""
     baseline = trainings.baseline
     for row in trainings.rows:
-        yardstick = baseline if _is_measured_by_iid(row) else trainings.scenario((row[0], PLAIN), "seen")
-        scenario = trainings.scenario(row, "seen")
+        by_iid = row[0].startswith("iid>") or row[1] == PLAIN
+        yardstick = baseline if by_iid else trainings.scenario((row[0], PLAIN), "seen")
         if yardstick is not None:
-            yield from (
-                Loss(scenario, yardstick, contest)
-                for contest in iid_test(trainings.settings, scenario, yardstick)
-            )
+            yield row, yardstick
 
 
-def _is_measured_by_iid(row: Row) -> bool:
-    config, method = row
-    return config.startswith("iid>") or method == PLAIN
+def _lost_folds(trainings: Trainings) -> Iterator[Finding]:
+    folds = [
+        fold
+        for row, yardstick in _measured(trainings)
+        for without, seed, hits in trainings.models_without(row)
+        for fold in _fold(row, yardstick, without, seed, hits)
+    ]
+    adjusted = holm([fold.p for fold in folds]).tolist() if folds else []
+    lost = [fold for fold, p in zip(folds, adjusted, strict=True) if p <= ALPHA and fold.difference < -POINTS]
+    for row in dict.fromkeys(fold.row for fold in lost):
+        some = sorted((fold for fold in lost if fold.row == row), key=lambda fold: fold.score)
+        yield _finding_of_folds(trainings, some, sum(fold.row == row for fold in folds))
+
+
+def _fold(row: Row, yardstick: Scenario, without: str, seed: int, hits: Floats) -> Iterator[Fold]:
+    """The same model and the yardstick of its seed, on the rows that both answered."""
+    if seed not in yardstick.seeds:
+        return
+    changes = hits - yardstick.iid[:, yardstick.seeds.index(seed)]
+    known = ~np.isnan(changes)
+    if known.any():
+        p = sign_test(int((changes[known] > 0).sum()), int((changes[known] < 0).sum()))
+        yield Fold(
+            row, yardstick, without, seed, float(hits[known].mean()), float(changes[known].mean()), int(known.sum()), p
+        )  # fmt: skip
+
+
+def _finding_of_folds(trainings: Trainings, lost: list[Fold], models: int) -> Finding:
+    """How many of a row's models, the worst of them, and what that means for the table."""
+    worst, (config, method) = lost[0], lost[0].row
+    groups = {"config": config, "method": method}
+    lowest = Measure(
+        "iid score", worst.score, worst.n, groups | {"fold": worst.without, "seed": str(worst.seed)}
+    )
+    theirs = _score(worst.yardstick)
+    kind, did = (FORGOTTEN, "have forgotten") if config.startswith("iid>") else (UNTRAINED, "did not learn")
+    text = (
+        f"{config} {method}: {len(lost)} of {models} models that left something out {did} the task, without "
+        f"{worst.name} {_shown(lowest)} % of {worst.n:,} i.i.d. rows are right, of {_whose(worst.yardstick)} "
+        f"{_shown(theirs)} %; what they left out is read from such models"
+    )
+    if not trainings.iid_of_held_out:
+        text += ', and G has the i.i.d. score of the full one: s_iid_mode = "mean_over_heldout" takes theirs'
+    facts = {"models": [fold.name for fold in lost], "of": models}
+    return Finding(kind, text, (lowest, theirs), WEIGHT_OF_FOLDS, groups, facts)
 
 
 def _finding(trainings: Trainings, loss: Loss, p: float) -> Finding:
@@ -72,12 +150,16 @@ def _finding(trainings: Trainings, loss: Loss, p: float) -> Finding:
         kind, text = FORGOTTEN, f"has forgotten the task: {figures}, {_shown(theirs)} % before"
         text += _whose_doing(trainings, loss)
     else:
-        other = "the iid row" if loss.yardstick.hold_out == STANDARD else PLAIN
-        kind, text = UNTRAINED, f"did not learn the task: {figures}, of {other} {_shown(theirs)} %"
+        kind = UNTRAINED
+        text = f"did not learn the task: {figures}, of {_whose(loss.yardstick)} {_shown(theirs)} %"
     groups = {"config": config, "method": method}
     facts = {"difference": loss.contest.difference.value, "adjusted p": p}
     text = f"{config} {method} {text}; its other columns say nothing about generalisation"
     return Finding(kind, text, (ours, theirs), WEIGHT, groups, facts)
+
+
+def _whose(yardstick: Scenario) -> str:
+    return "the iid row" if yardstick.hold_out == STANDARD else PLAIN
 
 
 def _whose_doing(trainings: Trainings, loss: Loss) -> str:
@@ -99,7 +181,8 @@ def _score(scenario: Scenario) -> Measure:
         "method": scenario.row[1],
         "hold out": scenario.hold_out,
     }
-    return Measure("iid score", float(scenario.iid.mean()), len(scenario.iid), groups)
+    known = scenario.iid[~np.isnan(scenario.iid).any(axis=1)]
+    return Measure("iid score", float(known.mean()), len(known), groups)
 
 
 def _shown(score: Measure) -> str:

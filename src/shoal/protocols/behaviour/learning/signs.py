@@ -27,9 +27,11 @@ from ..score import DEGENERATE, WEIGHTS, case_outcomes, expect_of, judge_example
 from ..settings import Settings
 from .retention import FORGOTTEN, UNTRAINED
 
-SATURATED = "saturated"
+SATURATED, LEANING = "saturated", "leaning"
 SHIFTED = 0.25
-"""Total variation between the answers' shares and the right ones' above which a model is called degenerate."""
+"""Total variation between the answers' shares and the right ones' above which that is said."""
+NEARLY_ALL = 0.9
+"""One label to such a share is an answer to nearly everything."""
 ENOUGH = 30
 """Fewer examples than this say nothing of shares."""
 MANY_TIMES, RARE = 3.0, 0.1
@@ -89,12 +91,15 @@ def _add_shares(signs: Signs, name: str, cases: Sequence[Case], answers: Answers
     if shift <= SHIFTED:
         return
     label = int(np.argmax(ours - theirs))
-    text = (
-        f"Of {len(right):,} {name} it says {answers.labels[label]} to {ours[label]:.0%}; {theirs[label]:.0%} are. "
-        "One answer to nearly everything passes tests of invariance without having learnt anything"
-    )
-    facts = {"slice": name, "label": answers.labels[label], "predicted": float(ours[label])}
-    signs.findings.append(Finding(DEGENERATE, text, (measure,), WEIGHTS[DEGENERATE], facts=facts))
+    word, share = answers.labels[label], float(ours[label])
+    text = f"Of {len(right):,} {name} it says {word} to {share:.0%}; {theirs[label]:.0%} are. "
+    if share >= NEARLY_ALL:
+        kind = DEGENERATE
+        text += "One answer to nearly everything passes tests of invariance without having learnt anything"
+    else:  # tests are hard on purpose: one that errs to one side only may know the task
+        kind, text = LEANING, text + f"It leans to {word}: what asks for that is passed too easily"
+    facts = {"slice": name, "label": word, "predicted": share}
+    signs.findings.append(Finding(kind, text, (measure,), WEIGHTS.get(kind, 1.0), facts=facts))
 
 
 def _pairs(cases: Sequence[Case], answers: Answers) -> tuple[Integers, Integers]:
