@@ -17,7 +17,13 @@ from shoal.errors import DataError
 from shoal.protocols.behaviour import compare, view
 from shoal.protocols.behaviour.iid import IID
 from shoal.protocols.behaviour.learning import compare_tasks, compare_trainings, compare_with_averages
-from shoal.protocols.behaviour.learning.aggregation import aggregation_measures, kendall, sensitive_claims
+from shoal.protocols.behaviour.learning.aggregation import (
+    PAPER,
+    aggregation_measures,
+    kendall,
+    scores_by_each_way,
+    sensitive_claims,
+)
 from shoal.protocols.behaviour.learning.conclusions import conclusions, of_table, of_trainings
 from shoal.protocols.behaviour.learning.table3 import baseline_of, best_gain, mean_gain, rows_of_table3
 from shoal.protocols.behaviour.settings import Settings, Train
@@ -808,6 +814,17 @@ def test_the_average_of_a_row_is_over_its_scenarios_and_has_their_p():
     (p,) = both.where("p value", score="average G")
     assert p.value < 0.05  # half of a large effect is still one
     assert not averaged(table(hold_out=("capability",)), results[:-1]).where("average G", config="iid>suite")
+
+
+@pytest.mark.parametrize("mode", ["full", "mean_over_heldout"])
+def test_the_papers_way_among_the_others_is_the_g_of_the_table(mode):
+    suite = {name: [1, 0] for name in NAMES[:3]}
+    results = [iid_job(suite, [1, 1, 1, 1]), job(suite, [1, 1, 1, 1])]
+    results += [job(suite, [1, 0, 0, 0], hold_out="functionality", fold=name) for name in NAMES[:3]]
+    found = compared(table(hold_out=("functionality",), s_iid_mode=mode), results)
+    for column in ("seen", "functionality"):
+        ours = scores_by_each_way(found, None, column)[PAPER]["iid>suite", "vanilla"]
+        assert ours == pytest.approx(one(found, "G", config="iid>suite", hold_out=column).value), column
 
 
 def test_the_average_over_tasks_is_that_of_all_their_scores():

@@ -112,7 +112,7 @@ def aggregation_measures(measures: Sequence[Measure]) -> Iterator[Measure]:
     for model in models_of(measures):
         which = {} if model is None else {"model": model}
         for column in HOLD_OUTS:
-            scores = _scores(measures, model, column)
+            scores = scores_by_each_way(measures, model, column)
             if not scores or len(scores[PAPER]) < 2:
                 continue
             for name, values in scores.items():
@@ -131,7 +131,7 @@ def sensitive_claims(measures: Sequence[Measure]) -> list[Finding]:
         rows = rows_of_table3(measures, model)
         which = {} if model is None else {"model": model}
         for column in HOLD_OUTS:
-            scores = _scores(measures, model, column)
+            scores = scores_by_each_way(measures, model, column)
             for row in rows if scores else ():
                 against = _contrary(row, column, scores)
                 if against:
@@ -142,7 +142,7 @@ def sensitive_claims(measures: Sequence[Measure]) -> list[Finding]:
 Scores = dict[tuple[str, str], dict[Row, float]]
 
 
-def _scores(measures: Sequence[Measure], model: str | None, column: str) -> Scores:
+def scores_by_each_way(measures: Sequence[Measure], model: str | None, column: str) -> Scores:
     """Each row's score by each way; the iid row's pass rates are "standard". Empty where a row is not complete."""
     means = [row for row in means_of(measures, model) if "estimand" not in row.groups]
     iid: dict[Row, float] = {}
