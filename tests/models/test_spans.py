@@ -78,6 +78,17 @@ def test_a_question_without_room_for_its_context_is_an_error_of_its_own(folders)
     assert found.texts[1]
 
 
+@pytest.mark.parametrize("words", range(26, 46, 3))
+def test_a_long_question_leaves_windows_that_get_on_all_the_same(folders, words):
+    """In 48 tokens windows share 16; beside so many words there is room for no more than that, down to one token."""
+    model, context = load_model(f"hf:{folders['reader']}"), " ".join(TEXT.split() * 3)
+    (windows,) = model.windows([(context, "who " * words)])
+    read = {place for _, ids, _, places in windows for place in places if place is not None}
+    assert max(len(ids) for _, ids, _, _ in windows) <= 48
+    assert "".join(context[a:b] for a, b in sorted(read)) == context.replace(" ", "")
+    assert not model.extract([(context, "who " * words)]).errors
+
+
 def test_a_span_is_at_most_thirty_tokens_and_in_the_context():
     rng = np.random.default_rng(0)
     for _ in range(200):

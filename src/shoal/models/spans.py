@@ -54,12 +54,17 @@ def extract(network: Any, tokenizer: Any, examples: Sequence[Example], room: int
 
 def windows_of(tokenizer: Any, row: int, context: str, question: str, room: int) -> list[Window]:
     """A context and its question as one or several rows of tokens."""
+    asked = len(tokenizer(question, add_special_tokens=False, verbose=False)["input_ids"])
+    left = room - asked - tokenizer.num_special_tokens_to_add(pair=True)
+    if left < 1:
+        raise ValueError(f"it has {asked} tokens itself")
+    shared = min(STRIDE, room // 3)
     encoded = tokenizer(
         question,
         context,
         truncation="only_second",
         max_length=room,
-        stride=min(STRIDE, room // 3),
+        stride=shared if shared < left else left // 2,  # beside a long question windows must get on too
         return_overflowing_tokens=True,
         return_offsets_mapping=True,
         return_token_type_ids=True,
