@@ -17,6 +17,11 @@ from .base import Method, refuse_outside
 Chances = NDArray[np.float64]
 
 
+def refuse_kappa(kappa: float) -> None:
+    """Stop at an exponent with which some environments would never be drawn."""
+    refuse_outside("kappa", kappa, -4, 4, example=0.5)
+
+
 @dataclass
 class Sampled(Method):
     """A method that gives environments unequal shares of the training.
@@ -29,6 +34,7 @@ class Sampled(Method):
     iid_share: float = 0.5
 
     def __post_init__(self) -> None:
+        refuse_kappa(self.kappa)
         refuse_outside("iid_share", self.iid_share, 0, 1, below=True, example=0.5)
 
     def chances(self, known: Sequence[Environment]) -> Chances:
