@@ -26,8 +26,8 @@ def refuse_kappa(kappa: float) -> None:
 class Sampled(Method):
     """A method that gives environments unequal shares of the training.
 
-    kappa 0 is all alike, 1 in proportion to size. `iid_share`, where it is not 0, is the share of the i.i.d. data
-    whatever their size.
+    kappa 0 is all alike, 1 in proportion to size; it is from -4 to 4. `iid_share`, where it is not 0, is the share of
+    the i.i.d. data whatever their size.
     """
 
     kappa: float = 0.5

@@ -89,19 +89,21 @@ def tuned_stage(
         return replace(
             usual, identity={**usual.identity, "how": found_by}, searches=searches, settled=settled
         )
+    # What the plan gives lp-ft is not in the tries of lp and vanilla.
     options, given = method_options(settings, task, config, method), given_options(settings, method)
-    # What the plan gives is in the tries of lp and vanilla only where it gives it to them.
     fixed = {name: getattr(how, name) for name in OF_ITSELF if name in given or getattr(settings.train, name)}
+    probe = {name: options[name] for name in ("probe_learning_rate", "probe_batch") if name in given}
     times = as_for_lp_ft(model)
 
     def of_both(found: Sequence[Try]) -> Stage:
         lp, vanilla = found
-        rest = {"learning_rate": vanilla["learning_rate"] * times, "batch": vanilla["batch"]} | fixed
-        probe = {"probe_learning_rate": lp["learning_rate"], "probe_batch": lp["batch"]}
-        kept = {name: options[name] for name in probe if name in given}
-        return by(replace(how, **rest), {**options, **probe, **kept})
+        first = {"probe_learning_rate": lp["learning_rate"], "probe_batch": lp["batch"]} | probe
+        second = {"learning_rate": vanilla["learning_rate"] * times, "batch": vanilla["batch"]} | fixed
+        return by(replace(how, **second), {**options, **first})
 
-    otherwise = ({"given": fixed} if fixed else {}) | ({"times": times} if times != 1 else {})
+    otherwise = ({"given": fixed | probe} if fixed or probe else {}) | (
+        {"times": times} if times != 1 else {}
+    )
     identity = {**usual.identity, "how": found_by | otherwise}
     return replace(usual, identity=identity, searches=searches, settled=of_both)
 
