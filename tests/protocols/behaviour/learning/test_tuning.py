@@ -255,13 +255,14 @@ def test_what_a_plan_gives_lp_ft_is_not_taken_from_lp_and_vanilla():
 @pytest.mark.parametrize(("task", "score"), [("paraphrase", (1 / 2 + 2 / 3) / 2), ("toxicity", 1 / 2)])
 def test_only_duplicate_questions_are_told_by_f1(tmp_path, task, score):
     """Half of the cases are what a model takes all of them for: accuracy 1/2, F1 2/3."""
-    suite = Suite("yes and no", ("no", "yes"), task=task)
-    for label in suite.labels:
+    labels = ("no", "yes")
+    suite = Suite("yes and no", labels, task=task)
+    for label in labels:
         suite.add_functionality(label, "all", "MFT", DEFAULTS["MFT"])
         for number in range(8):
             suite.add_case(label, str(number), case(f"{label} {number}", label=label))
     write_suite(suite, tmp_path / "suite.jsonl")
-    rows = "".join(f"row {number}\t{suite.labels[number % 2]}\n" for number in range(8))
+    rows = "".join(f"row {number}\t{labels[number % 2]}\n" for number in range(8))
     (tmp_path / "test.tsv").write_text(f"text\tlabel\n{rows}")
     chosen = Settings(
         suite=str(tmp_path / "suite.jsonl"), iid_test=str(tmp_path / "test.tsv"),
@@ -275,7 +276,7 @@ def test_only_duplicate_questions_are_told_by_f1(tmp_path, task, score):
         def classify(self, examples: Any, labels: Any) -> Answers:
             return Answers(labels, np.ones(len(examples), np.int64), np.array([[0.1, 0.9]] * len(examples)))
 
-    assert Objective(chosen, ("no", "yes"))(SaysYes()) == pytest.approx(score)
+    assert Objective(chosen, labels)(SaysYes()) == pytest.approx(score)
 
 
 @pytest.mark.parametrize("task", ["sentiment", "paraphrase", "reading"])
