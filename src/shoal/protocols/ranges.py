@@ -28,9 +28,18 @@ class Within:
     def _check(self, value: float) -> float:
         from pydantic_core import PydanticCustomError
 
-        if self.low <= value <= self.high and math.isfinite(value) and not (self.above and value == self.low):
+        if self.holds(value):
             return value
         raise PydanticCustomError("range", str(self))
+
+    def holds(self, value: float) -> bool:
+        """Whether a number is in the range; no number and infinity never are.
+
+        >>> [Within(0, 10, above=True).holds(number) for number in (0, 10, 500, math.nan)]
+        [False, True, False, False]
+        """
+        # Compared, not converted: a whole number may be larger than any float.
+        return self.low <= value <= self.high and value < math.inf and not (self.above and value == self.low)
 
     def __str__(self) -> str:
         """The range in words.

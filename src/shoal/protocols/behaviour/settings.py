@@ -48,9 +48,15 @@ HoldOut = Literal["none", "seen", "functionality", "capability", "test type", "o
 
 Count = Annotated[int, Within(0)]
 Seed = Annotated[int, Within(0, LARGEST_SEED)]
-Rate = Annotated[float, Within(0, 10, above=True)]
-BatchSize = Annotated[int, Within(1, 100_000)]
-Epochs = Annotated[float, Within(0, 10_000, above=True)]
+RANGES = {
+    "learning_rate": Within(0, 10, above=True),
+    "batch": Within(1, 100_000),
+    "epochs": Within(0, 10_000, above=True),
+}
+"""Of a training as a whole and of each method."""
+Rate = Annotated[float, RANGES["learning_rate"]]
+BatchSize = Annotated[int, RANGES["batch"]]
+Epochs = Annotated[float, RANGES["epochs"]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,8 @@
 `"my_package.my_module:MyMethod"` is accepted wherever such a name is.
 """
 
-from collections.abc import Mapping
+import sys
+from collections.abc import Collection, Mapping
 from dataclasses import fields
 from importlib import import_module
 from typing import Any
@@ -45,8 +46,13 @@ METHODS: dict[str, type[Method]] = {
 }
 
 
-def make_method(name: str, options: Mapping[str, Any] | None = None) -> Method:
+def make_method(
+    name: str, options: Mapping[str, Any] | None = None, chosen: Collection[str] | None = None
+) -> Method:
     """The method of this name with these options, each checked.
+
+    Those that are `chosen`, without a word all, are refused where others leave them without effect; what is usual
+    beside them may be idle.
 
     >>> make_method("group-dro", {"step_size": 0.1}).step_size
     0.1
@@ -64,7 +70,7 @@ def make_method(name: str, options: Mapping[str, Any] | None = None) -> Method:
         given[option] = _checked(f"{name}: {option}", value, defaults[option])
     method = kind(**given)
     for option, why in method.idle().items():
-        if option in given:
+        if option in given and (chosen is None or option in chosen):
             raise PlanError(f"{name}: {option} has no effect", why=why, fix=f"leave {option} out")
     return method
 
@@ -73,6 +79,10 @@ def _checked(what: str, value: Any, default: Any) -> Any:
     """A value of the kind that the default is; whole numbers are numbers, and None stands for a number."""
     number = default is None or isinstance(default, float)
     if number and isinstance(value, int | float) and not isinstance(value, bool):
+        if not abs(value) <= sys.float_info.max:
+            raise PlanError(
+                f"{what} must be a finite number, found {value!r}", fix="leave it out for the usual value"
+            )
         return float(value)
     if number or type(value) is not type(default):
         kinds = {bool: "true or false", int: "a whole number", float: "a number", type(None): "a number"}

@@ -14,7 +14,7 @@ from ..batch import Batch
 from ..environments import Environment
 from ..stepper import Learner, Stepper
 from .base import Method, refuse_outside
-from .sampling import chances, draw_with_iid, steps_of_an_epoch
+from .sampling import chances, draw_with_iid, refuse_kappa, steps_of_an_epoch
 
 
 @dataclass
@@ -42,6 +42,7 @@ class Fish(Method):
     def __post_init__(self) -> None:
         refuse_outside("fish: inner_steps", self.inner_steps, 1, example=5)
         refuse_outside("fish: epsilon", self.epsilon, 0, 1, example=0.5)
+        refuse_kappa(self.kappa)
         refuse_outside("fish: plain_share", self.plain_share, 0, 1, example=0.2)
 
     def idle(self) -> Mapping[str, str]:

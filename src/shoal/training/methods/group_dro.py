@@ -61,7 +61,7 @@ class GroupDRO(Sampled):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        refuse_outside("group-dro: step_size", self.step_size or 0, 0, example=0.01)
+        refuse_outside("group-dro: step_size", self.step_size or 0, 0, 100, example=0.01)
 
     def idle(self) -> Mapping[str, str]:
         """All groups are drawn every time; without a step size nobody is blamed for anything."""

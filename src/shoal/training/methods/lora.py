@@ -28,7 +28,7 @@ class LoRA(Method):
     alpha: float = 16.0
 
     def __post_init__(self) -> None:
-        refuse_outside("lora: rank", self.rank, 1, example=8)
+        refuse_outside("lora: rank", self.rank, 1, 10_000, example=8)
         if not self.alpha > 0:
             raise PlanError(
                 f"lora: alpha must be above 0, found {self.alpha!r}",

@@ -32,12 +32,12 @@ class LPFT(Method):
                 why="one of its two halves would not be there",
                 fix="probe_share = 0.5; the head alone is lp, everything at once vanilla",
             )
-        if not self.probe_learning_rate > 0:
+        if not 0 < self.probe_learning_rate <= 10:
             raise PlanError(
-                f"lp-ft: probe_learning_rate must be above 0, found {self.probe_learning_rate!r}",
+                f"lp-ft: probe_learning_rate must be above 0, at most 10, found {self.probe_learning_rate!r}",
                 fix="probe_learning_rate = 1e-3",
             )
-        refuse_outside("lp-ft: probe_batch", self.probe_batch, 0, example=8)
+        refuse_outside("lp-ft: probe_batch", self.probe_batch, 0, 100_000, example=8)
 
     def phases(self, how: How) -> list[Phase]:
         """The head, then all."""

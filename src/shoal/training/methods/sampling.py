@@ -17,18 +17,24 @@ from .base import Method, refuse_outside
 Chances = NDArray[np.float64]
 
 
+def refuse_kappa(kappa: float) -> None:
+    """Stop at an exponent with which some environments would never be drawn."""
+    refuse_outside("kappa", kappa, -4, 4, example=0.5)
+
+
 @dataclass
 class Sampled(Method):
     """A method that gives environments unequal shares of the training.
 
-    kappa 0 is all alike, 1 in proportion to size. `iid_share`, where it is not 0, is the share of the i.i.d. data
-    whatever their size.
+    kappa 0 is all alike, 1 in proportion to size; it is from -4 to 4. `iid_share`, where it is not 0, is the share of
+    the i.i.d. data whatever their size.
     """
 
     kappa: float = 0.5
     iid_share: float = 0.5
 
     def __post_init__(self) -> None:
+        refuse_kappa(self.kappa)
         refuse_outside("iid_share", self.iid_share, 0, 1, below=True, example=0.5)
 
     def chances(self, known: Sequence[Environment]) -> Chances:

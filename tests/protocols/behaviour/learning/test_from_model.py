@@ -13,12 +13,14 @@ from shoal.protocols.behaviour import Settings, parts
 from shoal.protocols.behaviour.iid import load_iid
 from shoal.protocols.behaviour.learning.stages import make_recipe
 from shoal.protocols.behaviour.learning.trainings import read_trainings
+from shoal.protocols.behaviour.suite import DEFAULTS, Suite, case, write_suite
 from shoal.records import Measures, Result
 from shoal.runs.settings import make_settings
 from shoal.training.environments import Environment, Labelled
 from shoal.training.how import How
 from shoal.training.loop import train
 from shoal.training.methods import make_method
+from shoal.training.stage import silent
 
 LABELS = ("negative", "positive")
 TEXTS = [("the film was wonderful",), ("the film was awful",), ("what a lovely meal",), ("a boring book",)]
@@ -79,6 +81,64 @@ def test_the_model_stands_where_the_iid_stage_would():
     assert np.array_equal(
         untouched.probabilities, load_model("tiny:sentiment").classify(TEXTS, LABELS).probabilities
     )
+
+
+@pytest.fixture(scope="module")
+def three_labels(tmp_path_factory):
+    """A classifier that knows neutral, in an order of its own, and says one thing to everything."""
+    folder = tmp_path_factory.mktemp("three-labels")
+    model = load_model("tiny:sentiment")
+    network = model.network("classify")
+    network.classifier = torch.nn.Linear(network.classifier.in_features, 3)
+    torch.nn.init.zeros_(network.classifier.weight)
+    network.config.id2label = {0: "positive", 1: "neutral", 2: "negative"}
+    network.config.label2id = {"positive": 0, "neutral": 1, "negative": 2}
+    network.save_pretrained(folder)
+    model.tokenizer.save_pretrained(folder)
+    return f"hf:{folder}"
+
+
+@pytest.mark.parametrize(
+    ("select_on", "says", "score"),
+    [
+        ("paper", "neutral", 1 / 2),
+        ("paper", "positive", 1 / 2),
+        ("G_val", "neutral", 0),
+        ("G_val", "positive", 1 / 2),
+    ],
+)
+def test_a_model_with_a_label_that_the_iid_data_lack_can_be_tuned(
+    three_labels, tmp_path, select_on, says, score
+):
+    """Half of the cases are neutral, half positive; half of the i.i.d. rows positive, none neutral."""
+    suite = Suite("tone", ("negative", "neutral", "positive"), task="sentiment")
+    for label in ("neutral", "positive"):
+        suite.add_functionality(label, "tone", "MFT", DEFAULTS["MFT"])
+        for number in range(8):
+            suite.add_case(label, str(number), case(f"{label} film {number}", label=label))
+    write_suite(suite, tmp_path / "suite.jsonl")
+    chosen_by = np.random.default_rng(42).permutation(8)[4:]  # the half that iid_halves does not test on
+    labels = ["positive" if number in chosen_by[:2] else "negative" for number in range(8)]
+    rows = "".join(f"row {number}\t{label}\n" for number, label in enumerate(labels))
+    (tmp_path / "test.tsv").write_text(f"text\tlabel\n{rows}")
+    (part,) = parts(
+        learning(
+            suite=str(tmp_path / "suite.jsonl"),
+            iid="",
+            iid_test=str(tmp_path / "test.tsv"),
+            iid_halves=True,
+            train={
+                "on": "iid>suite", "from": "model", "tune": True, "select_on": select_on,
+                "learning_rate": 1e-9, "batch": 8, "epochs": 1,
+            },
+        )
+    )  # fmt: skip
+    (search,) = make_recipe(part, three_labels).stages[-1].searches
+    model = search.base(silent)
+    with torch.no_grad():
+        bias = [5.0 if label == says else 0.0 for label in ("positive", "neutral", "negative")]
+        model.network("classify").classifier.bias.copy_(torch.tensor(bias))
+    assert search.score(model, search.tries[0], silent) == pytest.approx(score)
 
 
 def test_without_iid_data_to_train_on_a_test_file_is_enough(tmp_path):

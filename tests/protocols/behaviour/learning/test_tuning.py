@@ -14,6 +14,8 @@ from shoal.protocols.behaviour.learning.hyper import grid
 from shoal.protocols.behaviour.learning.stages import make_recipe
 from shoal.protocols.behaviour.learning.tuning import Objective, is_right
 from shoal.protocols.behaviour.settings import Settings, Train
+from shoal.protocols.behaviour.suite import DEFAULTS, Suite, case, write_suite
+from shoal.records import Answers
 from shoal.runs.estimate import estimate
 from shoal.runs.plan import check_plan, read_plan
 from shoal.runs.store import ThrownAway
@@ -187,7 +189,7 @@ def test_what_is_chosen_by_is_neither_trained_nor_tested_on():
     }
     for known in (parts_of_suite, texts):
         assert not known["validation"] & (known["train"] | known["test"])
-    objective = Objective(settings(select_on="G_val"))
+    objective = Objective(settings(select_on="G_val"), ("negative", "positive"))
     assert {row.texts for row in objective.iid} <= texts["validation"]
     asked = {
         text for lesson in objective.lessons.environments for item in lesson.items for text in item.examples
@@ -219,9 +221,62 @@ def test_lp_ft_is_not_searched_it_takes_what_lp_and_vanilla_found():
     settled = stage.settled(
         [{"epochs": 1, "learning_rate": 5e-4, "batch": 16}, {"epochs": 1, "learning_rate": 7e-4, "batch": 8}]
     )
-    assert settled.identity["how"]["learning_rate"] == 7e-4 and settled.identity["how"]["epochs"] == 3
+    # Of a tiny model 10 times BERT's rate where vanilla has 25 times.
+    assert settled.identity["how"]["learning_rate"] == pytest.approx(7e-4 * 10 / 25)
+    assert settled.identity["how"]["batch"] == 8 and settled.identity["how"]["epochs"] == 3
     assert settled.identity["options"]["probe_learning_rate"] == 5e-4
     assert settled.identity["options"]["probe_batch"] == 16
+
+
+def test_what_a_plan_gives_lp_ft_is_not_taken_from_lp_and_vanilla():
+    own = {"learning_rate": 7.7e-5, "batch": 4, "probe_learning_rate": 0.123, "probe_batch": 2}
+    found = [
+        {"epochs": 1, "learning_rate": 5e-4, "batch": 16}, {"epochs": 1, "learning_rate": 7e-4, "batch": 8},
+    ]  # fmt: skip
+
+    def numbers(**train: Any) -> tuple[Any, ...]:
+        about = stage_of(method=("lp-ft",), **train).settled(found).identity
+        how, options = about["how"], about["options"]
+        probe = options["probe_learning_rate"], options["probe_batch"]
+        return (*probe, how["learning_rate"], how["batch"], how["epochs"])
+
+    assert numbers(epochs=0.5, options={"lp-ft": own}) == (0.123, 2, 7.7e-5, 4, 0.5)
+    assert numbers(options={"lp-ft": {"probe_batch": 2, "batch": 4}}) == (
+        5e-4, 2, pytest.approx(2.8e-4), 4, 3,
+    )  # fmt: skip
+    assert numbers(learning_rate=1e-4)[2] == 1e-4
+    identities = [
+        stage_of(method=("lp-ft",), options=options).identity
+        for options in ({}, {"lp-ft": {"learning_rate": 1e-4}}, {"lp-ft": {"learning_rate": 2e-4}})
+    ]
+    assert len(set(map(json.dumps, identities))) == 3
+
+
+@pytest.mark.parametrize(("task", "score"), [("paraphrase", (1 / 2 + 2 / 3) / 2), ("toxicity", 1 / 2)])
+def test_only_duplicate_questions_are_told_by_f1(tmp_path, task, score):
+    """Half of the cases are what a model takes all of them for: accuracy 1/2, F1 2/3."""
+    labels = ("no", "yes")
+    suite = Suite("yes and no", labels, task=task)
+    for label in labels:
+        suite.add_functionality(label, "all", "MFT", DEFAULTS["MFT"])
+        for number in range(8):
+            suite.add_case(label, str(number), case(f"{label} {number}", label=label))
+    write_suite(suite, tmp_path / "suite.jsonl")
+    rows = "".join(f"row {number}\t{labels[number % 2]}\n" for number in range(8))
+    (tmp_path / "test.tsv").write_text(f"text\tlabel\n{rows}")
+    chosen = Settings(
+        suite=str(tmp_path / "suite.jsonl"), iid_test=str(tmp_path / "test.tsv"),
+        train=Train(on=("iid>suite",), from_="model", tune=True),
+    )  # fmt: skip
+
+    class SaysYes:
+        def lengths(self, examples: Any) -> list[int]:
+            return [1] * len(examples)
+
+        def classify(self, examples: Any, labels: Any) -> Answers:
+            return Answers(labels, np.ones(len(examples), np.int64), np.array([[0.1, 0.9]] * len(examples)))
+
+    assert Objective(chosen, labels)(SaysYes()) == pytest.approx(score)
 
 
 @pytest.mark.parametrize("task", ["sentiment", "paraphrase", "reading"])

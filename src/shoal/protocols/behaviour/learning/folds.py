@@ -11,9 +11,11 @@ import numpy as np
 
 from ....errors import PlanError, nearest
 from ....records import Case
-from ..build import split_file, suite_cases, training_split
+from ....training.how import How
+from ..build import load_suite, split_file, suite_cases, training_split
 from ..iid import is_beside
 from ..settings import SPLITS, Settings, Train
+from .hyper import given_options, method_options
 
 OTHERS = "others"
 """Everything but one functionality is left out."""
@@ -35,6 +37,7 @@ def parts(settings: Settings) -> list[Settings]:
         )
     refuse_idle_options(train)
     _refuse_idle_numbers(settings, train)
+    _refuse_idle_grouping(settings, train)
     _refuse_tested_twice(settings, train)
     cases = suite_cases(settings, training_split(settings))
     _refuse_idle_losses(train, cases)
@@ -115,7 +118,7 @@ def _refuse_idle_numbers(settings: Settings, train: Train) -> None:
         ),
         "stage with the suite": (
             any(config != "iid" for config in train.on),
-            ("learning_rate", "batch", "epochs", "tune", "invariance", "direction"),
+            ("method", "options", "learning_rate", "batch", "epochs", "tune", "invariance", "direction"),
         ),
     }
     defaults = Train()
@@ -139,6 +142,28 @@ def _refuse_idle_numbers(settings: Settings, train: Train) -> None:
             why="nothing is left out to be tested on",
             fix='hold_out = ["functionality"], or leave it out',
         )
+
+
+def _refuse_idle_grouping(settings: Settings, train: Train) -> None:
+    """Stop at grouping by length where no stage draws its batches from all items alike."""
+    plain = train.from_ == "base" and any(config != "iid+suite" for config in train.on)
+    if train.group_by_length is None or plain:
+        return
+    from ....training.methods import make_method  # torch, which few plans need to be read
+
+    task, how = load_suite(settings.suite).task, How(learning_rate=1.0, batch=1, epochs=1.0)
+    for config in train.on:
+        for name in train.method if config != "iid" else ():
+            options = method_options(settings, task, config, name)
+            method = make_method(name, options, given_options(settings, name))
+            if not method.by_environment and not all(phase.frozen for phase in method.phases(how)):
+                return
+    raise PlanError(
+        "train.group_by_length has no effect",
+        why="no stage draws batches of texts from all items alike: not where a method chooses functionalities, nor "
+        "where the encoder is frozen and has read them once",
+        fix="leave it out, or a method such as vanilla",
+    )
 
 
 def _refuse_idle_losses(train: Train, cases: Sequence[Case]) -> None:

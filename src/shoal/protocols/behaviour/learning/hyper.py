@@ -11,7 +11,7 @@ from typing import Any
 
 from ....errors import PlanError
 from ....training.how import How
-from ..settings import Settings, Train
+from ..settings import RANGES, Settings, Train
 
 TINY_FACTOR = 25
 TINY_FACTORS = {"irm": 10, "group-dro": 10, "dropout": 10, "lp-ft": 10}
@@ -92,7 +92,7 @@ QUIRKS: dict[str, dict[str, Any]] = {
     "fish": {**ALIKE["fish"], "epsilon": REFERENCE, "extra_momentum_step": True},
 }
 """Options that make a method what the reference code does, where we would do otherwise."""
-OF_ITSELF = ("learning_rate", "batch", "epochs")
+OF_ITSELF = tuple(RANGES)
 """What train.options may give a method beside its own options, in the place of train's."""
 
 
@@ -169,8 +169,22 @@ def as_for_bert(rate: float, model: str, method: str) -> float:
     return rate / _factor(model, method)
 
 
+def as_for_lp_ft(model: str) -> float:
+    """How many times vanilla's rate lp-ft takes: vanilla's own, but for tiny models, where lp-ft forgot the task at it.
+
+    >>> as_for_lp_ft("hf:bert"), as_for_lp_ft("tiny:sentiment")
+    (1.0, 0.4)
+    """
+    return _factor(model, "lp-ft") / _factor(model)
+
+
 def _batch(settings: Settings, task: str, usual: int) -> int:
     return READING_BATCH if task == READING and settings.profile == "recommended" else usual
+
+
+def given_options(settings: Settings, method: str) -> Mapping[str, Any]:
+    """What the plan itself says of a method."""
+    return settings.train.options.get(method, {}) if settings.train else {}
 
 
 def _of_itself(train: Train, method: str) -> list[tuple[str, Any]]:
@@ -179,11 +193,11 @@ def _of_itself(train: Train, method: str) -> list[tuple[str, Any]]:
 
 def _number(method: str, name: str, value: Any) -> Any:
     kinds = int if name == "batch" else int | float
-    if isinstance(value, kinds) and not isinstance(value, bool) and value > 0:
+    if isinstance(value, kinds) and not isinstance(value, bool) and RANGES[name].holds(value):
         return value
-    what = "a whole number above 0" if name == "batch" else "a number above 0"
     raise PlanError(
-        f"train.options.{method}.{name} must be {what}, found {value!r}",
+        f"train.options.{method}.{name} = {value!r}",
+        why=f"{RANGES[name]}{', a whole one' if name == 'batch' else ''}",
         fix="leave it out for the usual value",
     )
 
@@ -195,7 +209,7 @@ def method_options(
 
     `fish_rate` is the rate, as for BERT-base, that a search tries; else the paper's.
     """
-    given = (settings.train.options if settings.train else {}).get(method, {})
+    given = given_options(settings, method)
     profiles: Mapping[str, Mapping[str, Any]] = {"reference": QUIRKS, "paper": ALIKE}
     options = dict(profiles.get(settings.profile, {}).get(method, {}))
     if method == "lp-ft":

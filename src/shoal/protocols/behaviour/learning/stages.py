@@ -26,7 +26,7 @@ from ..build import build, iid_of, load_suite
 from ..iid import IidData
 from ..settings import Settings
 from .folds import OTHERS
-from .hyper import iid_how, losses, method_options, suite_how
+from .hyper import given_options, iid_how, losses, method_options, suite_how
 from .lessons import iid_environment, suite_lessons
 from .tuning import tuned_stage
 
@@ -132,7 +132,7 @@ def _suite_stage(
         if config == "iid+suite" or settings.train.from_ == "model"
         else [_iid_stage(settings, model, data)]
     )
-    return [tuned_stage(settings, model, usual, by, whole, digest, start, base)]
+    return [tuned_stage(settings, model, labels, usual, by, whole, digest, start, base)]
 
 
 def _is_held_out(settings: Settings, groups: Mapping[str, str]) -> bool:
@@ -164,11 +164,12 @@ def _stage(
         "losses": variants,
     }
 
-    def run(model: Any, seed: int, progress: Progress, mark: Mark) -> list[str]:
-        way = make_method(method, options)
-        return train(model, environments, way, how, seed, progress, mark, losses=variants).notes
+    make = partial(make_method, method, options, given_options(settings, method))
 
-    steps = steps_of(environments, make_method(method, options), how)
+    def run(model: Any, seed: int, progress: Progress, mark: Mark) -> list[str]:
+        return train(model, environments, make(), how, seed, progress, mark, losses=variants).notes
+
+    steps = steps_of(environments, make(), how)
     frozen = partial(_read_by_encoder, settings, whole) if method == "lp" else None
     return Stage(title, identity, steps, run, frozen=frozen)
 

@@ -4,7 +4,7 @@
     select_on = "G_val"   harmonic mean of the macro pass rate there and of the i.i.d. score on validation rows
 
 Of a pair one variant is looked at, drawn once by the seed. lp-ft is not searched: it begins with what lp found and goes
-on with what vanilla found.
+on with what vanilla found, on a tiny model at the part of that rate which lp-ft bears; but for what the plan gives it.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -31,15 +31,25 @@ from ....training.environments import (
     Several,
 )
 from ....training.loop import How, steps_of, train
-from ....training.methods import make_method
+from ....training.methods import Method, make_method
 from ....training.spans import Windows
 from ....training.stage import Progress, Search, Stage, Try, silent
 from ..build import digest_of, iid_of, load_suite, suite_cases, training_split
 from ..rules import directional_error, squad_normalise
 from ..score import by_functionality, judge
 from ..settings import Settings
-from .hyper import HALF, as_for_bert, grid, losses, method_options, suite_how
+from .hyper import (
+    OF_ITSELF,
+    as_for_bert,
+    as_for_lp_ft,
+    given_options,
+    grid,
+    losses,
+    method_options,
+    suite_how,
+)
 from .lessons import suite_lessons
+from .trainings import F1_TASKS
 
 SEED = 42
 """Of every try, and of the i.i.d. stage before it: all seeds of a plan share what is found."""
@@ -52,6 +62,7 @@ Floats = NDArray[np.float64]
 def tuned_stage(
     settings: Settings,
     model: str,
+    labels: tuple[str, ...],
     usual: Stage,
     by: Callable[[How, Mapping[str, Any]], Stage],
     whole: Sequence[Environment],
@@ -65,24 +76,36 @@ def tuned_stage(
     task = load_suite(settings.suite).task
     searched = ("lp", "vanilla") if method == "lp-ft" else (method,)
     searches = tuple(
-        _search(settings, model, task, config, name, whole, digest, before, base) for name in searched
+        _search(settings, model, labels, task, config, name, whole, digest, before, base) for name in searched
     )
+    how = suite_how(settings, model, task, config, method)
+    found_by = {"found by": [dict(search.identity) for search in searches]}
 
     def settled(found: Sequence[Try]) -> Stage:
-        how = suite_how(settings, model, task, config, method)
-        last = found[-1]
-        numbers = {"learning_rate": last["learning_rate"], "batch": last["batch"]}
-        if method == "lp-ft":
-            options = dict(method_options(settings, task, config, method))
-            options |= {"probe_learning_rate": found[0]["learning_rate"], "probe_batch": found[0]["batch"]}
-            return by(replace(how, **numbers, epochs=2 * HALF), options)
-        return by(
-            replace(how, **numbers, epochs=last["epochs"]),
-            _options(settings, model, task, config, method, last),
-        )
+        (tried,) = found
+        return by(replace(how, **tried), _options(settings, model, task, config, method, tried))
 
-    identity = {**usual.identity, "how": {"found by": [dict(search.identity) for search in searches]}}
-    return replace(usual, identity=identity, searches=searches, settled=settled)
+    if method != "lp-ft":
+        return replace(
+            usual, identity={**usual.identity, "how": found_by}, searches=searches, settled=settled
+        )
+    # What the plan gives lp-ft is not in the tries of lp and vanilla.
+    options, given = method_options(settings, task, config, method), given_options(settings, method)
+    fixed = {name: getattr(how, name) for name in OF_ITSELF if name in given or getattr(settings.train, name)}
+    probe = {name: options[name] for name in ("probe_learning_rate", "probe_batch") if name in given}
+    times = as_for_lp_ft(model)
+
+    def of_both(found: Sequence[Try]) -> Stage:
+        lp, vanilla = found
+        first = {"probe_learning_rate": lp["learning_rate"], "probe_batch": lp["batch"]} | probe
+        second = {"learning_rate": vanilla["learning_rate"] * times, "batch": vanilla["batch"]} | fixed
+        return by(replace(how, **second), {**options, **first})
+
+    otherwise = ({"given": fixed | probe} if fixed or probe else {}) | (
+        {"times": times} if times != 1 else {}
+    )
+    identity = {**usual.identity, "how": found_by | otherwise}
+    return replace(usual, identity=identity, searches=searches, settled=of_both)
 
 
 def _options(
@@ -95,6 +118,7 @@ def _options(
 def _search(
     settings: Settings,
     model: str,
+    labels: tuple[str, ...],
     task: str,
     config: str,
     method: str,
@@ -107,7 +131,7 @@ def _search(
     tries = grid(settings, model, task, method)
     usual = suite_how(settings, model, task, config, method)
     variants = losses(settings, task)
-    objective = Objective(settings)
+    objective = Objective(settings, labels)
 
     def start(progress: Progress) -> Any:
         fresh = base(SEED)
@@ -115,9 +139,12 @@ def _search(
             stage.train(fresh, SEED, progress, lambda mark: None)
         return fresh
 
+    def make(tried: Try) -> Method:
+        options = _options(settings, model, task, config, method, tried)
+        return make_method(method, options, given_options(settings, method))
+
     def score(fresh: Any, tried: Try, progress: Progress) -> float:
-        way = make_method(method, _options(settings, model, task, config, method, tried))
-        train(fresh, whole, way, replace(usual, **tried), SEED, silent, losses=variants)
+        train(fresh, whole, make(tried), replace(usual, **tried), SEED, silent, losses=variants)
         return objective(fresh)
 
     identity = {
@@ -136,8 +163,7 @@ def _search(
     }
 
     def steps(tried: Try) -> int:
-        way = make_method(method, _options(settings, model, task, config, method, tried))
-        return steps_of(whole, way, replace(usual, **tried))
+        return steps_of(whole, make(tried), replace(usual, **tried))
 
     every = sum(stage.steps for stage in before) + sum(map(steps, tries))
     return Search(f"{config} {method}", identity, tries, start, score, every)
@@ -147,13 +173,12 @@ def _search(
 
 
 class Objective:
-    """A model to a number, the more the better; what it is asked is gathered when it is first asked."""
+    """A model with these labels to a number, the more the better."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, labels: tuple[str, ...]) -> None:
         assert settings.train is not None
-        self.settings = settings
+        self.settings, self.labels = settings, labels
         self.data = iid_of(settings)
-        self.labels = self.data.labels
         self.lessons = suite_lessons(settings, self.labels, "validation")
         self.by_g = settings.train.select_on == "G_val"
         self.iid = self._validation_rows() if self.by_g else ()
@@ -164,8 +189,13 @@ class Objective:
             return self.g(model)
         items = [item for environment in self.lessons.environments for item in environment.items]
         kinds = [environment.kind for environment in self.lessons.environments for _ in environment.items]
-        score = _of_spans if self.data.is_reading else _of_labels
-        return score(model, items, kinds, self.labels, load_suite(self.settings.suite).labels or self.labels)
+        if self.data.is_reading:
+            return _of_spans(model, items)
+        suite = load_suite(self.settings.suite)
+        suite_labels = suite.labels or self.labels
+        told_by_f1 = suite.task in F1_TASKS and len(suite_labels) == 2
+        banded = (len(suite_labels), len(self.labels)) == (3, 2)
+        return _of_labels(model, items, kinds, self.labels, told_by_f1=told_by_f1, banded=banded)
 
     def _judged_by(self) -> str:
         """What else decides G: the i.i.d. rows, and the rules that cases are judged by."""
@@ -229,7 +259,13 @@ def ask_all(
 
 
 def _of_labels(
-    model: Any, items: Sequence[Item], kinds: Sequence[str], labels: tuple[str, ...], suite: Sequence[str]
+    model: Any,
+    items: Sequence[Item],
+    kinds: Sequence[str],
+    labels: tuple[str, ...],
+    *,
+    told_by_f1: bool,
+    banded: bool,
 ) -> float:
     """MFT + INV + DIR: right answers; answers that stay within .1; probabilities that do not go the wrong way by .1.
 
@@ -242,7 +278,6 @@ def _of_labels(
     chances = asked.probabilities
     assert chances is not None
     starts = np.cumsum([0, *(len(examples) for examples, _ in shown)])
-    told_by_f1, banded = len(suite) == 2, (len(suite), len(labels)) == (3, 2)
     right: dict[str, list[tuple[bool, bool, bool]]] = {}
     moved: dict[str, list[bool]] = {}
     for number, (item, kind) in enumerate(zip(items, kinds, strict=True)):
@@ -306,9 +341,7 @@ def _accuracy(rows: Sequence[tuple[bool, bool, bool]], told_by_f1: bool) -> floa
     return (accuracy + f1) / 2
 
 
-def _of_spans(
-    model: Any, items: Sequence[Item], kinds: Sequence[str], labels: tuple[str, ...], suite: Sequence[str]
-) -> float:
+def _of_spans(model: Any, items: Sequence[Item]) -> float:
     """½ (right starts + right ends) over windows, and the share of pairs whose likeliest shared tokens are the same."""
     import torch
 
