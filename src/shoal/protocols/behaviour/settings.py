@@ -92,7 +92,8 @@ class Train:
     """What the best of the grid is best at: the paper's sum over test types, or G on validation data, which sees the
     i.i.d. score too."""
     loss: Literal["softmax", "sigmoid"] | None = None
-    """For labels: the paper's cross-entropy, or the independent sigmoids of its code; else as the profile says."""
+    """For labels, in the stage with the suite: the paper's cross-entropy, or the independent sigmoids of its code; else
+    as the profile says."""
     invariance: Literal["paper", "stop_grad_original", "kl", "symmetric_kl", "js"] = "paper"
     """For INV cases: equation 5, or a variant that does not reward confidence."""
     direction: Literal["paper", "margin"] = "paper"

@@ -489,6 +489,7 @@ def test_grouping_by_length_is_let_in_where_one_stage_heeds_it(train):
     ("task", "train", "message"),
     [
         ("reading", {"loss": "sigmoid"}, "train.loss has no effect"),
+        ("sentiment", {"on": "iid", "loss": "sigmoid"}, "train.loss has no effect"),
         ("reading", {"invariance": "js"}, "train.invariance has no effect"),
         ("paraphrase", {"direction": "margin"}, "train.direction has no effect"),
     ],
@@ -554,6 +555,10 @@ def test_the_reference_profile_trains_as_its_code_does():
     assert losses(recommended, "sentiment")["labels"] == "softmax"
     assert losses(reference, "sentiment")["labels"] == "sigmoid"
     assert losses(reference, "paraphrase")["labels"] == "softmax"
+    stages = make_recipe(parts(reference)[0], "tiny:sentiment").stages
+    assert [(stage.title, stage.identity["losses"]["labels"]) for stage in stages] == [
+        ("iid", "softmax"), ("iid then suite-vanilla", "sigmoid"),
+    ]  # fmt: skip
     assert not iid_how(reference, "hf:bert", "sentiment").group_by_length
     quirks = method_options(reference, "sentiment", "iid>suite", "group-dro")
     assert quirks == {

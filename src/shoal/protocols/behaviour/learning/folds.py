@@ -118,7 +118,17 @@ def _refuse_idle_numbers(settings: Settings, train: Train) -> None:
         ),
         "stage with the suite": (
             any(config != "iid" for config in train.on),
-            ("method", "options", "learning_rate", "batch", "epochs", "tune", "invariance", "direction"),
+            (
+                "method",
+                "options",
+                "learning_rate",
+                "batch",
+                "epochs",
+                "tune",
+                "loss",
+                "invariance",
+                "direction",
+            ),
         ),
     }
     defaults = Train()

@@ -236,6 +236,12 @@ def losses(settings: Settings, task: str) -> dict[str, str]:
     return {"labels": labels, "invariance": train.invariance, "direction": train.direction}
 
 
+def iid_losses(settings: Settings, task: str) -> dict[str, str]:
+    """The same in the i.i.d. stage: the sigmoids of the paper's code are of the stage with the suite."""
+    chosen = losses(settings, task)
+    return chosen | {"labels": "softmax"} if "labels" in chosen else chosen
+
+
 def _by_length(settings: Settings) -> bool:
     assert settings.train is not None
     chosen = settings.train.group_by_length

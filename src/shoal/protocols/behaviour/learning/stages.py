@@ -26,7 +26,7 @@ from ..build import build, iid_of, load_suite
 from ..iid import IidData
 from ..settings import Settings
 from .folds import OTHERS
-from .hyper import given_options, iid_how, losses, method_options, suite_how
+from .hyper import given_options, iid_how, iid_losses, losses, method_options, suite_how
 from .lessons import iid_environment, suite_lessons
 from .tuning import tuned_stage
 
@@ -87,11 +87,9 @@ def _own_labels(settings: Settings, model: str, data: IidData) -> tuple[str, ...
 
 
 def _iid_stage(settings: Settings, model: str, data: IidData) -> Stage:
-    environment, how = (
-        iid_environment(data, data.labels),
-        iid_how(settings, model, load_suite(settings.suite).task),
-    )
-    return _stage(settings, "iid", [environment], "vanilla", {}, how, data.digest)
+    task, environment = load_suite(settings.suite).task, iid_environment(data, data.labels)
+    how, variants = iid_how(settings, model, task), iid_losses(settings, task)
+    return _stage(settings, "iid", [environment], "vanilla", {}, how, variants, data.digest)
 
 
 def _suite_stage(
@@ -118,8 +116,18 @@ def _suite_stage(
     without = [name for name, groups in lessons.groups.items() if _is_held_out(settings, groups)]
 
     def by(how: How, options: Mapping[str, Any]) -> Stage:
+        kinds = losses(settings, task)
         return _stage(
-            settings, title, [*kept, *mixed], method, options, how, digest, without=without, whole=whole
+            settings,
+            title,
+            [*kept, *mixed],
+            method,
+            options,
+            how,
+            kinds,
+            digest,
+            without=without,
+            whole=whole,
         )
 
     usual = by(
@@ -149,19 +157,18 @@ def _stage(
     method: str,
     options: Mapping[str, Any],
     how: How,
+    variants: Mapping[str, str],
     digest: str,
     without: Sequence[str] = (),
     whole: Sequence[Environment] = (),
 ) -> Stage:
-    assert settings.train is not None
-    variants = losses(settings, load_suite(settings.suite).task)
     identity = {
         "data": digest,
         "without": list(without),
         "method": method,
         "options": dict(options),
         "how": asdict(how),
-        "losses": variants,
+        "losses": dict(variants),
     }
 
     make = partial(make_method, method, options, given_options(settings, method))
