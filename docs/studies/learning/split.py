@@ -1,6 +1,6 @@
-"""A smaller split of a suite: 40 cases to train on and 25 to test on of each functionality, drawn by seed 0.
+"""A smaller split of a suite: of each functionality 40 cases to train on and 25 to test on, or other numbers; seed 0.
 
-    python docs/studies/learning/split.py SUITE OUT.csv
+    python docs/studies/learning/split.py SUITE OUT.csv [40 25]
 
 Both are drawn from the parts that the suite's own split gives them, so nothing that is trained on is tested on. What
 is left goes to validation, which the study does not use.
@@ -15,11 +15,10 @@ import numpy as np
 from shoal.protocols.behaviour.build import mended, split_cases
 from shoal.protocols.behaviour.settings import Settings
 
-SIZES = {"train": 40, "test": 25}
 
-
-def main(suite: str, out: str) -> None:
+def main(suite: str, out: str, train: str = "40", test: str = "25") -> None:
     """Write the split."""
+    sizes = {"train": int(train), "test": int(test)}
     rng = np.random.default_rng(0)
     rows: dict[tuple[str, str], list[str]] = {}
     cases = mended(Settings(suite=suite))
@@ -30,7 +29,7 @@ def main(suite: str, out: str) -> None:
         table = csv.writer(stream)
         table.writerow(["functionality", "case_id", "split"])
         for (name, part), ids in rows.items():
-            kept = set(rng.permutation(len(ids))[: SIZES.get(part, 0)].tolist())
+            kept = set(rng.permutation(len(ids))[: sizes.get(part, 0)].tolist())
             for position, case_id in enumerate(ids):
                 table.writerow(
                     [name, case_id.removeprefix(f"{name}/"), part if position in kept else "validation"]
