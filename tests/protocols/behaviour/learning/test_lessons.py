@@ -3,6 +3,8 @@
 # Made-up inputs here are looser than the types they are made up for.
 # mypy: disable-error-code="arg-type, union-attr, var-annotated"
 
+from functools import cache
+
 import pytest
 
 from shoal.errors import DataError, PlanError
@@ -17,6 +19,7 @@ from shoal.protocols.behaviour.suite import Suite, case, write_suite
 from shoal.runs.cases import load_built, save_built
 from shoal.runs.settings import make_settings
 from shoal.training.environments import Directed, Invariant, Labelled, Several
+from shoal.training.stage import silent
 
 THREE, TWO = ("negative", "neutral", "positive"), ("negative", "positive")
 
@@ -455,3 +458,34 @@ def test_the_transfer_matrix_trains_on_one_functionality_at_a_time():
     assert stage.title.endswith(f"only-{single[0].fold}")
     with pytest.raises(PlanError, match="do not go together"):
         parts(learning(hold_out=["others"], fold=single[0].fold, train={"on": ["iid>suite"]}))
+
+
+# What a plan says reaches the weights
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("loss", "sigmoid"),
+        *[("invariance", kind) for kind in ("stop_grad_original", "kl", "symmetric_kl", "js")],
+        ("direction", "margin"),
+    ],
+)
+def test_every_loss_that_a_plan_names_changes_the_weights(name, value):
+    pytest.importorskip("transformers", reason="needs shoal[hf]")
+    usual, other = trained(), trained(**{name: value})
+    assert any((usual[part] != other[part]).any() for part in usual)
+
+
+@cache
+def trained(**given):
+    """The weights of the last stage of a job, after a few steps on batches of every test type."""
+    from shoal.protocols.behaviour.learning.stages import make_recipe
+
+    numbers = {"on": "iid+suite", "learning_rate": 1e-3, "batch": 4, "epochs": 0.05}
+    settings = learning(iid_limit=20, train={**numbers, **given})
+    recipe = make_recipe(parts(settings)[0], "tiny:sentiment")
+    model = recipe.base(0)
+    (stage,) = recipe.stages
+    stage.train(model, 0, silent, lambda mark: None)
+    return {part: weight.clone() for part, weight in model.network("classify").state_dict().items()}
