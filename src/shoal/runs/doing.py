@@ -168,16 +168,20 @@ def _train_and_ask(
                     training, store, shared, model, questions.examples, progress, ask_now, whole
                 )
                 if notes:
-                    store.write_checks(job.id, [asdict(_noted(note)) for note in notes])
+                    store.write_checks(job.id, [asdict(noted(note)) for note in notes])
                 if training.marks == ("",):
                     ask_now("")
             forget_midway(store, training.names)
             partial.finish()
 
 
-def _noted(note: str) -> Check:
+def noted(note: str) -> Check:
     """What a training noted: where it failed, or what it was like."""
-    return Check("training in numbers", None, str(note)) if isinstance(note, Fact) else Check("training", False, note)
+    return (
+        Check("training in numbers", None, str(note))
+        if isinstance(note, Fact)
+        else Check("training", False, note)
+    )
 
 
 def _asker(job: Job, model: Any, built: Built) -> Callable[..., Any]:

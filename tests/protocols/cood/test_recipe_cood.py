@@ -70,7 +70,9 @@ def test_the_two_items_of_a_text_meet_in_a_batch_by_chance_alone(settings, tmp_p
     _, environments, method, how, _ = trained[0]
     items = training_items(chosen)
     source = Lengths([item.example for item in items])
-    text_of = {row: item.text for item, row in zip(items, source.rows(item.example for item in items), strict=True)}
+    text_of = {
+        row: item.text for item, row in zip(items, source.rows(item.example for item in items), strict=True)
+    }
     assert len(text_of) == len(items) == 480 and not method.by_environment
 
     def met(by_length: bool) -> float:
