@@ -7,6 +7,9 @@ forward, backward and optimiser on the tensors of our own batches, made beforeha
 times longer a way takes than shoal's: the median over turns, with the least and the most. Where these lie far apart the
 machine was busy and the table says little.
 
+Batches are grouped by length, as in the i.i.d. stage of a plan, but for one row: stages with a suite do not group, and
+that is what they pay in padding.
+
 Then linear probing: 48 folds, one epoch each on cached features, and the answers to a test part after each, against
 encoding all sentences once. Needs accelerate for Transformers' own trainer; without it that comparison is left out.
 """
@@ -17,6 +20,7 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -84,14 +88,19 @@ def _one_hot(label: int) -> tuple[float, ...]:
 # Ways of training: each gives seconds
 
 
-def with_shoal(folder: Path, rows: list[Row]) -> float:
+def with_shoal(folder: Path, rows: list[Row], how: How = HOW) -> float:
     """As the first stage of a plan does: nothing is known of the texts."""
     tokenised_by.cache_clear()
     model = load_model(f"hf:{folder}").with_fresh_head(LABELS, 0)
     data, method = [environment(rows)], make_method("vanilla")
     start = CLOCK()
-    train(model, data, method, HOW, seed=0)
+    train(model, data, method, how, seed=0)
     return CLOCK() - start
+
+
+def ungrouped(folder: Path, rows: list[Row]) -> float:
+    """As a stage with a suite does."""
+    return with_shoal(folder, rows, replace(HOW, group_by_length=False))
 
 
 def bare_steps(folder: Path, rows: list[Row]) -> float:
@@ -143,6 +152,7 @@ def take_turns(folder: Path, rows: list[Row], repeats: int) -> dict[str, np.ndar
     """Seconds of each way in each turn; the order changes, and the first turn is thrown away."""
     ways: dict[str, Callable[[Path, list[Row]], float]] = {
         "shoal, vanilla": with_shoal,
+        "shoal, not by length": ungrouped,
         "bare steps": bare_steps,
     }
     if find_spec("accelerate"):

@@ -136,3 +136,36 @@ def test_the_margin_is_felt_where_equation_6_is_not():
     assert loss.item() == pytest.approx(0.2 - 0.116410, abs=1e-6)
     loss.backward()
     assert after.grad.abs().sum() > 0.1
+
+
+@pytest.mark.parametrize(
+    ("direction", "p0", "p1", "loss"),
+    [
+        # logits: .1 -2.197225, .2 -1.386294, .3 -.847298, .45 -.200671, .5 0, .6 .405465, .68 .753772
+        ("not_more_conf", (0.3, 0.7), (0.1, 0.9), 2.197225 - 0.847298 + 0.2),
+        ("not_more_conf", (0.3, 0.7), (0.32, 0.68), 0.753772 - 0.847298 + 0.2),  # less, but not by the margin
+        ("not_more_conf", (0.3, 0.7), (0.8, 0.2), 0.0),
+        ("not_more_conf", (0.7, 0.3), (0.8, 0.2), 1.386294 - 0.847298 + 0.2),  # of the label it gave
+        ("not_less_conf", (0.3, 0.7), (0.8, 0.2), 1.386294 + 0.847298 + 0.2),
+        ("not_less_conf", (0.3, 0.7), (0.1, 0.9), 0.0),
+        ("not_less_2", (0.3, 0.7), (0.45, 0.55), -0.200671 + 0.847298 + 0.2),
+        ("not_less_2", (0.45, 0.55), (0.3, 0.7), 0.0),
+        ("not_less_2", (0.7, 0.3), (0.68, 0.32), 0.753772 - 0.847298 + 0.2),
+        ("not_less_0", (0.3, 0.7), (0.2, 0.8), 1.386294 - 0.847298 + 0.2),
+        ("not_less_0", (0.2, 0.8), (0.3, 0.7), 0.0),
+        ("not_less_0", (0.2, 0.3, 0.5), (0.1, 0.3, 0.6), 0.405465 + 0.2),  # of three labels the last
+        ("not_less_2", (0.2, 0.3, 0.5), (0.1, 0.3, 0.6), 0.0),  # and the first, whose logit falls by .810930
+        ("not_less_2", (0.1, 0.3, 0.6), (0.2, 0.3, 0.5), -1.386294 + 2.197225 + 0.2),
+    ],
+)
+def test_the_margin_loss_of_every_direction_by_hand(direction, p0, p1, loss):
+    found = losses.direction_margin(logits(*p0), logits(*p1), [direction])
+    assert found.item() == pytest.approx(loss, abs=2e-6)
+
+
+def test_the_margin_loss_of_a_batch_is_the_mean_over_its_cases():
+    before, after = logits(0.3, 0.7).repeat(4, 1), logits(0.2, 0.8).repeat(4, 1)
+    # the rise of .538996 in the second label is right for not_less_2 and not_less_conf, by more than the margin
+    assert losses.direction_margin(before, after, DIRECTIONS).item() == pytest.approx(
+        2 * 0.738996 / 4, abs=2e-6
+    )

@@ -384,6 +384,17 @@ def test_a_group_dro_that_was_plain_training_says_so():
     assert apart.weights()["0"] > 0.9 and "0 has" in apart.notes()[0] and "plain" not in apart.notes()[0]
 
 
+def test_group_dro_says_its_draws_and_how_far_its_weights_are_apart():
+    """q of .75 and .25."""
+    method = make("group-dro")
+    method.start(environments(10, 10))
+    method.draws.update({"0": 150, "1": 250})
+    method.blame |= {"0": np.log(3), "1": 0.0}
+    assert method.facts() == [
+        "group-dro: 400 draws, 2 environments with weights; max q 0.750, max q / min q 3"
+    ]
+
+
 def test_group_dro_of_all_groups_weighs_as_in_section_1_13():
     method = make("group-dro", {"all_groups": True, "step_size": 0.01})
     method.start(environments(1, 1, 1))

@@ -16,6 +16,7 @@ from shoal.records import Example
 from shoal.training.environments import Environment
 from shoal.training.how import How
 from shoal.training.loop import train
+from shoal.training.losses import INVARIANCE_LOSSES
 from shoal.training.methods import METHODS, make_method
 
 OTHERS: dict[tuple[str, str], Any] = {
@@ -74,11 +75,29 @@ class SmallModel:
         return logits
 
 
-def learnt(environments: Sequence[Environment], name: str, options: Mapping[str, Any]) -> torch.Tensor:
+def learnt(
+    environments: Sequence[Environment],
+    name: str,
+    options: Mapping[str, Any],
+    losses: Mapping[str, str] | None = None,
+) -> torch.Tensor:
     """The weights after a short training."""
     model = SmallModel()
-    train(model, environments, make_method(name, options), How(0.05, 8, 1), seed=0)
+    train(model, environments, make_method(name, options), How(0.05, 8, 1), seed=0, losses=losses)
     return torch.cat([weight.detach().flatten() for weight in model.words.parameters()])
+
+
+@pytest.mark.parametrize(
+    ("which", "kind"),
+    [
+        ("labels", "sigmoid"),
+        *[("invariance", kind) for kind in INVARIANCE_LOSSES if kind != "paper"],
+        ("direction", "margin"),
+    ],
+)
+@pytest.mark.parametrize("name", ["vanilla", "irm", "group-dro", "fish"])
+def test_every_loss_changes_what_is_learnt(toy, name, which, kind):
+    assert not torch.equal(learnt(toy, name, {}), learnt(toy, name, {}, {which: kind}))
 
 
 def options_of(name: str) -> list[str]:

@@ -1,9 +1,15 @@
-"""Two environments with a shortcut that holds in one and misleads in the other: what each method makes of it."""
+"""Shortcuts that hold in some environments and mislead in others: what Group-DRO and Fish make of them.
 
-from collections.abc import Sequence
+Environments are all of one size, so that plain training is already balanced: what a method gains here it does not gain
+by drawing small environments more often.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import torch
+from numpy.random import Generator
 from torch import nn
 
 from shoal.training.environments import Environment, Labelled
@@ -11,17 +17,18 @@ from shoal.training.how import How
 from shoal.training.loop import train
 from shoal.training.methods import make_method
 
-NOISE = 6
-"""Features that mean nothing."""
+SEEDS = range(5)
+TRAINED, UNSEEN = 160, 500
+"""Items of an environment."""
 
 
 class Features(nn.Module):
-    """A linear model of an invariant feature, a shortcut and noise."""
+    """A linear model."""
 
-    def __init__(self) -> None:
+    def __init__(self, features: int) -> None:
         super().__init__()
         self.base_model = nn.Identity()
-        self.classifier = nn.Linear(2 + NOISE, 2)
+        self.classifier = nn.Linear(features, 2)
 
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
         logits: torch.Tensor = self.classifier(inputs)
@@ -32,11 +39,11 @@ class Planted:
     """A model whose examples are numbers written as text."""
 
     trained, device, head, frozen = "classify", "cpu", None, None
-    padding: dict[str, int] = {}  # noqa: RUF012 (as a model has it)
+    padding: Mapping[str, int] = {}
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, features: int, seed: int) -> None:
         torch.manual_seed(seed)
-        self.features = Features()
+        self.features = Features(features)
 
     def network(self, asked: str) -> nn.Module:
         return self.features
@@ -45,23 +52,31 @@ class Planted:
         rows = [np.array([float(number) for number in text.split()]) for (text,) in examples]
         return {"input_ids": [(1000 * row).astype(np.int64) for row in rows]}
 
-    def forward(self, inputs: dict[str, torch.Tensor]) -> torch.Tensor:
+    def forward(self, inputs: Mapping[str, torch.Tensor]) -> torch.Tensor:
         logits: torch.Tensor = self.features(inputs["input_ids"].float() / 1000)
         return logits
 
+    def weights(self) -> np.ndarray:
+        """How much each feature speaks for the second label."""
+        first, second = self.features.classifier.weight.detach().numpy()
+        return np.asarray(second - first)
 
-def environment(name: str, n: int, agrees: float, rng: np.random.Generator) -> Environment:
-    """The invariant feature is right in 85 %; the shortcut, which is plainer to see, agrees so often."""
-    items = []
-    for _ in range(n):
-        label = int(rng.integers(2))
-        sign = 2 * label - 1
-        invariant = sign if rng.random() < 0.85 else -sign
-        shortcut = 2 * (sign if rng.random() < agrees else -sign)
-        numbers = [invariant, shortcut, *rng.normal(size=NOISE)]
-        target = (1.0 - label, float(label))
-        items.append(Labelled((" ".join(f"{number:.3f}" for number in numbers),), target))
-    return Environment(name, "MFT", items)
+
+def environment(
+    name: str, n: int, agree: Sequence[float], rng: Generator, absent: Sequence[int] = (), noise: int = 0
+) -> Environment:
+    """Features of ±1, each of which agrees with the label so often; those that are absent are 0."""
+    labels = rng.integers(2, size=n)
+    signs = (2 * labels - 1)[:, None]
+    features = np.where(rng.random((n, len(agree))) < agree, signs, -signs).astype(np.float64)
+    features[:, list(absent)] = 0
+    features = np.hstack([features, rng.normal(size=(n, noise))])
+    texts = [" ".join(f"{number:.3f}" for number in row) for row in features]
+    return Environment(
+        name,
+        "MFT",
+        [Labelled((text,), (1.0 - label, float(label))) for text, label in zip(texts, labels, strict=True)],
+    )
 
 
 def accuracy(model: Planted, where: Environment) -> float:
@@ -72,21 +87,71 @@ def accuracy(model: Planted, where: Environment) -> float:
     return float(np.mean(said == labels))
 
 
-def worst(name: str, seed: int) -> float:
-    """The accuracy on new items of the worse environment, after training on a large and a small one."""
-    rng = np.random.default_rng(seed)
-    known = [environment("large", 400, 0.95, rng), environment("small", 40, 0.05, rng)]
-    unseen = [environment("large", 400, 0.95, rng), environment("small", 400, 0.05, rng)]
-    model = Planted(seed)
-    train(model, known, make_method(name), How(0.1, 16, 6), seed)
+# Group-DRO: one shortcut, which four environments of five agree on
+
+
+def worst(name: str, options: Mapping[str, Any], seed: int) -> float:
+    """The accuracy on new items of the worst environment.
+
+    The invariant feature is right in 75 % everywhere. The shortcut is right in 95 % of four environments and in 5 % of
+    the fifth, so in 77 % of all: the least loss on average takes the shortcut, the least loss of the worst does not.
+    """
+    rng, noise = np.random.default_rng(seed), 6
+    agree = [(0.75, 0.95)] * 4 + [(0.75, 0.05)]
+    known = [environment(str(at), TRAINED, one, rng, noise=noise) for at, one in enumerate(agree)]
+    unseen = [environment(str(at), UNSEEN, one, rng, noise=noise) for at, one in enumerate(agree)]
+    model = Planted(2 + noise, seed)
+    train(model, known, make_method(name, options), How(0.1, 16, 4), seed)
     return min(accuracy(model, one) for one in unseen)
 
 
-def test_group_dro_and_fish_take_the_feature_that_holds_everywhere():
-    """Plain training takes the shortcut and fails where it misleads; over five seeds, by this margin."""
-    scores = {name: [worst(name, seed) for seed in range(5)] for name in ("vanilla", "group-dro", "fish")}
-    assert np.mean(scores["vanilla"]) < 0.5
-    for name in ("group-dro", "fish"):
-        gains = np.subtract(scores[name], scores["vanilla"])
-        assert gains.min() > 0.1 and np.mean(gains) > 0.2, (name, scores)
-    assert np.mean(scores["group-dro"]) > 0.7
+def test_group_dro_goes_where_the_shortcut_misleads():
+    """The control is Group-DRO with step_size 0: the same draws of the same batches, all of one weight.
+
+    It and plain training get less than 40 % of the worst environment right; over five seeds the weights q alone bring
+    20 points or more on average, 5 or more in each. Without an effect of q the gain is exactly 0.
+    """
+    plain = [worst("vanilla", {}, seed) for seed in SEEDS]
+    still = [worst("group-dro", {"step_size": 0.0}, seed) for seed in SEEDS]
+    sought = [worst("group-dro", {}, seed) for seed in SEEDS]
+    gains = np.subtract(sought, still)
+    assert max(np.mean(plain), np.mean(still)) < 0.4, (plain, still)
+    assert np.mean(gains) > 0.2 and gains.min() > 0.05, (sought, still)
+    assert np.mean(sought) > np.mean(plain) + 0.15, (sought, plain)
+
+
+# Fish: a shortcut of its own in every environment
+
+
+def without_shortcuts(name: str, options: Mapping[str, Any], rate: float, seed: int) -> tuple[float, float]:
+    """The accuracy where every shortcut misleads, and a shortcut's weight as a share of the invariant feature's.
+
+    As in the small problem of Fish's paper: the invariant feature is right in 85 % everywhere, and each environment has
+    a feature of its own, absent from the others, which is right in 90 % there and in 10 % of what is asked afterwards.
+    Gradients of different environments agree on the invariant feature alone.
+    """
+    rng, m = np.random.default_rng(seed), 5
+    others = [[1 + other for other in range(m) if other != own] for own in range(m)]
+    agree, mislead = [0.85] + [0.9] * m, [0.85] + [0.1] * m
+    known = [environment(str(own), TRAINED, agree, rng, others[own]) for own in range(m)]
+    unseen = [environment(str(own), UNSEEN, mislead, rng, others[own]) for own in range(m)]
+    model = Planted(1 + m, seed)
+    train(model, known, make_method(name, options), How(rate, 16, 4), seed)
+    weights = model.weights()
+    return float(np.mean([accuracy(model, one) for one in unseen])), float(weights[1:].mean() / weights[0])
+
+
+def test_fish_learns_what_environments_agree_on_before_their_shortcuts():
+    """The control is balanced plain training: as many batches of the same size, each mixed of all environments.
+
+    Fish of epsilon .5 moves half as far, so plain training at half the rate stands beside that at the whole: there the
+    invariant feature gets the same weight. It is the batches of one environment at a time that make the difference, not
+    epsilon: epsilon 1 at half the rate is no worse (`docs/behavioural-learning.md`), and is no control.
+    """
+    rate = 0.02
+    fish = np.array([without_shortcuts("fish", {}, rate, seed) for seed in SEEDS])
+    for share in (1.0, 0.5):
+        mixed = np.array([without_shortcuts("vanilla", {}, rate * share, seed) for seed in SEEDS])
+        gains = fish[:, 0] - mixed[:, 0]
+        assert np.mean(gains) > 0.25 and gains.min() > 0.1, (share, fish, mixed)
+        assert mixed[:, 1].mean() > 1 > 0.8 > fish[:, 1].mean(), (share, fish, mixed)

@@ -13,6 +13,7 @@ from shoal import load_model
 from shoal.data.grammar import make_rows
 from shoal.errors import DataError, ModelError
 from shoal.training import losses
+from shoal.training.batch import Batch
 from shoal.training.environments import Alike, Answered, Environment
 from shoal.training.how import How
 from shoal.training.loop import train
@@ -187,18 +188,44 @@ def exact(model: Any, n: int = 60) -> float:
     return float(np.mean([answer == row.label for answer, row in zip(said, rows, strict=True)]))
 
 
-@pytest.mark.parametrize("name", [name for name in METHODS if name != "lora"])
-def test_every_method_trains_on_questions(name):
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_trains_on_questions(name, weights_of):
     torch.set_num_threads(1)
     model = load_model("tiny:reading").with_fresh_span_head(1)
-    weights = [weight.clone() for weight in model.network("extract").parameters()]
+    weights = weights_of(model)
     before = exact(model)
     log = train(model, lessons(60), make_method(name), How(1e-3, 8, 2), 1)
     assert log.steps > 0 and all(math.isfinite(loss) for loss in log.losses)
-    after = list(model.network("extract").parameters())
-    assert any(not torch.equal(old, new) for old, new in zip(weights, after, strict=True))
+    after = weights_of(model)
+    assert any(not torch.equal(weights[part], after[part]) for part in weights)
     if name == "vanilla":
         assert before < 0.1 and exact(model) > 0.5
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_pairs_that_teach_nothing_stop_no_method(name, weights_of):
+    """Batches in which no pair shares anything."""
+    original, variant = ("Marta met Omar", "Who met Omar?"), ("Felix flew home", "Who flew home?")
+    model = load_model("tiny:reading").with_fresh_span_head(0)
+    weights = weights_of(model)
+    idle = Environment("names", "INV", [Alike(original, (variant,))] * 16)
+    log = train(model, [idle], make_method(name), How(1e-3, 8, 1), 0)
+    assert log.steps > 0 and set(log.losses) == {0.0}
+    assert any("they taught nothing" in note for note in log.notes)
+    after = weights_of(model)
+    still = all(torch.equal(weights[part], after[part]) for part in weights)
+    assert still == (name != "l2")  # whose weights shrink whatever they are shown
+
+
+@pytest.mark.parametrize("options", [{}, {"scalar": True}, {"two_halves": True}])
+def test_the_penalty_of_pairs_that_teach_nothing_is_nothing(options):
+    loss = fixed(([0, 1], [0, 1]), 3)
+    elsewhere = both_ends(torch.tensor([0.0, 0.0, 9.0]))
+    logits = torch.cat([elsewhere, elsewhere]).requires_grad_()
+    method: Any = make_method("irm", options)
+    penalty = method.penalty_of(Batch("names", None, loss, "INV", 1, loss.multipliers, loss.floor), logits)
+    penalty.backward()
+    assert penalty.item() == 0.0 and logits.grad is not None and not logits.grad.any()
 
 
 def test_the_references_way_gives_other_weights():

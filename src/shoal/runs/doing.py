@@ -28,7 +28,7 @@ from ..models.selfcheck import Check, self_check, still_says
 from ..protocols import find_protocol
 from ..protocols.base import Built
 from ..records import Answer, Result
-from ..training.stage import Progress, silent
+from ..training.stage import Fact, Progress, silent
 from .far_away import ask_far_away, worth_asking_again
 from .plan import Job
 from .scoring import score_job
@@ -168,11 +168,20 @@ def _train_and_ask(
                     training, store, shared, model, questions.examples, progress, ask_now, whole
                 )
                 if notes:
-                    store.write_checks(job.id, [asdict(Check("training", False, note)) for note in notes])
+                    store.write_checks(job.id, [asdict(noted(note)) for note in notes])
                 if training.marks == ("",):
                     ask_now("")
             forget_midway(store, training.names)
             partial.finish()
+
+
+def noted(note: str) -> Check:
+    """What a training noted: where it failed, or what it was like."""
+    return (
+        Check("training in numbers", None, str(note))
+        if isinstance(note, Fact)
+        else Check("training", False, note)
+    )
 
 
 def _asker(job: Job, model: Any, built: Built) -> Callable[..., Any]:

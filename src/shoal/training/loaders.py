@@ -8,7 +8,7 @@ A loader draws batches from items of one class. Two feeds say which batches a st
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -36,6 +36,13 @@ class Losses:
     invariance: str = "paper"
     direction: str = "paper"
     spans: str = "context"
+    directed: list[int] = field(default_factory=lambda: [0, 0], init=False, repr=False, compare=False)
+    """Batches of DIR cases so far, and how many of them lost nothing: they have no gradient."""
+
+    def facts(self) -> list[str]:
+        """How often DIR cases taught something."""
+        shown, idle = self.directed
+        return [f"{idle:,} of {shown:,} DIR batches lost nothing, so had no gradient"] if shown else []
 
     def __post_init__(self) -> None:
         for name, known in (
@@ -151,7 +158,8 @@ class DirectedLoader(PairLoader):
         self.directions = [item.direction for item in items]
 
     def _loss(self, chosen: Rows) -> BoundedLoss:
-        return DirectionLoss([self.directions[item] for item in chosen.tolist()], self.loss.direction)
+        directions = [self.directions[item] for item in chosen.tolist()]
+        return DirectionLoss(directions, self.loss.direction, self.loss.directed)
 
 
 LOADERS: dict[type[Item], Callable[[Any, Any, Losses], Loader]] = {
@@ -212,14 +220,19 @@ class DirectionLoss:
 
     directions: Sequence[str]
     kind: str
+    counted: list[int]
+    """Batches so far, and those that lost nothing."""
     multipliers: ClassVar[int] = 0
 
     def __call__(self, logits: Tensor, scale: Tensor | None = None) -> Tensor:
         """The mean over pairs."""
         original, variant = logits.chunk(2)
         if scale is not None:
-            original, variant = original * scale, variant * scale
-        return losses.DIRECTION_LOSSES[self.kind](original, variant, self.directions)
+            return losses.DIRECTION_LOSSES[self.kind](original * scale, variant * scale, self.directions)
+        loss = losses.DIRECTION_LOSSES[self.kind](original, variant, self.directions)
+        self.counted[0] += 1
+        self.counted[1] += int(loss.item() == 0)
+        return loss
 
     def floor(self, logits: Tensor) -> float:
         """Nothing: an answer that moves the right way loses nothing."""

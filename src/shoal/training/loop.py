@@ -53,6 +53,8 @@ class Log:
     """Cases, by environment; by kind where every item is visited."""
     notes: list[str] = field(default_factory=list)
     """What is to be known of it, where it was not what the method is for."""
+    facts: list[str] = field(default_factory=list)
+    """What it was like, also where it was that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,12 +105,22 @@ def train(
     if words is not None:
         words.narrow()
     try:
-        log = _Walk(learner, method, legs, seed, progress, mark, marks, windows).go()
+        log = _Walk(learner, method, legs, seed, progress, mark, marks, windows, loss).go()
     finally:
         if words is not None:
             words.widen()
     log.notes += windows.notes() if windows else []
+    log.facts += [*_iid_epochs(method, environments, log), *loss.facts()]
     return log
+
+
+def _iid_epochs(method: Method, environments: Sequence[Environment], log: Log) -> list[str]:
+    """How often the i.i.d. data passed, where a method chooses what it draws from."""
+    iid = [one for one in environments if one.kind == "iid"]
+    if not method.by_environment or not 0 < len(iid) < len(environments):
+        return []
+    epochs = sum(log.shown[one.name] for one in iid) / sum(map(len, iid))
+    return [f"i.i.d. data were seen for {epochs:.2f} epochs"]
 
 
 def _vocabulary(
@@ -191,7 +203,9 @@ class _Walk:
         mark: Mark,
         marks: Sequence[str],
         windows: Windows | None = None,
+        loss: Losses | None = None,
     ) -> None:
+        self.loss = loss or Losses()
         self.learner, self.method, self.legs, self.seed = learner, method, legs, seed
         self.progress, self.mark, self.marks, self.windows = progress, mark, marks, windows
         self.total, self.stops = sum(leg.steps for leg in legs), _stops(legs, marks)
@@ -206,7 +220,8 @@ class _Walk:
             if kept is None or not self._goes_on(kept):
                 self._legs(0)
         self.learner.network.eval()
-        self.log.notes = self.method.notes() if self.total else []
+        if self.total:
+            self.log.notes, self.log.facts = self.method.notes(), self.method.facts()
         for name in self.marks if not self.total else ():
             self.mark(name)
         return self.log
@@ -274,7 +289,7 @@ class _Walk:
             shown=self.log.shown,
             drawn=midway.digest_of(feed, self.drawn),
             method=midway.remembered(self.method),
-            tally=self.windows.tally if self.windows else (),
+            tally=self.windows.tally if self.windows else tuple(self.loss.directed),
             tensors=midway.named(tensors),
         )
 
@@ -318,6 +333,8 @@ class _Walk:
         vars(self.method).update(kept.method)
         if self.windows is not None:
             self.windows.tally = kept.tally
+        elif kept.tally:
+            self.loss.directed[:] = kept.tally
         midway.put_generators_back(midway.part(kept.tensors, "generator"))
         kept.tensors.clear()  # four times the weights that nobody needs any more
         self.before.clear()

@@ -258,7 +258,8 @@ class AlignedLoss:
         if scale is None:
             self.source.shown += len(kept)
             self.source.idle += int((~kept).sum())
-        return each[kept].mean() if kept.any() else (logits * 0).sum()
+        # Nothing, but still a function of all that was given: who asks for its gradient gets zeros.
+        return each[kept].mean() if kept.any() else (each * 0).sum()
 
     def floor(self, logits: Tensor) -> float:
         """The entropy of the original's answer over the shared tokens."""

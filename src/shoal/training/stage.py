@@ -34,6 +34,12 @@ class BrokenTrainingError(ModelError):
     """A training whose loss is no number any more."""
 
 
+class Fact(str):
+    """What is to be known of a training in which nothing is wrong; other notes are of what is."""
+
+    __slots__ = ()
+
+
 Try = Mapping[str, Any]
 """Settings that are tried."""
 

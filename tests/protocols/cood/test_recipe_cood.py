@@ -1,16 +1,24 @@
 """Training before asking: what can be trained, on what, and a small model trained for real."""
 
+from collections.abc import Iterable, Sequence
 from typing import Any
 
+import numpy as np
 import pytest
 
 from shoal import audit
 from shoal.errors import ModelError, PlanError
 from shoal.protocols import cood
+from shoal.protocols.cood.build import training_items
 from shoal.protocols.cood.recipe import how_of
-from shoal.training.stage import Recipe
+from shoal.records import Example
+from shoal.training.stage import Recipe, silent
 
 pytest.importorskip("torch", reason="training needs the hf extra")
+
+from shoal.training.loaders import EveryItem
+
+LABELS = ("positive", "negative", "neutral")
 
 
 def recipe_of(settings: cood.Settings) -> Recipe:
@@ -33,6 +41,50 @@ def test_the_learning_rate_is_the_papers_unless_the_model_is_tiny(settings):
     assert how_of(settings(), "bert-base-uncased").learning_rate == 1e-5
     assert how_of(settings(), "tiny:sentiment").learning_rate == 5e-4
     assert how_of(settings(learning_rate=3e-5), "tiny:sentiment").learning_rate == 3e-5
+
+
+class Lengths:
+    """Texts by their length alone; what is taken are their rows."""
+
+    def __init__(self, examples: Sequence[Example]) -> None:
+        self.known = {example: row for row, example in enumerate(dict.fromkeys(examples))}
+        self.lengths = np.array([len(text.split()) for (text,) in self.known])
+
+    def rows(self, examples: Iterable[Example]) -> list[int]:
+        return [self.known[example] for example in examples]
+
+    def take(self, rows: Any) -> Any:
+        return rows
+
+
+def test_the_two_items_of_a_text_meet_in_a_batch_by_chance_alone(settings, tmp_path, monkeypatch):
+    """Both are as long as each other: grouped by length they meet much more often, and one batch tells them apart."""
+    rows = [
+        f"{label} {'so ' * (number % 40)}thing {number},{label}" for number in range(160) for label in LABELS
+    ]
+    (tmp_path / "long.csv").write_text("text,label\n" + "\n".join(rows) + "\n")
+    chosen = settings(data=str(tmp_path / "long.csv"), per_label=(120,), batch=8)
+    trained: list[Any] = []
+    monkeypatch.setattr("shoal.training.loop.train", lambda *given, **_: trained.append(given))
+    recipe_of(chosen).stages[0].train(None, 0, silent, lambda mark: None)
+    _, environments, method, how, _ = trained[0]
+    items = training_items(chosen)
+    source = Lengths([item.example for item in items])
+    text_of = {
+        row: item.text for item, row in zip(items, source.rows(item.example for item in items), strict=True)
+    }
+    assert len(text_of) == len(items) == 480 and not method.by_environment
+
+    def met(by_length: bool) -> float:
+        """In how many batches the two items of some text meet."""
+        feed = EveryItem(environments, source, how.batch, np.random.default_rng(0), by_length=by_length)
+        batches = [batch.inputs for _ in range(20) for (batch,) in feed.epoch()]
+        texts = [[text_of[row] for row in batch.tolist()] for batch in batches]
+        return float(np.mean([len(set(batch)) < len(batch) for batch in texts]))
+
+    by_chance = 120 * 7 / 479 / 60  # pairs of texts, each with the chance to share a batch, over 60 batches
+    assert met(how.group_by_length) == pytest.approx(by_chance, abs=0.015)
+    assert met(True) > 5 * by_chance
 
 
 def test_base_and_large_stand_in_one_plan_each_with_its_batch(settings):

@@ -45,11 +45,20 @@ def recipe(settings: Settings, model: str) -> Recipe | None:
 
 
 def how_of(settings: Settings, model: str) -> How:
-    """The paper's numbers where it has them; the very small models need a larger learning rate to move at all."""
+    """The paper's numbers where it has them; the very small models need a larger learning rate to move at all.
+
+    Batches are not grouped by length: both items of a neutral text are alike in it, and would meet in a batch.
+    """
     usual = TINY_RATE if parse_spec(model).scheme == "tiny" else PAPER_RATE
     rate = usual if settings.learning_rate is None else settings.learning_rate
     batch = batch_of(settings, model)
-    return How(learning_rate=rate, batch=batch, epochs=settings.epochs, warm_up=settings.warm_up)
+    return How(
+        learning_rate=rate,
+        batch=batch,
+        epochs=settings.epochs,
+        warm_up=settings.warm_up,
+        group_by_length=False,
+    )
 
 
 def batch_of(settings: Settings, model: str) -> int:

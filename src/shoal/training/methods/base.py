@@ -64,6 +64,10 @@ class Method:
         """What is to be known of the training just done, where it was not what the method is for."""
         return []
 
+    def facts(self) -> list[str]:
+        """What the training just done was like, in numbers that no result has."""
+        return []
+
     def start(self, environments: Sequence[Environment]) -> None:
         """Forget earlier trainings."""
 

@@ -119,6 +119,15 @@ class GroupDRO(Sampled):
         raised = np.exp(np.array(list(self.blame.values())) - max(self.blame.values()))
         return dict(zip(self.blame, (raised / raised.sum()).tolist(), strict=True))
 
+    def facts(self) -> list[str]:
+        """How often environments were drawn, and how far their weights are apart in the end."""
+        weights = sorted(self.weights().values())
+        ratio = weights[-1] / max(weights[0], 1e-300)
+        return [
+            f"group-dro: {sum(self.draws.values()):,} draws, {len(weights):,} environments with weights; "
+            f"max q {weights[-1]:.3f}, max q / min q {ratio:.3g}"
+        ]
+
     def notes(self) -> list[str]:
         """Whether any environment was sought out, or one alone."""
         weights = self.weights()

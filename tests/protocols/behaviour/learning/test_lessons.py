@@ -6,6 +6,7 @@
 import math
 from contextlib import suppress
 from dataclasses import fields
+from functools import cache
 
 import hypothesis
 import pytest
@@ -31,9 +32,11 @@ from shoal.protocols.behaviour.learning.stages import make_recipe
 from shoal.protocols.behaviour.settings import Train
 from shoal.protocols.behaviour.suite import Suite, case, write_suite
 from shoal.runs.cases import load_built, save_built
+from shoal.runs.doing import noted
 from shoal.runs.settings import make_settings
 from shoal.training.environments import Directed, Invariant, Labelled, Several
 from shoal.training.methods import METHODS
+from shoal.training.stage import silent
 
 THREE, TWO = ("negative", "neutral", "positive"), ("negative", "positive")
 
@@ -581,3 +584,45 @@ def test_the_transfer_matrix_trains_on_one_functionality_at_a_time():
     assert stage.title.endswith(f"only-{single[0].fold}")
     with pytest.raises(PlanError, match="do not go together"):
         parts(learning(hold_out=["others"], fold=single[0].fold, train={"on": ["iid>suite"]}))
+
+
+# What a plan says reaches the weights
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("loss", "sigmoid"),
+        *[("invariance", kind) for kind in ("stop_grad_original", "kl", "symmetric_kl", "js")],
+        ("direction", "margin"),
+    ],
+)
+def test_every_loss_that_a_plan_names_changes_the_weights(name, value):
+    pytest.importorskip("transformers", reason="needs shoal[hf]")
+    (usual, _), (other, _) = trained(), trained(**{name: value})
+    assert any((usual[part] != other[part]).any() for part in usual)
+
+
+@cache
+def trained(**given):
+    """A few steps on batches of every test type, as a job makes them: the weights, and what was noted."""
+    from shoal.protocols.behaviour.learning.stages import make_recipe
+
+    numbers = {"on": "iid+suite", "learning_rate": 1e-3, "batch": 4, "epochs": 0.05}
+    settings = learning(iid_limit=20, train={**numbers, **given})
+    recipe = make_recipe(parts(settings)[0], "tiny:sentiment")
+    model = recipe.base(0)
+    (stage,) = recipe.stages
+    notes = stage.train(model, 0, silent, lambda mark: None)
+    weights = {part: weight.clone() for part, weight in model.network("classify").state_dict().items()}
+    return weights, notes
+
+
+def test_what_a_training_was_like_is_kept_with_its_job_and_is_no_fault():
+    pytest.importorskip("transformers", reason="needs shoal[hf]")
+    _, notes = trained(method="group-dro")
+    fault, fact = (noted(note) for note in notes)
+    assert (fault.name, fault.ok) == ("training", False) and "this was plain training" in fault.detail
+    assert (fact.name, fact.ok) == ("training in numbers", None)
+    for words in ("max q", "i.i.d. data were seen for", "DIR batches lost nothing"):
+        assert words in fact.detail

@@ -21,7 +21,7 @@ from ....records import Example
 from ....training.environments import Environment
 from ....training.loop import How, steps_of, train
 from ....training.methods import make_method
-from ....training.stage import Mark, Progress, Recipe, Stage
+from ....training.stage import Fact, Mark, Progress, Recipe, Stage
 from ..build import build, iid_of, load_suite
 from ..iid import IidData
 from ..settings import Settings
@@ -174,7 +174,8 @@ def _stage(
     make = partial(make_method, method, options, given_options(settings, method))
 
     def run(model: Any, seed: int, progress: Progress, mark: Mark) -> list[str]:
-        return train(model, environments, make(), how, seed, progress, mark, losses=variants).notes
+        log = train(model, environments, make(), how, seed, progress, mark, losses=variants)
+        return [*log.notes, *([Fact("; ".join(log.facts))] if log.facts else [])]
 
     steps = steps_of(environments, make(), how)
     frozen = partial(_read_by_encoder, settings, whole) if method == "lp" else None
