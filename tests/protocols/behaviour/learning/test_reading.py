@@ -148,6 +148,24 @@ def test_an_extractor_of_first_words_and_one_of_a_single_answer_are_flagged():
     assert "degenerate" in alarms(lambda case, row: "")
 
 
+def test_answers_from_elsewhere_than_the_beginning_are_no_fault():
+    """Where half of the right answers begin the context, a model that looks further on has read it, if badly."""
+    example, meta = ("Omar met Vera in Oslo today", "Who?"), {"expect": "exact_match", "reading": True}
+    cases = [
+        Case(f"{n}", (example,), (right,), {"test type": "MFT"}, meta={**meta, "answers": [right]})
+        for n, right in enumerate(["Omar", "Vera"] * 30)
+    ]
+
+    def kinds(said: list[str]) -> list[str]:
+        given = words(said * (60 // len(said)))
+        signs = signs_of(settings(), cases, given, cases, given, iid_outcomes(cases, given))
+        return [finding.kind for finding in signs.findings]
+
+    assert "degenerate" not in kinds(["Vera", "in Oslo", "Oslo", "today", "met Vera", "Vera in Oslo"])
+    for said in (["Omar"], [""], ["", "Omar", "Omar", "Omar", "Vera"]):
+        assert "degenerate" in kinds(said)
+
+
 def test_an_honest_extractor_is_left_in_peace_over_twenty_seeds():
     for seed in range(20):
         rng = np.random.default_rng(seed)

@@ -38,6 +38,8 @@ MANY_TIMES, RARE = 3.0, 0.1
 """One answer in words is too common above so many times the commonest right one, and above this share."""
 CAN_FAIL = 0.2
 """Below this share of cases with room to fail a directional test is uninformative."""
+WITHOUT_READING = ("nothing", "how the context begins")
+"""Answers that can be given to every question."""
 LOG_ODDS_TOLERANCE = 0.2
 SMALLEST = 1e-6
 
@@ -134,8 +136,9 @@ def _add_words(signs: Signs, name: str, cases: Sequence[Case], answers: Answers)
     facts = {"distinct answers": len(set(said)) / n, "commonest answer": times / n, "commonest right": usual}
     measure = Measure("prediction shift", shift, n, {"slice": name}, facts=facts)
     signs.measures.append(measure)
-    place = max(ours, key=lambda place: ours[place] - theirs[place])
-    if shift > SHIFTED:
+    excess = {place: ours[place] - theirs[place] for place in WITHOUT_READING}
+    place = max(WITHOUT_READING, key=excess.__getitem__)
+    if sum(max(0.0, more) for more in excess.values()) > SHIFTED:
         told = f"it answers {ours[place]:.0%} with {place}; {theirs[place]:.0%} of the right answers are"
     elif times / n > max(MANY_TIMES * usual, RARE):
         told = f"it answers {times / n:.0%} with {words!r}; no right answer is more than {usual:.0%}"
@@ -165,7 +168,9 @@ def _whereabouts(contexts: Sequence[str], answers: Sequence[str]) -> dict[str, f
     pairs = list(zip(contexts, answers, strict=True))
     empty = sum(not answer.strip() for answer in answers)
     first = sum(bool(answer.strip()) and context.startswith(answer) for context, answer in pairs)
-    counts = {"nothing": empty, "how the context begins": first, "something else": len(pairs) - empty - first}
+    counts = dict(zip(WITHOUT_READING, (empty, first), strict=True)) | {
+        "something else": len(pairs) - empty - first
+    }
     return {place: count / len(pairs) for place, count in counts.items()}
 
 
