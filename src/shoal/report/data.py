@@ -23,6 +23,7 @@ from ..runs.plan import Job, Plan, model_name
 from ..runs.scoring import compare_results, results_by_protocol
 from ..runs.store import RunStore
 from ..runs.viewing import explained_sections, result_sections
+from ..training.stage import IN_NUMBERS
 from ..views import Cell, Column, Dots, Number, Row, Section, Table, Words
 from .headlines import HEADLINE, called, headline_findings, headlines
 from .naming import short_names
@@ -470,7 +471,7 @@ def _how(results: Sequence[Result], names: Mapping[str, str], dates: Mapping[str
             )
         )
         checks += [
-            Row([name, str(check["name"]), _verdict(check["ok"]), str(check["detail"])])
+            Row([name, str(check["name"]), _verdict(check), str(check["detail"])])
             for check in result.job.get("checks", ())
         ]
     settings = Table([Column(title, "left") for title in ABOUT_JOBS], rows)
@@ -481,10 +482,10 @@ def _how(results: Sequence[Result], names: Mapping[str, str], dates: Mapping[str
     return sections
 
 
-def _verdict(ok: bool | None) -> Words:
-    if ok is None:
-        return Words("not known", "quiet")
-    return Words("✓ passed", "good") if ok else Words("✗ failed", "bad")
+def _verdict(check: Mapping[str, Any]) -> Words:
+    if check["ok"] is None:  # nothing was checked in what a training was like
+        return Words("" if check["name"] == IN_NUMBERS else "not known", "quiet")
+    return Words("✓ passed", "good") if check["ok"] else Words("✗ failed", "bad")
 
 
 def _short(result: Result) -> Words:

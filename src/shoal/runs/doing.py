@@ -28,7 +28,7 @@ from ..models.selfcheck import Check, self_check, still_says
 from ..protocols import find_protocol
 from ..protocols.base import Built
 from ..records import Answer, Result
-from ..training.stage import Fact, Progress, silent
+from ..training.stage import IN_NUMBERS, Fact, Progress, silent
 from .far_away import ask_far_away, worth_asking_again
 from .plan import Job
 from .scoring import score_job
@@ -177,11 +177,8 @@ def _train_and_ask(
 
 def noted(note: str) -> Check:
     """What a training noted: where it failed, or what it was like."""
-    return (
-        Check("training in numbers", None, str(note))
-        if isinstance(note, Fact)
-        else Check("training", False, note)
-    )
+    is_fact = isinstance(note, Fact)
+    return Check(IN_NUMBERS, None, str(note)) if is_fact else Check("training", False, note)
 
 
 def _asker(job: Job, model: Any, built: Built) -> Callable[..., Any]:

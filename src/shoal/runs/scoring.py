@@ -31,6 +31,9 @@ from .plan import Job, Plan
 from .settings import make_settings
 from .store import RunStore
 
+RULES = 2
+"""Raised where the same answers come to other measures or findings within one version: they are scored again, once."""
+
 
 def result_of(job: Job, store: RunStore, progress: Progress = silent) -> Result:
     """The result of a job that is done: scored anew from what was kept, which takes seconds and asks nothing."""
@@ -128,7 +131,12 @@ def kept_score(job: Job, store: RunStore) -> dict[str, Any] | None:
 
 def scoring_of(job: Job) -> dict[str, Any]:
     """Everything that decides the measures, beside the answers."""
-    return {"shoal": __version__, **identity(job.settings, "scoring"), "seed": job.settings.seed}
+    return {
+        "shoal": __version__,
+        "rules": RULES,
+        **identity(job.settings, "scoring"),
+        "seed": job.settings.seed,
+    }
 
 
 def brief_result(job: Job, store: RunStore, progress: Progress = silent) -> Result:

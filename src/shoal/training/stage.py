@@ -34,6 +34,10 @@ class BrokenTrainingError(ModelError):
     """A training whose loss is no number any more."""
 
 
+IN_NUMBERS = "training in numbers"
+"""What a fact is called among the checks of its job."""
+
+
 class Fact(str):
     """What is to be known of a training in which nothing is wrong; other notes are of what is."""
 

@@ -7,7 +7,7 @@ have labels; beside one of reading comprehension they have answers, which stand 
 import hashlib
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -49,6 +49,8 @@ class IidData:
     """Of what is tested on."""
     answers: tuple[tuple[str, ...], ...] = ()
     """Of reading comprehension: everything that is right for each row to test on."""
+    called: Mapping[str, str] = field(default_factory=dict)
+    """What each label of the files is called."""
 
     @property
     def is_reading(self) -> bool:
@@ -116,7 +118,8 @@ def _load(
     order = [name for name in suite_labels if name in called.values()] or sorted(called.values())
     learnt, tested, labels = _renamed(train, called), _renamed(test, called), tuple(order)
     chosen_by, tested = _halved(tested) if halves else ((), tested)
-    return IidData(learnt, tested, chosen_by, labels, _digest(learnt, labels), _digest(tested, labels))
+    digests = _digest(learnt, labels), _digest(tested, labels)
+    return IidData(learnt, tested, chosen_by, labels, *digests, called=called)
 
 
 def _need_files(iid: str, iid_test: str, *examples: str) -> None:
@@ -201,9 +204,7 @@ def _renamed(rows: Sequence[Row], called: dict[str, str]) -> tuple[Row, ...]:
     return tuple(Row(row.texts, called[row.label], row.start) for row in rows)
 
 
-def label_names(
-    found: Sequence[str], given: Sequence[str], suite: Sequence[str], whose: str = "the i.i.d. data"
-) -> dict[str, str]:
+def label_names(found: Sequence[str], given: Sequence[str], suite: Sequence[str]) -> dict[str, str]:
     """What each label of the data is called in the suite: by its name, or as the user says; numbers name nothing.
 
     >>> label_names(["Negative", "POSITIVE"], (), ("negative", "neutral", "positive"))
@@ -213,7 +214,7 @@ def label_names(
     """
     if given and len(given) != len(found):
         raise PlanError(
-            f"iid_labels names {len(given)} labels, {whose} has {len(found)}: {some(found, 12)}",
+            f"iid_labels names {len(given)} labels, the i.i.d. data has {len(found)}: {some(found, 12)}",
             fix="name each, in this order",
         )
     spellings = Spellings(suite)
@@ -221,13 +222,13 @@ def label_names(
     if suite and not set(names) <= set(suite):
         example = ", ".join(f'"{name}"' for name in likely(len(found), suite)[: len(found)])
         raise PlanError(
-            f"{whose}'s labels {some(found, 12)} are not the suite's: {some(suite, 12)}",
+            f"the i.i.d. data's labels {some(found, 12)} are not the suite's: {some(suite, 12)}",
             why="which is which cannot be told; a wrong guess would train the model on the opposite",
             fix=f"iid_labels = [{example}], if that is what {some(found, 12)} mean, in this order",
         )
     if len(set(names)) < len(names):
         raise PlanError(
-            f"{whose}'s labels {some(found, 12)} would be {some(names, 12)}: two of them the same",
+            f"the i.i.d. data's labels {some(found, 12)} would be {some(names, 12)}: two of them the same",
             fix="iid_labels = [...] with a name for each, in this order",
         )
     return dict(zip(found, names, strict=True))
@@ -311,8 +312,15 @@ def ood_cases(settings: Settings, data: IidData) -> list[Case]:
             continue
         rows = read_labelled(path).rows
         found = sorted({row.label for row in rows})
-        given = settings.iid_labels if len(settings.iid_labels) == len(found) else ()
-        known = set(found) <= set(data.labels)
-        called = label_names(found, () if known else given, data.labels, f"ood {name}")
-        cases += _row_cases(OOD, name, _renamed(rows, called), ())
+        spellings = Spellings(data.labels)
+        called = {label: data.called.get(label) or spellings.get(label) for label in found}
+        known = {label: own for label, own in called.items() if own}
+        if len(known) < len(found):
+            strange = [label for label in found if label not in known]
+            raise PlanError(
+                f"ood {name}: the labels {some(strange, 12)} are not those of the i.i.d. data: {some(data.labels, 12)}",
+                why="which is which cannot be told; a wrong guess would turn its scores round",
+                fix=f"name the labels in {path} as the i.i.d. data does",
+            )
+        cases += _row_cases(OOD, name, _renamed(rows, known), ())
     return cases

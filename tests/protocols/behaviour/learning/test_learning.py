@@ -973,11 +973,11 @@ def test_models_without_something_that_forget_the_task_are_counted_though_the_fu
     settings = table(hold_out=("functionality",))
     (told,) = (row for row in of_table(settings, results, [], None) if row.kind == "forgotten")
     assert told.groups == {"config": "iid>suite", "method": "vanilla"}
-    assert told.facts == {"models": [NAMES[1], NAMES[3]], "of": 5}
+    assert told.facts == {"models": [f"functionality {NAMES[1]}", f"functionality {NAMES[3]}"], "of": 5}
     assert told.text == (
-        "iid>suite vanilla: 2 of 5 models that left something out have forgotten the task, without neg.not bad.MFT "
-        "40.0 % of 200 i.i.d. rows are right, of the iid row 97.0 %; what they left out is read from such models, "
-        'and G has the i.i.d. score of the full one: s_iid_mode = "mean_over_heldout" takes theirs'
+        "iid>suite vanilla: 2 of 5 models that left something out have forgotten the task, without functionality "
+        "neg.not bad.MFT 40.0 % of 200 i.i.d. rows are right, of the iid row 97.0 %; what they left out is read from "
+        'such models, and G has the i.i.d. score of the full one: s_iid_mode = "mean_over_heldout" takes theirs'
     )
     theirs = table(hold_out=("functionality",), s_iid_mode="mean_over_heldout")
     (told,) = (row for row in of_table(theirs, results, [], None) if row.kind == "forgotten")
@@ -986,12 +986,27 @@ def test_models_without_something_that_forget_the_task_are_counted_though_the_fu
 
 def test_models_without_something_are_put_beside_the_yardstick_of_their_own_seed():
     suite, results = {name: [1, 0] * 10 for name in NAMES}, []
-    for seed, before in ((0, 0.97), (1, 0.6)):
+    for seed, before, after in ((0, 0.97, 0.85), (1, 0.6, 0.6), (2, 0.6, 0.6)):
         results += [iid_job(suite, right(before), seed=seed), job(suite, right(before), seed=seed)]
-        results += folds(suite, right(0.6), "capability", seed=seed)
+        results += folds(suite, right(after), "capability", seed=seed)
     settings = table(hold_out=("capability",))
     (told,) = (row for row in of_table(settings, results, [], None) if row.kind == "forgotten")
-    assert told.facts == {"models": ["neg (seed 0)", "ner (seed 0)", "time (seed 0)"], "of": 6}
+    names = [f"capability {name} (seed 0)" for name in ("neg", "ner", "time")]
+    assert told.facts == {"models": names, "of": 9}
+    assert "85.0 % of 200 i.i.d. rows are right, of the iid row 97.0 %" in told.text
+
+
+def test_a_row_is_put_beside_the_seeds_and_the_rows_that_its_yardstick_has_too():
+    suite, silent = {name: [1, 0] * 10 for name in NAMES}, ["no answer"] * N
+    results = [iid_job(suite, right(before), seed=seed) for seed, before in enumerate((0.97, 0.6, 0.6))]
+    results += [job(suite, right(0.85)), job(suite, right(0.5), method="irm")]
+    settings = table(method=("vanilla", "irm"))
+    plain, irm = (row.text for row in of_table(settings, results, [], None) if row.kind == "forgotten")
+    assert "85.0 % of 200 i.i.d. rows are right, 97.0 % before" in plain
+    assert "vanilla on the same data keeps 85.0 %, so it is the method's doing" in irm
+    mute = [iid_job(suite, right(0.97)), job(suite, silent), job(suite, right(0.5), method="irm")]
+    (told,) = (row.text for row in of_table(settings, mute, [], None) if row.kind == "forgotten")
+    assert "doing" not in told and "nan" not in told
 
 
 def test_rows_without_an_answer_are_left_out_of_what_was_lost():

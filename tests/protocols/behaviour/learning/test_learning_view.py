@@ -310,6 +310,17 @@ def test_what_is_wrong_with_single_trainings_stands_above_the_table():
     assert text.index("always positive") < text.index("trained on  ")
 
 
+def test_what_is_worst_comes_first_and_trainings_are_counted_not_findings():
+    wrong = [
+        Finding(kind, f"{kind} {name}", (), weight, {**FUNC, "fold": name, "seed": "1"})
+        for name in ("a", "b")
+        for kind, weight in (("leaning", 1.0), ("degenerate", 50.0), ("forgotten", 51.0))
+    ]
+    text = printed(example(), findings=wrong)
+    assert text.index("forgotten a") < text.index("forgotten b") < text.index("degenerate a")
+    assert "leaning" not in text and "more trainings" not in text
+
+
 def test_a_number_that_changed_its_sign_is_worded_with_it():
     (told,) = conclusions(example())
     assert told.kind == "conclusion" and "G −1.8 points" in told.text

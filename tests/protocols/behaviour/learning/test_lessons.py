@@ -238,8 +238,18 @@ def test_data_from_elsewhere_may_have_one_label_and_is_named_where_its_labels_ar
     strange.write_text("sentence\tlabel\nlovely\tfive\nbad\tone\n")
     data = load_iid(learning(), THREE)
     assert [row.labels for row in ood_cases(learning(ood=[str(only)]), data)] == [("positive",)] * 2
-    with pytest.raises(PlanError, match="ood stars's labels five, one are not"):
+    with pytest.raises(PlanError, match="ood stars: the labels five, one are not those of the i.i.d. data"):
         ood_cases(learning(ood=[str(strange)]), data)
+    for name, label in (("train.tsv", 1), ("test.tsv", 0), ("only.tsv", 1)):
+        lines = [f"text {name} {n}\t{n % 2 if name != 'only.tsv' else label}" for n in range(4)]
+        (tmp_path / name).write_text("\n".join(["sentence\tlabel", *lines]) + "\n")
+    numbered = learning(
+        iid=str(tmp_path / "train.tsv"),
+        iid_test=str(tmp_path / "test.tsv"),
+        iid_labels=TWO,
+        ood=[str(tmp_path / "only.tsv")],
+    )
+    assert {row.labels for row in ood_cases(numbered, load_iid(numbered, THREE))} == {("positive",)}
 
 
 # Folds

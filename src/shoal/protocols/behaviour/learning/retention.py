@@ -8,7 +8,7 @@ G has the i.i.d. score of the model that was trained on the whole suite. The mod
 lost more: each is put beside the same yardstick.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,7 +18,7 @@ from ....measures import MEASURES, shown
 from ....records import Finding, Measure
 from ....stats.multiplicity import holm
 from ....stats.paired import sign_test
-from .against_iid import Contest, iid_test
+from .against_iid import Contest, common_seeds, iid_test
 from .trainings import STANDARD, Floats, Row, Scenario, Trainings
 
 FORGOTTEN, UNTRAINED = "forgotten", "untrained"
@@ -48,17 +48,21 @@ class Fold:
 
     row: Row
     yardstick: Scenario
+    hold_out: str
     without: str
     seed: int
     score: float
-    difference: float
+    before: float
+    """The yardstick's, of the same seed on the same rows."""
     n: int
     p: float
 
     @property
     def name(self) -> str:
         """What it left out, and which of several seeds it has."""
-        return self.without + (f" (seed {self.seed})" if len(self.yardstick.seeds) > 1 else "")
+        return f"{self.hold_out} {self.without}" + (
+            f" (seed {self.seed})" if len(self.yardstick.seeds) > 1 else ""
+        )
 
 
 def lost_tasks(trainings: Trainings) -> list[Finding]:
@@ -99,37 +103,41 @@ def _lost_folds(trainings: Trainings) -> Iterator[Finding]:
     folds = [
         fold
         for row, yardstick in _measured(trainings)
-        for without, seed, hits in trainings.models_without(row)
-        for fold in _fold(row, yardstick, without, seed, hits)
+        for hold_out, without, seed, hits in trainings.models_without(row)
+        for fold in _fold(row, yardstick, hold_out, without, seed, hits)
     ]
     adjusted = holm([fold.p for fold in folds]).tolist() if folds else []
-    lost = [fold for fold, p in zip(folds, adjusted, strict=True) if p <= ALPHA and fold.difference < -POINTS]
+    lost = [
+        fold
+        for fold, p in zip(folds, adjusted, strict=True)
+        if p <= ALPHA and fold.score - fold.before < -POINTS
+    ]
     for row in dict.fromkeys(fold.row for fold in lost):
         some = sorted((fold for fold in lost if fold.row == row), key=lambda fold: fold.score)
         yield _finding_of_folds(trainings, some, sum(fold.row == row for fold in folds))
 
 
-def _fold(row: Row, yardstick: Scenario, without: str, seed: int, hits: Floats) -> Iterator[Fold]:
+def _fold(
+    row: Row, yardstick: Scenario, hold_out: str, without: str, seed: int, hits: Floats
+) -> Iterator[Fold]:
     """The same model and the yardstick of its seed, on the rows that both answered."""
     if seed not in yardstick.seeds:
         return
-    changes = hits - yardstick.iid[:, yardstick.seeds.index(seed)]
-    known = ~np.isnan(changes)
-    if known.any():
-        p = sign_test(int((changes[known] > 0).sum()), int((changes[known] < 0).sum()))
-        yield Fold(
-            row, yardstick, without, seed, float(hits[known].mean()), float(changes[known].mean()), int(known.sum()), p
-        )  # fmt: skip
+    before = yardstick.iid[:, yardstick.seeds.index(seed)]
+    known = ~np.isnan(hits - before)
+    n, new, old = int(known.sum()), hits[known], before[known]
+    if n:
+        p = sign_test(int((new > old).sum()), int((new < old).sum()))
+        yield Fold(row, yardstick, hold_out, without, seed, float(new.mean()), float(old.mean()), n, p)
 
 
 def _finding_of_folds(trainings: Trainings, lost: list[Fold], models: int) -> Finding:
     """How many of a row's models, the worst of them, and what that means for the table."""
     worst, (config, method) = lost[0], lost[0].row
-    groups = {"config": config, "method": method}
-    lowest = Measure(
-        "iid score", worst.score, worst.n, groups | {"fold": worst.without, "seed": str(worst.seed)}
-    )
-    theirs = _score(worst.yardstick)
+    groups, seed = {"config": config, "method": method}, {"seed": str(worst.seed)}
+    which = {"hold out": worst.hold_out, "fold": worst.without}
+    lowest = Measure("iid score", worst.score, worst.n, groups | which | seed)
+    theirs = Measure("iid score", worst.before, worst.n, _groups(worst.yardstick) | seed)
     kind, did = (FORGOTTEN, "have forgotten") if config.startswith("iid>") else (UNTRAINED, "did not learn")
     text = (
         f"{config} {method}: {len(lost)} of {models} models that left something out {did} the task, without "
@@ -144,7 +152,7 @@ def _finding_of_folds(trainings: Trainings, lost: list[Fold], models: int) -> Fi
 
 def _finding(trainings: Trainings, loss: Loss, p: float) -> Finding:
     config, method = loss.row.row
-    ours, theirs = _score(loss.row), _score(loss.yardstick)
+    ours, theirs = _scores(loss.row, loss.yardstick)
     figures = f"{_shown(ours)} % of {ours.n:,} i.i.d. rows are right"
     if loss.starts_trained:
         kind, text = FORGOTTEN, f"has forgotten the task: {figures}, {_shown(theirs)} % before"
@@ -166,23 +174,31 @@ def _whose_doing(trainings: Trainings, loss: Loss) -> str:
     """Whether plain training on the same data forgets as much."""
     config, method = loss.row.row
     plain = trainings.scenario((config, PLAIN), "seen")
-    if method == PLAIN or not plain.seeds:
+    if method == PLAIN:
         return ""
-    kept, left = _score(plain), _score(loss.row)
-    assert kept.value is not None and left.value is not None
+    kept, left = _scores(plain, loss.row)
+    if kept.value is None or left.value is None:
+        return ""
     if kept.value - left.value > POINTS:
         return f"; {PLAIN} on the same data keeps {_shown(kept)} %, so it is the method's doing"
     return f"; so does {PLAIN}, with {_shown(kept)} %: it is the data's doing, not the method's"
 
 
-def _score(scenario: Scenario) -> Measure:
-    groups: Mapping[str, str] = {
-        "config": scenario.row[0],
-        "method": scenario.row[1],
-        "hold out": scenario.hold_out,
-    }
-    known = scenario.iid[~np.isnan(scenario.iid).any(axis=1)]
-    return Measure("iid score", float(known.mean()), len(known), groups)
+def _scores(ours: Scenario, theirs: Scenario) -> tuple[Measure, Measure]:
+    """Both, on the seeds and the rows that both have; without a value where there are none."""
+    first, second = common_seeds(ours, theirs)
+    new, old = ours.iid[:, first], theirs.iid[:, second]
+    known = ~np.isnan(new - old).any(axis=1) if first else np.zeros(len(new), dtype=bool)
+    n = int(known.sum())
+    one, other = (
+        Measure("iid score", float(hits[known].mean()) if n else None, n, _groups(scenario))
+        for scenario, hits in ((ours, new), (theirs, old))
+    )
+    return one, other
+
+
+def _groups(scenario: Scenario) -> dict[str, str]:
+    return {"config": scenario.row[0], "method": scenario.row[1], "hold out": scenario.hold_out}
 
 
 def _shown(score: Measure) -> str:

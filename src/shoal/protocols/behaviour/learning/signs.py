@@ -138,7 +138,7 @@ def _add_words(signs: Signs, name: str, cases: Sequence[Case], answers: Answers)
     signs.measures.append(measure)
     excess = {place: ours[place] - theirs[place] for place in WITHOUT_READING}
     place = max(WITHOUT_READING, key=excess.__getitem__)
-    if sum(max(0.0, more) for more in excess.values()) > SHIFTED:
+    if excess[place] > SHIFTED:
         told = f"it answers {ours[place]:.0%} with {place}; {theirs[place]:.0%} of the right answers are"
     elif times / n > max(MANY_TIMES * usual, RARE):
         told = f"it answers {times / n:.0%} with {words!r}; no right answer is more than {usual:.0%}"

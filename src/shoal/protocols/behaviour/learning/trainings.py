@@ -311,12 +311,12 @@ class Trainings:
             Waiting(sum(map(len, folds.values())), expected * len(self.seeds)),
         )
 
-    def models_without(self, row: Row) -> Iterator[tuple[str, int, Floats]]:
-        """Each model of a row that left something out: what, its seed, and its i.i.d. outcomes."""
+    def models_without(self, row: Row) -> Iterator[tuple[str, str, int, Floats]]:
+        """Each model of a row that left something out: of which kind, what, its seed, and its i.i.d. outcomes."""
         for hold_out in HOLD_OUTS[1:]:
             for seed in self.seeds:
                 for fold, number in self._folds(row, hold_out, seed).items():
-                    yield fold, seed, self._outcomes(number, self.iid)[0]
+                    yield hold_out, fold, seed, self._outcomes(number, self.iid)[0]
 
     def _lacks_full_model(self, row: Row, hold_out: str, seed: int) -> bool:
         """Whether the i.i.d. score inside G is to be that of a model that is not trained yet."""

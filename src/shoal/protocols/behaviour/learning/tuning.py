@@ -92,6 +92,8 @@ def tuned_stage(
     # What the plan gives lp-ft is not in the tries of lp and vanilla.
     options, given = method_options(settings, task, config, method), given_options(settings, method)
     fixed = {name: getattr(how, name) for name in OF_ITSELF if name in given or getattr(settings.train, name)}
+    # but for the rate and batch that train gives every method, which vanilla's one try has
+    own = {name: value for name, value in fixed.items() if name in given or name == "epochs"}
     probe = {name: options[name] for name in ("probe_learning_rate", "probe_batch") if name in given}
     times = as_for_lp_ft(model)
 
@@ -101,9 +103,8 @@ def tuned_stage(
         second = {"learning_rate": vanilla["learning_rate"] * times, "batch": vanilla["batch"]} | fixed
         return by(replace(how, **second), {**options, **first})
 
-    otherwise = ({"given": fixed | probe} if fixed or probe else {}) | (
-        {"times": times} if times != 1 else {}
-    )
+    otherwise: dict[str, Any] = {"given": own | probe} if own or probe else {}
+    otherwise |= {"times": times} if times != 1 and "learning_rate" not in fixed else {}
     identity = {**usual.identity, "how": found_by | otherwise}
     return replace(usual, identity=identity, searches=searches, settled=of_both)
 
@@ -161,6 +162,8 @@ def _search(
         "tries": tries,
         "select_on": settings.train.select_on,
     }
+    if objective.by_accuracy_alone:
+        identity["told by"] = "accuracy"  # these had F1 once
 
     def steps(tried: Try) -> int:
         return steps_of(whole, make(tried), replace(usual, **tried))
@@ -191,11 +194,19 @@ class Objective:
         kinds = [environment.kind for environment in self.lessons.environments for _ in environment.items]
         if self.data.is_reading:
             return _of_spans(model, items)
-        suite = load_suite(self.settings.suite)
-        suite_labels = suite.labels or self.labels
-        told_by_f1 = suite.task in F1_TASKS and len(suite_labels) == 2
-        banded = (len(suite_labels), len(self.labels)) == (3, 2)
+        told_by_f1 = self.is_binary and not self.by_accuracy_alone
+        banded = (len(load_suite(self.settings.suite).labels or self.labels), len(self.labels)) == (3, 2)
         return _of_labels(model, items, kinds, self.labels, told_by_f1=told_by_f1, banded=banded)
+
+    @property
+    def is_binary(self) -> bool:
+        """Whether the suite chooses between two labels."""
+        return not self.data.is_reading and len(load_suite(self.settings.suite).labels or self.labels) == 2
+
+    @property
+    def by_accuracy_alone(self) -> bool:
+        """Whether it does so without looking for one of them, as duplicates are looked for."""
+        return not self.by_g and self.is_binary and load_suite(self.settings.suite).task not in F1_TASKS
 
     def _judged_by(self) -> str:
         """What else decides G: the i.i.d. rows, and the rules that cases are judged by."""

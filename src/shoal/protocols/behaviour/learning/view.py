@@ -81,12 +81,15 @@ def _warnings(findings: Sequence[Finding]) -> list[str]:
     """What is wrong with the table and with single trainings; of many the first, and how many more there are."""
     told = [finding for finding in findings if finding.kind != CONCLUSION]
     together = [finding for finding in told if "seed" not in finding.groups]
-    single = [finding for finding in told if "seed" in finding.groups]
+    single = sorted(
+        (finding for finding in told if "seed" in finding.groups), key=lambda finding: -finding.weight
+    )
     lines = [finding.text for finding in together[:MANY]]
     lines += [f"{len(together) - MANY} more such findings"] if len(together) > MANY else []
     lines += [f"{_training(finding)}: {finding.text}" for finding in single[:MANY]]
-    more = len(single) - MANY
-    return lines + ([f"the same or like it in {more} more trainings"] if more > 0 else [])
+    named = {_training(finding) for finding in single[:MANY]}
+    more = len({_training(finding) for finding in single[MANY:]} - named)
+    return lines + ([f"the same or like it in {more} more trainings"] if more else [])
 
 
 def _training(finding: Finding) -> str:
