@@ -36,13 +36,18 @@ class Losses:
     invariance: str = "paper"
     direction: str = "paper"
     spans: str = "context"
-    directed: list[int] = field(default_factory=lambda: [0, 0], init=False, repr=False, compare=False)
-    """Batches of DIR cases so far, and how many of them lost nothing: they have no gradient."""
+    directed: list[Any] = field(default_factory=lambda: [0, 0], init=False, repr=False, compare=False)
+    """Batches of DIR cases so far, and how many of them lost nothing, which have no gradient: counted where the network
+    is, so that no step waits for it."""
 
     def facts(self) -> list[str]:
         """How often DIR cases taught something."""
-        shown, idle = self.directed
+        shown, idle = self.counts()
         return [f"{idle:,} of {shown:,} DIR batches lost nothing, so had no gradient"] if shown else []
+
+    def counts(self) -> tuple[int, ...]:
+        """Both, as numbers."""
+        return tuple(map(int, self.directed))
 
     def __post_init__(self) -> None:
         for name, known in (
@@ -220,7 +225,7 @@ class DirectionLoss:
 
     directions: Sequence[str]
     kind: str
-    counted: list[int]
+    counted: list[Any]
     """Batches so far, and those that lost nothing."""
     multipliers: ClassVar[int] = 0
 
@@ -231,7 +236,7 @@ class DirectionLoss:
             return losses.DIRECTION_LOSSES[self.kind](original * scale, variant * scale, self.directions)
         loss = losses.DIRECTION_LOSSES[self.kind](original, variant, self.directions)
         self.counted[0] += 1
-        self.counted[1] += int(loss.item() == 0)
+        self.counted[1] = self.counted[1] + (loss.detach() == 0)
         return loss
 
     def floor(self, logits: Tensor) -> float:

@@ -289,7 +289,7 @@ class _Walk:
             shown=self.log.shown,
             drawn=midway.digest_of(feed, self.drawn),
             method=midway.remembered(self.method),
-            tally=self.windows.tally if self.windows else tuple(self.loss.directed),
+            tally=self.windows.tally if self.windows else self.loss.counts(),
             tensors=midway.named(tensors),
         )
 
