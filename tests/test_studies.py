@@ -4,6 +4,7 @@ import csv
 import importlib.util
 import re
 import sys
+import tomllib
 from pathlib import Path
 from types import ModuleType
 
@@ -934,13 +935,13 @@ def test_every_method_that_was_measured_is_within_five_points_of_vanilla():
     assert ("All are within five points of `vanilla`" in text) == (not behind), behind
 
 
-def cell_of(config: str, method: str, column: str) -> str:
+def cell_of(config: str, method: str, column: str, rows: Rows = ROWS) -> str:
     """A cell of Table 3 as it is printed: the value, and a mark where it differs from the iid row."""
     held = "none" if config == "iid" else "seen" if column == "iid score" else column
     wanted = {"config": config, "method": method, "hold out": held}
     name = "iid score" if column == "iid score" else "G"
     found = [
-        row for row in ROWS if row["name"] == name and all(row[key] == word for key, word in wanted.items())
+        row for row in rows if row["name"] == name and all(row[key] == word for key, word in wanted.items())
     ]
     if not found:
         return ""
@@ -948,18 +949,31 @@ def cell_of(config: str, method: str, column: str) -> str:
     score = {"score": name, **wanted}
     tests = [
         row
-        for row in ROWS
+        for row in rows
         if row["name"] == "adjusted p value" and all(row[key] == word for key, word in score.items())
     ]
     if not tests or float(tests[0]["value"]) > 0.05:
         return shown
-    gain = value(ROWS, name="difference", **score)
+    gain = value(rows, name="difference", **score)
     return f"{shown} {MARKS[gain > 0]}"
 
 
 @pytest.mark.parametrize("cells", table("learning.md", "| trained on | method | i.i.d. |"), ids=" ".join)
 def test_table_3_of_the_embedded_model_is_in_its_file(cells):
     assert cells[2:] == [cell_of(cells[0].strip("`"), cells[1], column) for column in COLUMNS]
+
+
+@pytest.mark.parametrize("task", ["PARA", "READ"])
+def test_the_tables_of_the_other_tasks_are_in_their_files(task):
+    rows, columns = kept(f"learning/{task.lower()}-table.csv"), ("iid score", "seen", "test type")
+    for cells in table("learning.md", f"| {task} | method |"):
+        assert cells[2:] == [cell_of(cells[0].strip("`"), cells[1], column, rows) for column in columns]
+    jobs = kept(f"learning/{task.lower()}.csv")
+    plan = tomllib.loads((STUDIES / f"learning/{task.lower()}.toml").read_text(encoding="utf-8"))["behaviour"]
+    types = {row["fold"] for row in jobs if row["hold out"] == "test type"}
+    configs = [name for name in plan["train"]["on"] if name != "iid"]
+    assert len(jobs) == 1 + len(configs) * len(plan["train"]["method"]) * (1 + len(types))
+    assert f"[{task.lower()}.toml](learning/{task.lower()}.toml) ({len(jobs)}" in page("learning.md")
 
 
 @pytest.mark.parametrize(
