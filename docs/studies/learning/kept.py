@@ -10,6 +10,7 @@ import csv
 import sys
 from pathlib import Path
 
+from shoal.protocols.behaviour.learning.against_iid import RECIPE_P
 from shoal.records import Measure
 from shoal.runs.plan import Job, reachable, read_plan
 from shoal.runs.results import find_stored
@@ -68,6 +69,7 @@ def of_table(measures: list[Measure]) -> list[dict[str, str]]:
             "low": rounded(row.interval[0]) if row.interval else "",
             "high": rounded(row.interval[1]) if row.interval else "",
             "n": str(row.n),
+            **({"p over seeds": rounded(row.facts[RECIPE_P])} if RECIPE_P in row.facts else {}),
         }
         for row in measures
         if row.name in TOLD and not row.groups.keys() & NARROW and row.value is not None
