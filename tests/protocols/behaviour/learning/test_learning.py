@@ -956,6 +956,12 @@ def test_a_method_that_forgets_the_task_is_told_from_data_that_make_any_method_f
     assert "so does vanilla, with 70.0 %: it is the data's doing, not the method's" in other.text
 
 
+def test_a_part_of_the_task_is_not_the_task():
+    (told,) = lost({"vanilla": 0.85})
+    assert told.kind == "forgotten" and "has forgotten part of the task: 85.0 %" in told.text
+    assert told.text.endswith("its other columns say less about generalisation")
+
+
 def test_a_method_that_never_learnt_the_task_is_measured_by_vanilla():
     (told,) = lost({"vanilla": 0.95, "fish": 0.02}, "iid+suite")
     assert told.kind == "untrained"
@@ -975,8 +981,8 @@ def test_models_without_something_that_forget_the_task_are_counted_though_the_fu
     assert told.groups == {"config": "iid>suite", "method": "vanilla"}
     assert told.facts == {"models": [f"functionality {NAMES[1]}", f"functionality {NAMES[3]}"], "of": 5}
     assert told.text == (
-        "iid>suite vanilla: 2 of 5 models that left something out have forgotten the task, without functionality "
-        "neg.not bad.MFT 40.0 % of 200 i.i.d. rows are right, of the iid row 97.0 %; what they left out is read from "
+        "iid>suite vanilla: 2 of 5 models that left something out have forgotten the task or part of it, without "
+        "functionality neg.not bad.MFT 40.0 % of 200 i.i.d. rows are right, of the iid row 97.0 %; what they left out is read from "
         'such models, and G has the i.i.d. score of the full one: s_iid_mode = "mean_over_heldout" takes theirs'
     )
     theirs = table(hold_out=("functionality",), s_iid_mode="mean_over_heldout")

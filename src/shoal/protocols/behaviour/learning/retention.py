@@ -22,8 +22,8 @@ from .against_iid import Contest, common_seeds, iid_test
 from .trainings import STANDARD, Floats, Row, Scenario, Trainings
 
 FORGOTTEN, UNTRAINED = "forgotten", "untrained"
-POINTS = 0.05
-"""What a method may cost of the i.i.d. score."""
+POINTS, MUCH = 0.05, 0.2
+"""What a method may cost of the i.i.d. score; from so much on it is the task that is lost, below a part of it."""
 WEIGHT, WEIGHT_OF_FOLDS = 20.0, 15.0
 PLAIN = "vanilla"
 
@@ -140,8 +140,8 @@ def _finding_of_folds(trainings: Trainings, lost: list[Fold], models: int) -> Fi
     theirs = Measure("iid score", worst.before, worst.n, _groups(worst.yardstick) | seed)
     kind, did = (FORGOTTEN, "have forgotten") if config.startswith("iid>") else (UNTRAINED, "did not learn")
     text = (
-        f"{config} {method}: {len(lost)} of {models} models that left something out {did} the task, without "
-        f"{worst.name} {_shown(lowest)} % of {worst.n:,} i.i.d. rows are right, of {_whose(worst.yardstick)} "
+        f"{config} {method}: {len(lost)} of {models} models that left something out {did} the task or part of it, "
+        f"without {worst.name} {_shown(lowest)} % of {worst.n:,} i.i.d. rows are right, of {_whose(worst.yardstick)} "
         f"{_shown(theirs)} %; what they left out is read from such models"
     )
     if not trainings.iid_of_held_out:
@@ -155,15 +155,23 @@ def _finding(trainings: Trainings, loss: Loss, p: float) -> Finding:
     ours, theirs = _scores(loss.row, loss.yardstick)
     figures = f"{_shown(ours)} % of {ours.n:,} i.i.d. rows are right"
     if loss.starts_trained:
-        kind, text = FORGOTTEN, f"has forgotten the task: {figures}, {_shown(theirs)} % before"
+        kind = FORGOTTEN
+        text = f"has forgotten {_how_much(ours, theirs)}: {figures}, {_shown(theirs)} % before"
         text += _whose_doing(trainings, loss)
     else:
         kind = UNTRAINED
-        text = f"did not learn the task: {figures}, of {_whose(loss.yardstick)} {_shown(theirs)} %"
+        text = f"did not learn {_how_much(ours, theirs)}: {figures}, of {_whose(loss.yardstick)} {_shown(theirs)} %"
     groups = {"config": config, "method": method}
     facts = {"difference": loss.contest.difference.value, "adjusted p": p}
-    text = f"{config} {method} {text}; its other columns say nothing about generalisation"
+    say = "nothing" if _how_much(ours, theirs) == "the task" else "less"
+    text = f"{config} {method} {text}; its other columns say {say} about generalisation"
     return Finding(kind, text, (ours, theirs), WEIGHT, groups, facts)
+
+
+def _how_much(ours: Measure, theirs: Measure) -> str:
+    """The task, or a part of it."""
+    assert ours.value is not None and theirs.value is not None
+    return "the task" if theirs.value - ours.value >= MUCH else "part of the task"
 
 
 def _whose(yardstick: Scenario) -> str:
