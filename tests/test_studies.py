@@ -905,7 +905,7 @@ SCORES = kept("learning/methods.csv")
 ROWS = kept("learning/tiny-table.csv")
 JOBS = kept("learning/tiny.csv")
 COLUMNS = ("iid score", "seen", "functionality", "capability", "test type")
-MARKS = {True: "▲", False: "▼"}
+MARKS = {(True, True): "▲", (True, False): "△", (False, True): "▼", (False, False): "▽"}
 
 
 @pytest.mark.parametrize("cells", table("learning.md", "| model | trained on |"), ids=" ".join)
@@ -919,7 +919,7 @@ def test_how_well_methods_learn_is_in_its_file(cells):
     assert cells[3:] == [f"{known[name]:.3f}".lstrip("0") if name in known else "" for name in methods]
 
 
-def test_every_method_that_was_measured_is_within_five_points_of_vanilla():
+def test_every_method_that_was_measured_but_one_is_within_five_points_of_vanilla():
     """As the page says: each beside plain training of the same model, configuration and seed."""
     vanilla = {
         (row["model"], row["config"], row["seed"]): float(row["iid score"])
@@ -931,8 +931,14 @@ def test_every_method_that_was_measured_is_within_five_points_of_vanilla():
         for row in SCORES
         if vanilla.get((row["model"], row["config"], row["seed"]), 0) - float(row["iid score"]) > 0.05
     ]
-    text = (STUDIES / "learning.md").read_text(encoding="utf-8")
-    assert ("All are within five points of `vanilla`" in text) == (not behind), behind
+    assert behind == ["MiniLM iid>suite dropout 0 0.564"]
+    assert "All but one are within five points of `vanilla`: `dropout` on MiniLM has .564" in page(
+        "learning.md"
+    )
+    lost = [row for row in SCORES if row["model"] == "MiniLM" and 0.8 - float(row["iid score"]) >= 0.05]
+    assert len(lost) == 5 and "five of eight lose five points or more of what `iid` knew" in page(
+        "learning.md"
+    )
 
 
 def cell_of(config: str, method: str, column: str, rows: Rows = ROWS) -> str:
@@ -954,13 +960,61 @@ def cell_of(config: str, method: str, column: str, rows: Rows = ROWS) -> str:
     ]
     if not tests or float(tests[0]["value"]) > 0.05:
         return shown
-    gain = value(rows, name="difference", **score)
-    return f"{shown} {MARKS[gain > 0]}"
+    low, gain, high = (value(rows, column, name="difference", **score) for column in ("low", "value", "high"))
+    return f"{shown} {MARKS[gain > 0, low > 0 or high < 0]}"
 
 
 @pytest.mark.parametrize("cells", table("learning.md", "| trained on | method | i.i.d. |"), ids=" ".join)
 def test_table_3_of_the_embedded_model_is_in_its_file(cells):
     assert cells[2:] == [cell_of(cells[0].strip("`"), cells[1], column) for column in COLUMNS]
+
+
+MINI, MINI_JOBS = kept("learning/minilm-table.csv"), kept("learning/minilm.csv")
+
+
+@pytest.mark.parametrize("cells", table("learning.md", "| MiniLM | method |"), ids=" ".join)
+def test_table_3_of_minilm_is_in_its_file(cells):
+    assert cells[2:] == [cell_of(cells[0].strip("`"), cells[1], column, MINI) for column in COLUMNS]
+
+
+@pytest.mark.parametrize("cells", table("learning.md", "| MiniLM trained on |"), ids=lambda cells: cells[0])
+def test_pass_rates_of_minilm_are_in_the_file(cells):
+    names = ("Vocabulary", "Robustness", "NER", "Temporal", "Fairness", "Negation", "SRL")
+    which = {
+        "i.i.d. data only": ("iid", "none"),
+        "the whole suite": ("iid>suite", "seen"),
+        "the suite without it": ("iid>suite", "capability"),
+    }
+    wanted = (*which[cells[0]], "vanilla")
+    rows = [row for row in MINI_JOBS if (row["config"], row["hold out"], row["method"]) == wanted]
+    rates = [next(row[name] for row in rows if row["fold"] in ("", name)) for name in names]
+    assert all(is_shown(cell, float(rate)) for cell, rate in zip(cells[1:], rates, strict=True))
+
+
+def test_what_is_said_of_minilm_is_in_the_file():
+    text = page("learning.md")
+    assert len(MINI_JOBS) == 47 and "47 of its 136 jobs" in text
+    assert sum(row["name"] == "adjusted p value" for row in MINI) == 17 and "Holm over 17 comparisons" in text
+    scores = {
+        method: [
+            float(row["iid score"])
+            for row in MINI_JOBS
+            if (row["config"], row["method"]) == ("iid>suite", method) and row["hold out"] != "seen"
+        ]
+        for method in ("vanilla", "lp", "group-dro")
+    }
+    assert {len(each) for each in scores.values()} == {14} and is_shown("47.7", min(scores["vanilla"]))
+    assert min(scores["lp"]) > 0.8005 - 0.05  # none lost so much; how many did for sure, the finding counts
+    (told,) = [row for row in MINI_JOBS if (row["method"], row["fold"]) == ("lp", "INV")]
+    assert "degenerate" in told["findings"]
+    known = {
+        row["method"]: row["iid score"]
+        for row in SCORES
+        if (row["model"], row["config"]) == ("MiniLM", "iid>suite")
+    }
+    for row in MINI_JOBS:
+        if (row["config"], row["hold out"]) == ("iid>suite", "seen"):
+            assert float(known[row["method"]]) == pytest.approx(float(row["iid score"]), abs=6e-4)
 
 
 @pytest.mark.parametrize("task", ["PARA", "READ"])

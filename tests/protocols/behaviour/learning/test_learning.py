@@ -982,8 +982,9 @@ def test_models_without_something_that_forget_the_task_are_counted_though_the_fu
     assert told.facts == {"models": [f"functionality {NAMES[1]}", f"functionality {NAMES[3]}"], "of": 5}
     assert told.text == (
         "iid>suite vanilla: 2 of 5 models that left something out have forgotten the task or part of it, without "
-        "functionality neg.not bad.MFT 40.0 % of 200 i.i.d. rows are right, of the iid row 97.0 %; what they left out is read from "
-        'such models, and G has the i.i.d. score of the full one: s_iid_mode = "mean_over_heldout" takes theirs'
+        "functionality neg.not bad.MFT 40.0 % of 200 i.i.d. rows are right, of the iid row 97.0 %; "
+        "what they left out is read from such models, and G has the i.i.d. score of the full one: "
+        's_iid_mode = "mean_over_heldout" takes theirs'
     )
     theirs = table(hold_out=("functionality",), s_iid_mode="mean_over_heldout")
     (told,) = (row for row in of_table(theirs, results, [], None) if row.kind == "forgotten")
