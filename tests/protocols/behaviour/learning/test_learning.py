@@ -956,6 +956,17 @@ def test_a_method_that_forgets_the_task_is_told_from_data_that_make_any_method_f
     assert "so does vanilla, with 70.0 %: it is the data's doing, not the method's" in other.text
 
 
+def test_what_is_said_of_a_row_outweighs_what_is_said_of_one_of_its_folds():
+    suite = {name: [1, 0] * 10 for name in NAMES}
+    wrong = Finding("forgotten", "always positive", weight=51.0)
+    whole = replace(job(suite, right(0.5)), findings=[wrong])
+    folded = [replace(row, findings=[wrong]) for row in folds(suite, right(0.5), "capability")]
+    results = [iid_job(suite, right(0.97)), whole, *folded]
+    weights = {row.groups["hold out"]: row.weight for row in of_trainings(results)}
+    of_rows = [row.weight for row in of_table(table(hold_out=("capability",)), results, [], None)]
+    assert weights["seen"] == 51.0 and weights["capability"] < min(of_rows)
+
+
 def test_a_part_of_the_task_is_not_the_task():
     (told,) = lost({"vanilla": 0.85})
     assert told.kind == "forgotten" and "has forgotten part of the task: 85.0 %" in told.text

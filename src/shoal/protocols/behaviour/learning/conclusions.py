@@ -15,7 +15,8 @@ from .transfer import negative_transfer
 
 CONCLUSION, APPLICABILITY = "conclusion", "applicability"
 Planned = Mapping[str, Sequence[str]] | None
-WEIGHT = 10.0
+WEIGHT, OF_A_FOLD = 10.0, 0.1
+"""Of the sentence about a model; what a finding about one fold weighs of one about a whole row, which comes first."""
 
 
 def conclusions(measures: Sequence[Measure]) -> list[Finding]:
@@ -42,7 +43,8 @@ def of_trainings(results: Sequence[Result]) -> list[Finding]:
         groups |= {"fold": training.fold, "seed": str(training.seed)}
         groups |= {"model": training.model} if several else {}
         told = [*training.result.findings, *_of_checks(training.result)]
-        findings += [replace(finding, groups=groups) for finding in told]
+        part = OF_A_FOLD if training.fold else 1.0
+        findings += [replace(finding, groups=groups, weight=part * finding.weight) for finding in told]
     return findings
 
 
