@@ -98,7 +98,7 @@ def iid_test(settings: Settings, scenario: Scenario, base: Scenario) -> Iterator
         squares = float(flips @ flips) / seeds**2 or n * wilson(0, n)[1]
         smallest = partial(_smallest, math.sqrt(squares) / n, n)
     difference = _iid_difference(new[known], old[known])
-    groups = {"score": "iid score", **_groups(scenario)}
+    groups = {"score": "iid score", **scenario.groups}
     yield Contest(groups, n, difference, PAIRED, None, seeds, p, test, smallest, _unequal(scenario, ours))
 
 
@@ -129,7 +129,7 @@ def g_test(
     runs = f", each with its {len(ours)} runs" if len(ours) > 1 else ""
     units = draws.pair.iid.clusters + sum(table.clusters for table in draws.pair.suite)
     yield Contest(
-        {"score": "G", **_groups(scenario)},
+        {"score": "G", **scenario.groups},
         units,
         estimate(draws, generalization_score, DIFFERENCE, population=population),
         FIXED,
@@ -191,10 +191,6 @@ def over_seeds(seeds: int) -> str:
 def for_these_runs(seeds: int) -> dict[str, Any]:
     """The fact of an interval that is not about the recipe, though there are several seeds."""
     return {"interval for these runs": seeds} if 1 < seeds < ESTIMABLE_SEEDS else {}
-
-
-def _groups(scenario: Scenario) -> dict[str, str]:
-    return {"config": scenario.row[0], "method": scenario.row[1], "hold out": scenario.hold_out}
 
 
 def _unequal(scenario: Scenario, ours: Sequence[int]) -> dict[str, Any]:

@@ -175,7 +175,7 @@ class _Table:
         if math.isnan(picked.gain):
             return
         n = sum(map(len, places)) + len(self.baseline.iid)
-        row = Measure("gain of the best row", picked.gain, n, _groups(rows[picked.best]))
+        row = Measure("gain of the best row", picked.gain, n, rows[picked.best].groups)
         facts = {
             "of": "G",
             "as measured": picked.as_measured,
@@ -186,7 +186,7 @@ class _Table:
 
     def _scenario(self, scenario: Scenario) -> Iterator[Measure]:
         """Scores and pass rates of a row with one thing held out, or how far they are."""
-        groups = _groups(scenario)
+        groups = scenario.groups
         for seed, waiting in scenario.waiting.items():
             for name in ("suite score", "G"):
                 yield with_facts(Measure(name, None, 0, {**groups, "seed": str(seed)}), waiting.facts)
@@ -223,7 +223,7 @@ class _Table:
         for name, score in (("suite score", suite_score), ("G", generalization_score)):
             n = counts.n + (_Slice(scenario.iid).n if name == "G" else 0)
             mean = estimate(draws, score, METHOD, population=population)
-            row = Measure(name, mean.value, n, _groups(scenario), None, "", counts.na, counts.errors)
+            row = Measure(name, mean.value, n, scenario.groups, None, "", counts.na, counts.errors)
             yield with_interval(with_facts(row, about), mean, FIXED, len(scenario.seeds))
             for column, seed in enumerate(scenario.seeds):
                 alone = len(scenario.seeds) == 1
@@ -281,7 +281,7 @@ class _Table:
         known = [value for value in scores if value is not None]
         if len(known) == len(scores):
             n = int(_in_some_run(~np.isnan(scenario.iid)).sum())
-            row = Measure("iid F1", math.fsum(known) / len(known), n, _groups(scenario))
+            row = Measure("iid F1", math.fsum(known) / len(known), n, scenario.groups)
             yield with_facts(row, self._about(scenario))
 
     def _out_of_domain(self, scenario: Scenario) -> Iterator[Measure]:
@@ -304,7 +304,7 @@ class _Table:
 
     def _rates(self, name: str, scenario: Scenario, cases: "_Slice") -> Iterator[Measure]:
         """One rate: its mean over seeds, and that of each."""
-        groups = {**_groups(scenario), **cases.groups}
+        groups = {**scenario.groups, **cases.groups}
         if not scenario.seeds:
             yield with_facts(Measure(name, None, 0, groups), scenario.whole.facts)
             return
@@ -325,10 +325,6 @@ class _Table:
         places = self.trainings.functionalities[cases.groups["functionality"]]
         shares = [float((~np.isnan(side)).mean()) for side in (cases.hits, self.baseline.suite[places])]
         return {"applies": shares} if abs(shares[0] - shares[1]) > FLAGGED + 1e-9 else {}
-
-
-def _groups(scenario: Scenario) -> dict[str, str]:
-    return {"config": scenario.row[0], "method": scenario.row[1], "hold out": scenario.hold_out}
 
 
 @dataclass(frozen=True, slots=True)

@@ -137,7 +137,7 @@ def _finding_of_folds(trainings: Trainings, lost: list[Fold], models: int) -> Fi
     groups, seed = {"config": config, "method": method}, {"seed": str(worst.seed)}
     which = {"hold out": worst.hold_out, "fold": worst.without}
     lowest = Measure("iid score", worst.score, worst.n, groups | which | seed)
-    theirs = Measure("iid score", worst.before, worst.n, _groups(worst.yardstick) | seed)
+    theirs = Measure("iid score", worst.before, worst.n, worst.yardstick.groups | seed)
     kind, did = (FORGOTTEN, "have forgotten") if config.startswith("iid>") else (UNTRAINED, "did not learn")
     text = (
         f"{config} {method}: {len(lost)} of {models} models that left something out {did} the task or part of it, "
@@ -153,25 +153,19 @@ def _finding_of_folds(trainings: Trainings, lost: list[Fold], models: int) -> Fi
 def _finding(trainings: Trainings, loss: Loss, p: float) -> Finding:
     config, method = loss.row.row
     ours, theirs = _scores(loss.row, loss.yardstick)
+    is_all = loss.contest.difference.value <= -MUCH
+    what, say = ("the task", "nothing") if is_all else ("part of the task", "less")
     figures = f"{_shown(ours)} % of {ours.n:,} i.i.d. rows are right"
     if loss.starts_trained:
-        kind = FORGOTTEN
-        text = f"has forgotten {_how_much(ours, theirs)}: {figures}, {_shown(theirs)} % before"
+        kind, text = FORGOTTEN, f"has forgotten {what}: {figures}, {_shown(theirs)} % before"
         text += _whose_doing(trainings, loss)
     else:
         kind = UNTRAINED
-        text = f"did not learn {_how_much(ours, theirs)}: {figures}, of {_whose(loss.yardstick)} {_shown(theirs)} %"
+        text = f"did not learn {what}: {figures}, of {_whose(loss.yardstick)} {_shown(theirs)} %"
     groups = {"config": config, "method": method}
     facts = {"difference": loss.contest.difference.value, "adjusted p": p}
-    say = "nothing" if _how_much(ours, theirs) == "the task" else "less"
     text = f"{config} {method} {text}; its other columns say {say} about generalisation"
     return Finding(kind, text, (ours, theirs), WEIGHT, groups, facts)
-
-
-def _how_much(ours: Measure, theirs: Measure) -> str:
-    """The task, or a part of it."""
-    assert ours.value is not None and theirs.value is not None
-    return "the task" if theirs.value - ours.value >= MUCH else "part of the task"
 
 
 def _whose(yardstick: Scenario) -> str:
@@ -181,10 +175,9 @@ def _whose(yardstick: Scenario) -> str:
 def _whose_doing(trainings: Trainings, loss: Loss) -> str:
     """Whether plain training on the same data forgets as much."""
     config, method = loss.row.row
-    plain = trainings.scenario((config, PLAIN), "seen")
     if method == PLAIN:
         return ""
-    kept, left = _scores(plain, loss.row)
+    kept, left = _scores(trainings.scenario((config, PLAIN), "seen"), loss.row)
     if kept.value is None or left.value is None:
         return ""
     if kept.value - left.value > POINTS:
@@ -199,14 +192,10 @@ def _scores(ours: Scenario, theirs: Scenario) -> tuple[Measure, Measure]:
     known = ~np.isnan(new - old).any(axis=1) if first else np.zeros(len(new), dtype=bool)
     n = int(known.sum())
     one, other = (
-        Measure("iid score", float(hits[known].mean()) if n else None, n, _groups(scenario))
+        Measure("iid score", float(hits[known].mean()) if n else None, n, scenario.groups)
         for scenario, hits in ((ours, new), (theirs, old))
     )
     return one, other
-
-
-def _groups(scenario: Scenario) -> dict[str, str]:
-    return {"config": scenario.row[0], "method": scenario.row[1], "hold out": scenario.hold_out}
 
 
 def _shown(score: Measure) -> str:

@@ -149,6 +149,11 @@ class Scenario:
     whole: Waiting
     """How far all seeds are together."""
 
+    @property
+    def groups(self) -> dict[str, str]:
+        """Which it is, as the groups of its measures."""
+        return {"config": self.row[0], "method": self.row[1], "hold out": self.hold_out}
+
 
 class Trainings:
     """All jobs of one model, on one list of cases."""

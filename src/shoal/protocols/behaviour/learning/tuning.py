@@ -163,7 +163,7 @@ def _search(
         "select_on": settings.train.select_on,
     }
     if objective.by_accuracy_alone:
-        identity["told by"] = "accuracy"  # these had F1 once
+        identity["told by"] = "accuracy"
 
     def steps(tried: Try) -> int:
         return steps_of(whole, make(tried), replace(usual, **tried))
