@@ -7,7 +7,10 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from shoal import RunStore, read_plan
 from shoal.cli import main
+from shoal.runs.executors import run_jobs
+from shoal.runs.plan import check_plan
 
 SUITE: list[dict[str, Any]] = [
     {"suite": "toy", "label_names": ["negative", "positive"]},
@@ -90,3 +93,19 @@ def test_nothing_is_written_beside_a_page_that_goes_into_a_device(folder):
     done = shoal("report", "plan.toml", "--out", "/dev/null")
     assert done.exit_code == 0 and "/dev/null: the page alone" in done.output
     assert not Path("/dev/null.json").exists()
+
+
+def test_jobs_that_were_done_are_counted_apart(folder):
+    """They take no time, and the time left of the others would follow from theirs."""
+
+    def told(workers: int) -> list[tuple[str, int, int]]:
+        steps: list[tuple[str, int, int]] = []
+        list(run_jobs(jobs, store, lambda *step: steps.append(step), workers=workers))
+        return [step for step in steps if step[0].startswith("jobs")]
+
+    Path("more_answers.jsonl").write_text(Path("answers.jsonl").read_text())
+    plan("python:shown_models:steady", "predictions:answers.jsonl", "predictions:more_answers.jsonl")
+    jobs, store = check_plan(read_plan(Path("plan.toml"))), RunStore(Path("runs"))
+    list(run_jobs(jobs[:1], store))
+    assert told(1) == [("jobs of before", 1, 1), ("jobs", 1, 2), ("jobs", 2, 2)]
+    assert told(2) == [("jobs of before", number, 3) for number in (1, 2, 3)]

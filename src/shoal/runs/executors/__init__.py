@@ -1,5 +1,6 @@
 """Where tasks are done. Results do not depend on which: a job has its own seed and its own number of threads."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from importlib import import_module
@@ -46,10 +47,17 @@ def run_jobs(
 ) -> Iterator[tuple[Job, str | None]]:
     """Do every job that is not done, and say how each went: None, or what it failed with."""
     executor = find_executor(on or ("processes" if workers > 1 and len(jobs) > 1 else "here"))
+    # Counted apart: those that were done take no time, or that of scoring them again, and say nothing of the others.
+    steps = {job.id: "jobs of before" if store.is_done(job.id) else "jobs" for job in jobs}
+    total, count = Counter(steps.values()), Counter[str]()
     tasks = tasks_of(jobs, store, retry_errors=retry_errors, resources=resources)
     for ended in executor(tasks, store, progress, workers):
         if ended.task.stage is None:
-            yield ended.task.job, ended.problem
+            job, step = ended.task.job, steps[ended.task.job.id]
+            count[step] += 1
+            if len(jobs) > 1:
+                progress(step, count[step], total[step])
+            yield job, ended.problem
 
 
 def run_here(

@@ -53,8 +53,6 @@ class Worker:
 def execute(tasks: Sequence[Task], store: RunStore, progress: Progress, workers: int = 2) -> Iterator[Ended]:
     """Do the tasks, so many at a time."""
     queue, lost = Queue(tasks), Counter[str]()
-    jobs = sum(task.stage is None for task in tasks)
-    ended = 0
     team = [_start(store.folder) for _ in range(min(workers, len(tasks)))]
     try:
         while queue.left:
@@ -76,8 +74,6 @@ def execute(tasks: Sequence[Task], store: RunStore, progress: Progress, workers:
                         continue
                     failed(task, store, problem)
                 worker.task = None
-                ended += task.stage is None
-                progress("jobs", ended, jobs)
                 yield queue.end(task, problem)
     finally:
         for worker in team:

@@ -196,7 +196,6 @@ class _Driver:
     def __init__(self, tasks: Sequence[Task], store: RunStore, progress: Progress, workers: int) -> None:
         self.store, self.progress, self.workers = store, progress, workers
         self.queue = Queue(tasks)
-        self.jobs, self.ended = sum(task.stage is None for task in tasks), 0
         self.run_name = uuid4().hex[:12]
         self.mailbox = _mailbox()
         self.flights: dict[Any, _Flight] = {}  # by the reference to how it ends
@@ -210,10 +209,7 @@ class _Driver:
     def run(self) -> Iterator[Ended]:
         """Until all have ended."""
         while self.queue.left:
-            for ended in (*self._give_out(), *self._landed()):
-                self.ended += ended.task.stage is None
-                self.progress("jobs", self.ended, self.jobs)
-                yield ended
+            yield from (*self._give_out(), *self._landed())
             if time.monotonic() - self.mailed > BETWEEN_MAILS:
                 self._read_mail()
 
