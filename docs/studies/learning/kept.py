@@ -3,7 +3,7 @@
     python docs/studies/learning/kept.py PLAN STORE OUT
 
 OUT.csv has the scores of each finished job, by capability. OUT-table.csv has every number of the table with its
-interval and its p; cells that are not complete are not in it.
+interval and its p; cells that are not complete are not in it. OUT-findings.csv has what is said of whole rows.
 """
 
 import csv
@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 from shoal.protocols.behaviour.learning.against_iid import RECIPE_P
-from shoal.records import Measure
+from shoal.records import Finding, Measure
 from shoal.runs.plan import Job, reachable, read_plan
 from shoal.runs.results import find_stored
 from shoal.runs.scoring import compare_jobs
@@ -27,6 +27,7 @@ TOLD = (
     "minimum detectable effect",
 )
 NARROW = {"seed", "estimand", "functionality", "capability"}
+ROW = ("config", "method")
 
 
 def rounded(value: float | None) -> str:
@@ -76,6 +77,15 @@ def of_table(measures: list[Measure]) -> list[dict[str, str]]:
     ]
 
 
+def of_rows(findings: list[Finding]) -> list[dict[str, str]]:
+    """What is said of all of the table and of whole rows, not of single models."""
+    return [
+        {"kind": one.kind, **{name: one.groups.get(name, "") for name in ROW}, "text": one.text}
+        for one in findings
+        if one.groups.keys() <= set(ROW)
+    ]
+
+
 def write(path: Path, rows: list[dict[str, str]]) -> None:
     """The rows with every column that one of them has."""
     columns = list(dict.fromkeys(name for row in rows for name in row))
@@ -90,8 +100,9 @@ def main(plan: str, into: str, out: str) -> None:
     store = RunStore(Path(into))
     wanted, jobs, _ = reachable(read_plan(Path(plan)))
     write(Path(f"{out}.csv"), of_jobs(list(jobs), store))
-    compared = compare_jobs(wanted, jobs, store)
-    write(Path(f"{out}-table.csv"), of_table([row for found in compared.values() for row in found.measures]))
+    (compared,) = compare_jobs(wanted, jobs, store).values()
+    write(Path(f"{out}-table.csv"), of_table(list(compared.measures)))
+    write(Path(f"{out}-findings.csv"), of_rows(list(compared.findings)))
 
 
 if __name__ == "__main__":

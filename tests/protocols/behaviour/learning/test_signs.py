@@ -112,6 +112,19 @@ def test_a_model_that_learnt_the_opposite_did_not_learn_the_task():
     )
 
 
+@pytest.mark.parametrize("always", THREE)
+def test_always_one_label_is_not_always_the_other(always):
+    rng = np.random.default_rng(1)
+    suite, rows = suite_of(30), iid_rows(460, rng)
+    negative, positive = ([case for case in rows if case.labels == (label,)] for label in TWO)
+    iid = negative[:206] + positive  # as half of SST-2's test data, where a rounding error was enough
+    said = np.full(len(iid), THREE.index(always))
+    of_iid = Answers(THREE, said, np.eye(3)[said] * 0.94 + 0.02)
+    _, signs = found(suite, right_with_chance(suite, rng, 0.9, 0.8), iid, of_iid)
+    (told,) = [finding.text for finding in signs.findings if finding.kind == "untrained"]
+    assert "the other label" not in told and "always saying positive" in told
+
+
 def test_a_model_that_is_too_sure_to_get_surer_is_saturated():
     rng = np.random.default_rng(2)
     suite, iid = suite_of(40), iid_rows(100, rng)

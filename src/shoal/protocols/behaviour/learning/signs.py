@@ -67,7 +67,7 @@ def signs_of(
     add = _add_words if given.texts else _add_shares
     for name, cases, answers in (("i.i.d. rows", iid, of_iid), ("minimum functionality tests", suite, given)):
         add(signs, name, cases, answers)
-    signs.findings.extend(_untrained(settings, iid, outcomes))
+    signs.findings.extend(_untrained(settings, iid, of_iid, outcomes))
     if given.probabilities is not None and of_iid.probabilities is not None:
         sure = Measure(
             "mean confidence", float(np.nanmean(given.probabilities.max(axis=1))), len(given.predictions)
@@ -174,7 +174,9 @@ def _whereabouts(contexts: Sequence[str], answers: Sequence[str]) -> dict[str, f
     return {place: count / len(pairs) for place, count in counts.items()}
 
 
-def _untrained(settings: Settings, iid: Sequence[Case], outcomes: Sequence[Outcome]) -> Iterator[Finding]:
+def _untrained(
+    settings: Settings, iid: Sequence[Case], answers: Answers, outcomes: Sequence[Outcome]
+) -> Iterator[Finding]:
     """A model that is right no more often than one that always gives the commonest label does not do the task."""
     labels = [
         str((case.labels or ("",))[0])
@@ -188,7 +190,7 @@ def _untrained(settings: Settings, iid: Sequence[Case], outcomes: Sequence[Outco
     usual, value = labels.count(commonest) / n, sum(bool(row.passed) for row in outcomes) / n
     if value > usual:
         return
-    opposite = ": it gives the other label" if value < 1 - usual and len(set(labels)) == 2 else ""
+    opposite = ": it gives the other label" if _is_turned(iid, answers, usual) else ""
     knew = settings.train is not None and settings.train.on[0].startswith("iid>")
     kind, words = (FORGOTTEN, "has forgotten") if knew else (UNTRAINED, "did not learn")
     text = (
@@ -197,6 +199,15 @@ def _untrained(settings: Settings, iid: Sequence[Case], outcomes: Sequence[Outco
     )
     measure = Measure("iid score", value, n, {}, wilson(round(value * n), n), "wilson")
     yield Finding(kind, text, (measure,), WEIGHTS[DEGENERATE] + 1, facts={"commonest": usual})
+
+
+def _is_turned(iid: Sequence[Case], answers: Answers, usual: float) -> bool:
+    """Whether it gives, of two labels, the wrong one: for sure more often than one that always gives the same."""
+    if answers.texts:
+        return False
+    predicted, right = _pairs(iid, answers)
+    other = int(np.sum(np.isin(predicted, right) & (predicted != right)))
+    return len(set(right.tolist())) == 2 and wilson(other, len(right))[0] > usual
 
 
 # Directional tests (`docs/method/beyond.md` 7.8)
