@@ -69,11 +69,9 @@ def signs_of(
         add(signs, name, cases, answers)
     signs.findings.extend(_untrained(settings, iid, of_iid, outcomes))
     if given.probabilities is not None and of_iid.probabilities is not None:
-        sure = Measure(
-            "mean confidence", float(np.nanmean(given.probabilities.max(axis=1))), len(given.predictions)
-        )
-        signs.measures.append(sure)
-        _add_directions(signs, settings, suite, given, _temperature(iid, of_iid), sure)
+        sure = float(np.nanmean(given.probabilities.max(axis=1)))
+        signs.measures.append(Measure("mean confidence", sure, len(given.predictions)))
+        _add_directions(signs, settings, suite, given, _temperature(iid, of_iid))
     return signs
 
 
@@ -214,7 +212,7 @@ def _is_turned(iid: Sequence[Case], answers: Answers, usual: float) -> bool:
 
 
 def _add_directions(
-    signs: Signs, settings: Settings, suite: Sequence[Case], given: Answers, temperature: float, sure: Measure
+    signs: Signs, settings: Settings, suite: Sequence[Case], given: Answers, temperature: float
 ) -> None:
     assert given.probabilities is not None
     directed: dict[str, list[int]] = {}
@@ -228,10 +226,12 @@ def _add_directions(
         return
     calibrated = _calibrated_rates(settings, suite, given, temperature)
     tight, losses = [], []
+    sure: list[float] = []  # of each original of those that can hardly fail
     for name, members in directed.items():
         case = suite[members[0]]
         groups = dict(case.groups)
-        room = headroom(case.meta["direction"], given.probabilities[starts[members]])
+        originals = given.probabilities[starts[members]]
+        room = headroom(case.meta["direction"], originals)
         free = float((room > expect_of(case).tolerance).mean())
         signs.measures.append(
             Measure("headroom", float(room.mean()), len(room), groups, facts={"can fail": free})
@@ -251,6 +251,7 @@ def _add_directions(
         )
         if free < CAN_FAIL:
             tight.append((name, free))
+            sure += originals.max(axis=1).tolist()
     if tight:
         signs.findings.append(_saturated(tight, len(directed), sure, losses))
 
@@ -371,12 +372,14 @@ def losses_of_pairs(direction: str, probabilities: Floats) -> Floats:
 
 
 def _saturated(
-    tight: Sequence[tuple[str, float]], total: int, sure: Measure, losses: Sequence[float]
+    tight: Sequence[tuple[str, float]], total: int, sure: Sequence[float], losses: Sequence[float]
 ) -> Finding:
-    words = some([f"{name} ({free:.0%} of cases)" for name, free in tight], 3)
+    confidence = Measure("mean confidence", float(np.mean(sure)), len(sure))
+    words = some([f"{name} {free:.0%}" for name, free in tight], 3)
     text = (
-        f"{len(tight)} of {total} directional functionalities can hardly fail: the model is too sure to get surer "
-        f"(mean confidence {shown(sure.value, quantity(sure))}): {words} have room"
+        f"{len(tight)} of {total} directional functionalities can hardly fail, the model being too sure of their "
+        f"originals to get surer (mean confidence {shown(confidence.value, quantity(confidence))}); cases with room "
+        f"to fail: {words}"
     )
     facts: dict[str, Any] = {"functionalities": [name for name, _ in tight]}
     if losses:
@@ -386,4 +389,4 @@ def _saturated(
             'have no gradient; train.direction = "margin" gives them one'
         )
         facts |= {"loss at step 0": loss, "without a gradient": still}
-    return Finding(SATURATED, text, (sure,), 1.0, facts=facts)
+    return Finding(SATURATED, text, (confidence,), 1.0, facts=facts)
