@@ -206,7 +206,19 @@ def test_what_is_not_done_says_how_far_it_is():
 def test_a_sample_of_functionalities_is_told():
     sampled = [row for row in example() if row.groups.get("hold out") != "functionality"]
     sampled += scores(FUNC, 0.62, 0.707, **{"drawn": 5, "drawn from": 38})
-    assert "G_func: 5 of 38 functionalities, drawn at random" in printed(sampled)
+    text = " ".join(printed(sampled).split())
+    assert "G_func: 5 of 38 functionalities, drawn at random" in text and "on the same" not in text
+    assert "G −1.8 points" in text  # nothing was compared: as the numbers go
+
+
+def test_a_sample_is_compared_on_what_was_drawn_and_says_so():
+    """On the five the iid row has .6, not the .725 that it has on all."""
+    sampled = [row for row in example() if row.groups.get("hold out") != "functionality"]
+    sampled += scores(FUNC, 0.62, 0.707, **{"drawn": 5, "drawn from": 38})
+    sampled += against(FUNC, "G", 0.107, 0.0001)
+    text = " ".join(printed(sampled).split())
+    assert "drawn at random; compared with iid on the same, where it has 60.0" in text
+    assert "helps in 1 of 1 rows" in text and "G +10.7 points" in text
 
 
 def test_several_models_are_printed_one_after_the_other():

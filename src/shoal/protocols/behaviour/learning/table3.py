@@ -96,9 +96,11 @@ class TableRow:
         return self.config == "iid"
 
     def gain(self, column: str, baseline: "TableRow") -> float | None:
-        """By how much it is above the iid row."""
-        mine, theirs = (row.cells[column].value if column in row.cells else None for row in (self, baseline))
-        return None if mine is None or theirs is None else mine - theirs
+        """By how much it is above the iid row: on what both were asked, where that is known."""
+        mine, theirs = (row.cells.get(column, Cell()) for row in (self, baseline))
+        if mine.difference is not None:
+            return mine.difference.value
+        return None if mine.value is None or theirs.value is None else mine.value - theirs.value
 
 
 def rows_of_table3(measures: Iterable[Measure], model: str | None = None) -> list[TableRow]:

@@ -209,8 +209,8 @@ def _column_means(measures: Sequence[Measure]) -> Table:
 def _legend(measures: Sequence[Measure], rows: Sequence[TableRow], seeds: int) -> list[str]:
     """On what the numbers rest and how far they reach (`docs/method/beyond.md` 7.19)."""
     cells = [cell for row in rows for cell in row.cells.values()]
-    drawn = [cell.score for cell in cells if cell.score and "drawn" in cell.score.facts]
-    lines = [_cases(measures), *sorted({f"G_func: {_drawn(row)}" for row in drawn})]
+    drawn = dict.fromkeys(_drawn(cell.score, cell.difference) for cell in cells if cell.score)
+    lines = [_cases(measures), *filter(None, drawn)]
     few = dict.fromkeys(row.facts[FEW_IN] for row in measures if FEW_IN in row.facts)
     lines += [
         claim_of_rows(seeds),
@@ -252,8 +252,14 @@ def _why_hollow(seeds: int) -> str:
     return "the test says so, but the interval of the difference holds 0, or does at the level of all rows together"
 
 
-def _drawn(row: Measure) -> str:
-    return note_of({name: row.facts[name] for name in ("drawn", "drawn from")})
+def _drawn(g: Measure, difference: Measure | None) -> str:
+    """Which functionalities a G is of, where not of all, and what the iid row has on those."""
+    if "drawn" not in g.facts:
+        return ""
+    words = f"G_func: {note_of({name: g.facts[name] for name in ('drawn', 'drawn from')})}"
+    if g.value is None or difference is None or difference.value is None:
+        return words
+    return f"{words}; compared with iid on the same, where it has {shown(g.value - difference.value, quantity(g))}"
 
 
 def _cases(measures: Sequence[Measure]) -> str:
