@@ -318,8 +318,17 @@ def test_what_is_wrong_with_single_trainings_stands_above_the_table():
     ]
     text = printed(example(), findings=wrong)
     assert "▲ iid>suite vanilla without a seed 1: always positive" in text
-    assert text.count("always positive") == 3 and "in 2 more trainings" in text
+    assert text.count("always positive") == 3 and "trainings with findings: 5 degenerate" in text
     assert text.index("always positive") < text.index("trained on  ")
+
+
+def test_of_many_findings_about_rows_each_kind_is_counted():
+    wrong = [Finding("forgotten", f"forgotten {at}", (), 9.0, FUNC) for at in range(2)]
+    wrong += [Finding("applicability", f"applies {at}", (), 2.0, FUNC) for at in range(4)]
+    text = printed(example(), findings=wrong)
+    assert "applies 0" in text and "applies 1" not in text
+    assert "findings about rows: 2 forgotten, 4 applicability" in text
+    assert "about rows" not in printed(example(), findings=wrong[:3])
 
 
 def test_what_is_worst_comes_first_and_trainings_are_counted_not_findings():
@@ -327,10 +336,13 @@ def test_what_is_worst_comes_first_and_trainings_are_counted_not_findings():
         Finding(kind, f"{kind} {name}", (), weight, {**FUNC, "fold": name, "seed": "1"})
         for name in ("a", "b")
         for kind, weight in (("leaning", 1.0), ("degenerate", 50.0), ("forgotten", 51.0))
+        for _ in range(1 + (kind == "leaning" and name == "b"))  # of two slices
     ]
     text = printed(example(), findings=wrong)
     assert text.index("forgotten a") < text.index("forgotten b") < text.index("degenerate a")
-    assert "leaning" not in text and "more trainings" not in text
+    assert "leaning a" not in text
+    assert "trainings with findings: 2 forgotten, 2 degenerate, 2 leaning" in text
+    assert "with findings" not in printed(example(), findings=wrong[:3])
 
 
 def test_a_number_that_changed_its_sign_is_worded_with_it():

@@ -1,5 +1,6 @@
 """What to show of behavioural learning: the answer in a sentence, Table 3 and how far it reaches; Figure 1 in full."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -78,18 +79,23 @@ def learning_sections(
 
 
 def _warnings(findings: Sequence[Finding]) -> list[str]:
-    """What is wrong with the table and with single trainings; of many the first, and how many more there are."""
+    """What is wrong with the table and with single trainings; of many the first, and how many of each kind."""
     told = [finding for finding in findings if finding.kind != CONCLUSION]
     together = [finding for finding in told if "seed" not in finding.groups]
     single = sorted(
         (finding for finding in told if "seed" in finding.groups), key=lambda finding: -finding.weight
     )
     lines = [finding.text for finding in together[:MANY]]
-    lines += [f"{len(together) - MANY} more such findings"] if len(together) > MANY else []
+    lines += _counted("findings about rows", [finding.kind for finding in together])
     lines += [f"{_training(finding)}: {finding.text}" for finding in single[:MANY]]
-    named = {_training(finding) for finding in single[:MANY]}
-    more = len({_training(finding) for finding in single[MANY:]} - named)
-    return lines + ([f"the same or like it in {more} more trainings"] if more else [])
+    once = dict.fromkeys((finding.kind, _training(finding)) for finding in single)
+    return lines + _counted("trainings with findings", [kind for kind, _ in once])
+
+
+def _counted(what: str, kinds: Sequence[str]) -> list[str]:
+    """How many there are of each kind, where not all are told."""
+    words = ", ".join(f"{count:,} {kind}" for kind, count in Counter(kinds).items())
+    return [f"{what}: {words}"] if len(kinds) > MANY else []
 
 
 def _training(finding: Finding) -> str:
