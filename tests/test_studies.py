@@ -974,22 +974,48 @@ def test_table_3_of_the_embedded_model_is_in_its_file(cells):
     assert cells[2:] == [cell_of(cells[0].strip("`"), cells[1], column) for column in COLUMNS]
 
 
-THREE = kept("learning/tiny-seeds-first-table.csv")
+THREE = kept("learning/tiny-seeds-table.csv")
 
 
 @pytest.mark.parametrize("cells", table("learning.md", "| three seeds | method |"), ids=" ".join)
 def test_the_table_of_three_seeds_is_in_its_file(cells):
-    columns = ("iid score", "seen", "capability", "test type")
-    assert cells[2:] == [cell_of(cells[0].strip("`"), cells[1], column, THREE) for column in columns]
+    assert cells[2:] == [cell_of(cells[0].strip("`"), cells[1], column, THREE) for column in COLUMNS]
 
 
 def test_what_is_said_of_three_seeds_is_in_the_files():
-    text, jobs = page("learning.md"), kept("learning/tiny-seeds-first.csv")
-    assert len(jobs) == 435 and sum(row["name"] == "adjusted p value" for row in THREE) == 48
+    text, jobs = page("learning.md"), kept("learning/tiny-seeds.csv")
+    assert len(jobs) == 1911 and sum(row["name"] == "adjusted p value" for row in THREE) == 60
     rows = table("learning.md", "| three seeds | method |")[1:]
     assert [cells[1] for cells in rows if "△" in cells[3]] == ["vanilla", "group-dro", "fish"] * 3
-    assert [sum("▽" in cells[at] for cells in rows) for at in (4, 5)] == [7, 9]
-    assert not any("△" in cells[at] or "▲" in cells[at] for cells in rows for at in (4, 5))
+    assert [sum("▽" in cells[at] for cells in rows) for at in (4, 5, 6)] == [1, 7, 8]
+    assert not any("△" in cells[at] or "▲" in cells[at] for cells in rows for at in (4, 5, 6))
+    scores = {(cells[0], cells[1]): [float(cell.split()[0]) for cell in cells[3:]] for cells in rows}
+    others = [each for (_, method), each in scores.items() if method != "lp"]
+    assert len(others) == 9 and all(each[0] > each[1] > max(each[2:]) for each in others)
+    assert sum(each[2] > each[3] for each in others) == 2
+    baseline = float(table("learning.md", "| three seeds | method |")[0][3])
+    assert sum(each[1] > baseline for each in scores.values()) == 8
+    assert max(each[1] for each in scores.values()) - baseline == pytest.approx(2.1)
+    assert not any(each[at] > baseline for each in scores.values() for at in (2, 3))
+    means = [
+        np.mean([float(row["value"]) for row in THREE if (row["name"], row["hold out"]) == ("G", column)])
+        for column in COLUMNS[1:]
+    ]
+    shown = re.search(r"means ([\d.]+), ([\d.]+), ([\d.]+), ([\d.]+) with `lp`", text)
+    assert shown and all(
+        is_shown(cell, float(mean)) for cell, mean in zip(shown.groups(), means, strict=True)
+    )
+    reach = [
+        100 * float(row["value"])
+        for row in THREE
+        if (row["name"], row["hold out"]) == ("minimum detectable effect", "functionality")
+    ]
+    assert (
+        f"{sorted(reach)[1]:.1f} to {max(reach):.1f} points (`lp` in `iid>iid+suite`: {min(reach):.1f})"
+        in text
+    )
+    said = kept("learning/tiny-seeds-findings.csv")
+    assert "picked after the fact: 0.0 on cases that did not pick it" in said[0]["text"]
     turned = [
         row["iid score"]
         for row in jobs
@@ -1005,9 +1031,16 @@ def test_what_is_said_of_three_seeds_is_in_the_files():
         for config in ("iid>suite", "iid+suite", "iid>iid+suite")
         for method in ("vanilla", "lp", "group-dro", "fish")
     }
-    assert {len(scores) for scores in low.values()} == {33}
+    assert {len(scores) for scores in low.values()} == {156}
     counts = [sum(score <= 0.94 for score in scores) for scores in low.values()]
-    assert counts == [17, 14, 4, 8, 1, 0, 0, 0, 0, 0, 0, 0] and min(low["iid+suite", "vanilla"]) == 0.168
+    assert counts == [53, 51, 13, 39, 1, 0, 0, 0, 0, 0, 0, 0] and min(low["iid+suite", "vanilla"]) == 0.168
+    found = {
+        (row["config"], row["method"]): row["text"]
+        for row in said
+        if "models that left something" in row["text"]
+    }
+    told = [int(re.search(r": (\d+) of 156", words)[1]) for words in found.values()]  # type: ignore[index]
+    assert told == [47, 51, 13, 33, 1]
 
 
 MINI, MINI_JOBS = kept("learning/minilm-table.csv"), kept("learning/minilm.csv")
