@@ -973,6 +973,19 @@ def test_table_3_of_the_embedded_model_is_in_its_file(cells):
     assert cells[2:] == [cell_of(cells[0].strip("`"), cells[1], column) for column in COLUMNS]
 
 
+def scores_of_held_out(jobs: Rows, *methods: str) -> dict[tuple[str, str], list[float]]:
+    """By configuration and method, the i.i.d. scores of the models that left something out."""
+    return {
+        (config, method): [
+            float(row["iid score"])
+            for row in jobs
+            if (row["config"], row["method"]) == (config, method) and row["hold out"] != "seen"
+        ]
+        for config in ("iid>suite", "iid+suite", "iid>iid+suite")
+        for method in methods
+    }
+
+
 THREE = kept("learning/tiny-seeds-table.csv")
 
 
@@ -1021,15 +1034,7 @@ def test_what_is_said_of_three_seeds_is_in_the_files():
         if (row["config"], row["method"], row["hold out"]) == ("iid>suite", "lp", "seen")
     ]
     assert turned == ["0.9860", "0.0080", "0.9860"] and ".986, .008 and .986" in text
-    low = {
-        (config, method): [
-            float(row["iid score"])
-            for row in jobs
-            if (row["config"], row["method"]) == (config, method) and row["hold out"] != "seen"
-        ]
-        for config in ("iid>suite", "iid+suite", "iid>iid+suite")
-        for method in ("vanilla", "lp", "group-dro", "fish")
-    }
+    low = scores_of_held_out(jobs, "vanilla", "lp", "group-dro", "fish")
     assert {len(scores) for scores in low.values()} == {156}
     counts = [sum(score <= 0.94 for score in scores) for scores in low.values()]
     assert counts == [53, 51, 13, 39, 1, 0, 0, 0, 0, 0, 0, 0] and min(low["iid+suite", "vanilla"]) == 0.168
@@ -1102,15 +1107,7 @@ def test_what_is_said_of_minilm_is_in_the_file():
 
 
 def test_how_many_minilm_models_lost_the_task_is_in_the_file():
-    scores = {
-        (config, method): [
-            float(row["iid score"])
-            for row in MINI_JOBS
-            if (row["config"], row["method"]) == (config, method) and row["hold out"] != "seen"
-        ]
-        for config in ("iid>suite", "iid+suite", "iid>iid+suite")
-        for method in ("vanilla", "lp", "group-dro")
-    }
+    scores = scores_of_held_out(MINI_JOBS, "vanilla", "lp", "group-dro")
     assert [len(each) for each in scores.values()] == [14, 14, 14, 13, 10, 10, 3, 3, 3]
     assert is_shown("47.7", min(scores["iid>suite", "vanilla"]))
     found = {
