@@ -566,6 +566,39 @@ def test_some_functionalities_held_out_stand_for_all():
     assert one(missing, "G", config="iid>suite", hold_out="functionality").note == "3 of 4 folds done"
 
 
+def test_a_column_of_a_sample_compares_alike_wherever_it_is_compared():
+    """The three that were drawn are easy: the iid row has more there than on all, and trained rows gain nothing."""
+    suite = {f"a.f{k}.MFT": [1] * k + [0] * (10 - k) for k in range(1, 10)}
+    drawn = ["a.f7.MFT", "a.f8.MFT", "a.f9.MFT"]
+    results = [iid_job(suite, [1] * 50), job(suite, [1] * 50)]
+    results += [job(suite, [1] * 50, hold_out="functionality", fold=fold) for fold in drawn]
+    found = Measures(
+        compare_with_averages(table(hold_out=("functionality",), hold_out_sample=3), results)
+    )
+    iid = {hold_out: one(found, "G", config="iid", hold_out=hold_out) for hold_out in ("none", "functionality")}
+    assert iid["none"].value == pytest.approx(2 * 0.5 / 1.5)
+    assert iid["functionality"].value == pytest.approx(2 * 0.8 / 1.8)
+    assert iid["functionality"].note.startswith("3 of 9 functionalities, drawn at random")
+    changes = found.where("difference")
+    assert {row.groups["score"] for row in changes} == {"iid score", "G", "average G", "mean over methods"}
+    assert [row.value for row in changes] == pytest.approx([0.0] * len(changes), abs=1e-12)
+    assert all(row.value == 1.0 for row in found.where("p value"))
+    assert len(found.where("p value", score="G")) == 2  # the iid row is not tested against itself
+    (func, seen) = (one(found, "G", config="iid>suite", hold_out=name) for name in ("functionality", "seen"))
+    assert func.value == iid["functionality"].value and seen.value == iid["none"].value
+    assert func.interval == iid["functionality"].interval
+
+
+def test_a_plan_of_one_fold_has_the_iid_row_on_what_it_left_out():
+    suite = {"neg.not good.MFT": [1, 0], "neg.not bad.MFT": [1, 1], "ner.names.INV": [0, 0]}
+    results = [iid_job(suite, [1, 1]), job(suite, [1, 0], hold_out="capability", fold="neg")]
+    found = compared(table(hold_out=("capability",), fold="neg"), results, planned={"capability": ["neg"]})
+    iid, trained = (one(found, "suite score", config=on, hold_out="capability") for on in ("iid", "iid>suite"))
+    assert iid.value == trained.value == 0.75
+    assert "only on neg" in iid.note and "only without neg" in trained.note
+    assert "held-out models" not in iid.note
+
+
 # What must not matter
 
 

@@ -14,6 +14,7 @@ from shoal import Measure
 from shoal.protocols.behaviour import view
 from shoal.protocols.behaviour.learning.conclusions import conclusions
 from shoal.protocols.behaviour.learning.notes import with_facts
+from shoal.protocols.behaviour.learning.table3 import rows_of_table3
 from shoal.protocols.behaviour.settings import Settings, Train
 from shoal.records import Finding, Measures, Result
 from shoal.show.csv_tables import tables_of
@@ -207,18 +208,30 @@ def test_a_sample_of_functionalities_is_told():
     sampled = [row for row in example() if row.groups.get("hold out") != "functionality"]
     sampled += scores(FUNC, 0.62, 0.707, **{"drawn": 5, "drawn from": 38})
     text = " ".join(printed(sampled).split())
-    assert "G_func: 5 of 38 functionalities, drawn at random" in text and "on the same" not in text
+    assert "G_func: 5 of 38 functionalities, drawn at random" in text
     assert "G −1.8 points" in text  # nothing was compared: as the numbers go
 
 
-def test_a_sample_is_compared_on_what_was_drawn_and_says_so():
+def test_a_column_of_a_sample_is_of_the_same_functionalities_in_every_row():
     """On the five the iid row has .6, not the .725 that it has on all."""
+    drawn = {"drawn": 5, "drawn from": 38}
     sampled = [row for row in example() if row.groups.get("hold out") != "functionality"]
-    sampled += scores(FUNC, 0.62, 0.707, **{"drawn": 5, "drawn from": 38})
-    sampled += against(FUNC, "G", 0.107, 0.0001)
+    sampled += scores({**IID, "hold out": "functionality"}, 0.5, 0.6, **drawn)
+    sampled += scores(FUNC, 0.62, 0.707, **drawn) + against(FUNC, "G", 0.107, 0.0001)
     text = " ".join(printed(sampled).split())
-    assert "drawn at random; compared with iid on the same, where it has 60.0" in text
+    assert "drawn at random, the same in every row; on all of them iid has 72.5" in text
     assert "helps in 1 of 1 rows" in text and "G +10.7 points" in text
+    (base,) = [line for line in lines_with(printed(sampled, width=60), "vanilla") if line.startswith("iid ")]
+    assert base.split() == ["iid", "vanilla", "91.7", "72.5", "60.0"]
+    best = [row.name for row in rows_of_table3(sampled) if row.cells["functionality"].is_best]
+    assert best == [("iid>suite", "vanilla")]
+
+
+def test_the_sentence_counts_the_rows_that_have_a_number():
+    waiting = with_facts(Measure("G", None, 0, {**FUNC, "method": "irm"}), {"folds done": 3, "folds": 38})
+    text = " ".join(printed([*example(), waiting]).split())
+    assert "helps in 0 of 1 rows (1 more not complete), hurts in 0; best iid>suite vanilla, G" in text
+    assert "picked after the fact" not in text  # from one
 
 
 def test_several_models_are_printed_one_after_the_other():

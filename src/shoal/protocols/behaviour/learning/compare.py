@@ -137,6 +137,7 @@ class _Table:
             yield from self._f1(self.baseline)
             yield from self._out_of_domain(self.baseline)
             yield from self._scenario(self.baseline)
+            yield from self._on_what_was_left_out(self.baseline)
         for row in self.trainings.rows:
             full = self.scenarios[row, self.trainings.hold_outs[0]]  # or what there is in its place
             yield from self._rates("iid score", full, _Slice(full.iid))
@@ -149,6 +150,15 @@ class _Table:
         yield from contest_measures(self.contests, self.settings.shuffles)
         for hold_out in self.trainings.hold_outs:
             yield from self._best(hold_out)
+
+    def _on_what_was_left_out(self, baseline: Scenario) -> Iterator[Measure]:
+        """The baseline's scores in columns that left out a part of the suite only: each is of the same in every row."""
+        for hold_out in self.trainings.hold_outs:
+            scenarios = [self.scenarios[row, hold_out] for row in self.trainings.rows]
+            asked = next((scenario.functionalities for scenario in scenarios if scenario.seeds), ())
+            names = [name for name in self.compared if name in asked]
+            if baseline.seeds and 0 < len(names) < len(self.compared):
+                yield from self._scores(replace(baseline, hold_out=hold_out), names)
 
     def _best(self, hold_out: str) -> Iterator[Measure]:
         """What the best row gains on cases and seeds that did not pick it; nothing of a single row."""
@@ -204,7 +214,7 @@ class _Table:
 
     def _scores(self, scenario: Scenario, names: Sequence[str]) -> Iterator[Measure]:
         """Suite score and G, for these functionalities and for new ones; the test of G is kept for the end."""
-        base = self.baseline if self.baseline is not scenario else None
+        base = None if scenario.is_baseline else self.baseline
         ours = common_seeds(scenario, base)[0] if base else []
         against = self._draws(scenario, base, names) if base and ours else None
         draws = (
@@ -255,13 +265,14 @@ class _Table:
         """What a reader of a mean over seeds should know (`docs/method/beyond.md` 7.3)."""
         facts: dict[str, Any] = {"seeds": len(scenario.seeds), "seeds known": len(self.trainings.seeds)}
         if self.settings.fold and scenario.hold_out in HOLD_OUTS[1:]:
-            facts["fold"] = self.settings.fold
+            facts["asked fold" if scenario.is_baseline else "fold"] = self.settings.fold
         if self._has_own_iid(scenario):
             facts["iid of held-out models"] = True
         return facts
 
     def _has_own_iid(self, scenario: Scenario) -> bool:
-        return scenario.hold_out in HOLD_OUTS[1:] and self.trainings.iid_of_held_out
+        left_out = scenario.hold_out in HOLD_OUTS[1:] and not scenario.is_baseline
+        return left_out and self.trainings.iid_of_held_out
 
     # Rates
 
@@ -290,7 +301,7 @@ class _Table:
             there = self.trainings.out_of_domain(scenario, name)
             for row in self._rates("ood score", there, _Slice(there.iid)):
                 yield replace(row, groups={**row.groups, "data": name})
-            if self.baseline and scenario is not self.baseline:
+            if self.baseline and not scenario.is_baseline:
                 base = self.trainings.out_of_domain(self.baseline, name)
                 for contest in iid_test(self.settings, there, base):
                     groups = {**contest.groups, "score": "ood score", "data": name}

@@ -111,7 +111,9 @@ def sentence(rows: Sequence[TableRow], elsewhere: Measure | None = None) -> list
     if best is None:
         return [Words("No row is complete yet.", "doubt")]
     row, gain = best
-    cells = [row.cells[column] for row in trained]
+    complete = [row for row in trained if row.cells[column].value is not None]
+    cells = [row.cells[column] for row in complete]
+    waiting = len(trained) - len(complete)
     helps, hurts = ([cell.shown for cell in cells].count(verdict) for verdict in ("better", "worse"))
     only_here = sum(cell.verdict != cell.shown for cell in cells)
     worse = sum(row.cells[IID_COLUMN].shown == "worse" for row in trained)
@@ -119,12 +121,13 @@ def sentence(rows: Sequence[TableRow], elsewhere: Measure | None = None) -> list
     points = shown(gain, MEASURES["difference"])
     return [
         Words(f"On {words}, training on the suite "),
-        Words(f"helps in {helps} of {len(trained)} rows", _if_any(helps, "good")),
+        Words(f"helps in {helps} of {len(complete)} rows", _if_any(helps, "good")),
+        Words(f" ({waiting} more not complete)" if waiting else "", "doubt"),
         Words(", "),
         Words(f"hurts in {hurts}", _if_any(hurts, "bad")),
         Words(f", differs on these runs only in {only_here}" if only_here else ""),
         Words(f"; best {row.config} {row.method}, G {points} points"),
-        Words(_picked(elsewhere) if len(trained) > 1 else ""),
+        Words(_picked(elsewhere) if len(complete) > 1 else ""),
         Words(f". The i.i.d. score drops in {worse}", _if_any(worse, "")),
         Words("."),
     ]

@@ -49,6 +49,7 @@ WORDS: dict[str, Callable[[Facts], str]] = {
     "both on": lambda facts: f"both on the {facts['both on']} functionalities drawn",
     "drawn": lambda facts: f"{facts['drawn']} of {facts['drawn from']} functionalities, drawn at random",
     "fold": lambda facts: f"only without {facts['fold']}",
+    "asked fold": lambda facts: f"only on {facts['asked fold']}",
     "seeds": lambda facts: "; ".join(reach_so_far(facts["seeds"], facts["seeds known"])),
     "runs": lambda facts: reach(facts["runs"]),
     "iid of held-out models": lambda facts: "i.i.d. score: mean over the held-out models",

@@ -104,7 +104,7 @@ class TableRow:
 
 
 def rows_of_table3(measures: Iterable[Measure], model: str | None = None) -> list[TableRow]:
-    """One model's rows as the paper prints them: the iid row first, with its one G in every column."""
+    """One model's rows as the paper prints them: the iid row first, with its one G in every column that asks all."""
     of_rows: dict[Row, list[Measure]] = {}
     for row in means_of(measures, model):
         if "method" in row.groups and not row.groups.keys() & {"functionality", "data"}:
@@ -114,7 +114,7 @@ def rows_of_table3(measures: Iterable[Measure], model: str | None = None) -> lis
     for (config, _), cells in laid_out.items():
         if config == "iid":
             standard = cells.pop(STANDARD, Cell())
-            cells |= {column: standard for column in columns if column in HOLD_OUTS}
+            cells |= {column: cells.get(column, standard) for column in columns if column in HOLD_OUTS}
     rows = [
         TableRow(*name, {column: cells.get(column, Cell()) for column in columns})
         for name, cells in laid_out.items()

@@ -150,6 +150,11 @@ class Scenario:
     """How far all seeds are together."""
 
     @property
+    def is_baseline(self) -> bool:
+        """Whether nothing of the suite was trained on."""
+        return self.row[0] == "iid"
+
+    @property
     def groups(self) -> dict[str, str]:
         """Which it is, as the groups of its measures."""
         return {"config": self.row[0], "method": self.row[1], "hold out": self.hold_out}

@@ -215,8 +215,7 @@ def _column_means(measures: Sequence[Measure]) -> Table:
 def _legend(measures: Sequence[Measure], rows: Sequence[TableRow], seeds: int) -> list[str]:
     """On what the numbers rest and how far they reach (`docs/method/beyond.md` 7.19)."""
     cells = [cell for row in rows for cell in row.cells.values()]
-    drawn = dict.fromkeys(_drawn(cell.score, cell.difference) for cell in cells if cell.score)
-    lines = [_cases(measures), *filter(None, drawn)]
+    lines = [_cases(measures), *_drawn(measures, cells)]
     few = dict.fromkeys(row.facts[FEW_IN] for row in measures if FEW_IN in row.facts)
     lines += [
         claim_of_rows(seeds),
@@ -258,14 +257,16 @@ def _why_hollow(seeds: int) -> str:
     return "the test says so, but the interval of the difference holds 0, or does at the level of all rows together"
 
 
-def _drawn(g: Measure, difference: Measure | None) -> str:
-    """Which functionalities a G is of, where not of all, and what the iid row has on those."""
-    if "drawn" not in g.facts:
-        return ""
-    words = f"G_func: {note_of({name: g.facts[name] for name in ('drawn', 'drawn from')})}"
-    if g.value is None or difference is None or difference.value is None:
-        return words
-    return f"{words}; compared with iid on the same, where it has {shown(g.value - difference.value, quantity(g))}"
+def _drawn(measures: Sequence[Measure], cells: Sequence[Cell]) -> list[str]:
+    """Which functionalities the G of a column is of, where not of all, and what the iid row has on all."""
+    facts = next((cell.score.facts for cell in cells if cell.score and "drawn" in cell.score.facts), None)
+    if facts is None:
+        return []
+    words = f"G_func: {note_of({name: facts[name] for name in ('drawn', 'drawn from')})}, the same in every row"
+    standard = [row for row in measures if row.name == "G" and row.groups["hold out"] == STANDARD]
+    whole = next((row for row in standard if not row.groups.keys() & {"seed", "estimand"}), None)
+    known = whole is not None and whole.value is not None
+    return [f"{words}; on all of them iid has {shown(whole.value, quantity(whole))}" if known else words]
 
 
 def _cases(measures: Sequence[Measure]) -> str:
