@@ -10,6 +10,7 @@ from itertools import product
 
 import pytest
 
+from shoal.cli import main
 from shoal.protocols.behaviour.suite import Suite, case, write_suite
 from shoal.records import Measures
 from shoal.runs.executors import run_here, run_jobs
@@ -154,6 +155,23 @@ def test_the_table_says_so(learnt):
     assert suite["seen"] > 0.9 and suite["functionality"] < suite["capability"] < suite["seen"]
     assert g["functionality"] < g["capability"] < g["seen"] < suite["seen"]  # the i.i.d. score has suffered
     assert of("iid score", config="iid")["none"] > 0.9
+
+
+def test_two_trainings_of_a_plan_can_be_compared(learnt, capsys):
+    """Before and after training on the suite: the first question that is asked of such a plan."""
+    _, store, jobs = learnt
+    before, after, fold = (
+        next(job.id for job in jobs if job.settings.hold_out == (name,))
+        for name in ("none", "seen", "functionality")
+    )
+    for one, other in ((before, after), (after, fold)):
+        main(["compare", one, other, "--into", str(store.folder), "--json"], standalone_mode=False)
+        measures = json.loads(capsys.readouterr().out)["measures"]
+        (change,) = [
+            row for row in measures
+            if row["name"] == "difference" and row["groups"].get("functionality") == "sarcastic_praise_is_negative"
+        ]  # fmt: skip
+        assert (change["value"] > 0.5) == (one == before)
 
 
 def test_the_shared_stage_is_kept_and_nothing_else(learnt):

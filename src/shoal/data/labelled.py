@@ -56,14 +56,16 @@ def read_labelled(
     *,
     more: Sequence[str] = (),
     labelled: Labelled = "all",
+    settings: tuple[str, str] = ("text", "label"),
 ) -> LabelledTexts:
     """Texts with their labels, from the columns named or told.
 
     A label that no class names leaves its row out; without classes every label stays as it is. `more` names further
-    columns to read where the file has them. Where not all rows are labelled, the label of the others is "".
+    columns to read where the file has them. Where not all rows are labelled, the label of the others is "". `settings`
+    are what the user would name the columns by.
     """
     table = open_rows(path)
-    chosen = _chosen(path, table.columns, tuple(texts), label, read_label=labelled != "none")
+    chosen = _chosen(path, table.columns, tuple(texts), label, settings, read_label=labelled != "none")
     to_class = _to_class(path, classes)
     found, lines, left_out, others = [], [], Counter[str](), []
     for line, row in table.rows:
@@ -90,7 +92,13 @@ def read_labelled(
 
 
 def _chosen(
-    path: Path, columns: Sequence[str], texts: tuple[str, ...], label: str, *, read_label: bool
+    path: Path,
+    columns: Sequence[str],
+    texts: tuple[str, ...],
+    label: str,
+    settings: tuple[str, str],
+    *,
+    read_label: bool,
 ) -> tuple[str, ...]:
     if len(texts) > 2:
         raise DataError(
@@ -108,10 +116,12 @@ def _chosen(
     by_name = {name.lower(): name for name in columns}
     known_texts = [group for group in TEXTS if all(name in by_name for name in group)]
     known_labels = [(name,) for name in LABELS if name in by_name]
-    own_texts = texts or tuple(by_name[name] for name in _only(path, "text", known_texts, columns))
+    own_texts = texts or tuple(
+        by_name[name] for name in _only(path, "text", known_texts, columns, settings[0])
+    )
     if not read_label:
         return (*own_texts, "")
-    own_label = label or by_name[_only(path, "label", known_labels, columns)[0]]
+    own_label = label or by_name[_only(path, "label", known_labels, columns, settings[1])[0]]
     if own_label in own_texts or len(set(own_texts)) < len(own_texts):
         raise DataError(
             f"{path}: one column is named twice: {', '.join((*own_texts, own_label))}",
@@ -120,15 +130,18 @@ def _chosen(
     return (*own_texts, own_label)
 
 
-def _only(path: Path, what: str, found: Sequence[tuple[str, ...]], columns: Sequence[str]) -> tuple[str, ...]:
+def _only(
+    path: Path, what: str, found: Sequence[tuple[str, ...]], columns: Sequence[str], setting: str
+) -> tuple[str, ...]:
     """The one column, or pair of columns, that can be meant."""
     if len(found) == 1:
         return found[0]
     names = " or ".join(" and ".join(group) for group in found)
+    named = ", ".join(f'"{column}"' for column in (found[0] if found else ("COLUMN",)))
     raise DataError(
         f"{path}, line 1: which column holds the {what} cannot be told",
         why=f"it may be {names}" if found else f"found: {some(columns, 12)}",
-        fix=f'name it: {what} = "{" ".join(found[0][:1]) if found else "COLUMN"}"',
+        fix=f"name it: {setting} = " + (f"[{named}]" if what == "text" else named),
     )
 
 

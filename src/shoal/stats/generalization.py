@@ -295,14 +295,16 @@ def estimate(
     value = float(values @ weights)
     if math.isnan(value):
         return Estimate(value, None)
-    replicates = _contrast(score(*draws.scores), sides) @ weights
+    is_sample = population > len(draws.suite) and not draws.has_new_functionalities
+    replicates = _contrast(score(*(_of_sample(draws, population) if is_sample else draws.scores)), sides)
+    replicates = replicates @ weights
     degrees = _degrees(draws, of)
     drawn = percentile_interval(replicates, level, degrees=degrees)
     parts = [(_distances(value, drawn), degrees), (_unmoved(draws, of, level), math.inf)]
     if seed is None and both.seeds >= ESTIMABLE_SEEDS:
         reach = t_quantile(level, both.seeds - 1) * float(values.std(ddof=1)) / math.sqrt(both.seeds)
         parts.append((np.array([reach, reach]), both.seeds - 1))
-    if population and not draws.has_new_functionalities:
+    if is_sample:
         drawn_ones = _sampling_reach(draws, of, population, level)
         parts.append((of.shifted(drawn_ones), len(draws.suite) - 1))
     below, above = np.sqrt((np.array([distances for distances, _ in parts]) ** 2).sum(axis=0))
@@ -418,20 +420,24 @@ def _no_difference(n: int, level: float) -> float:
 
 
 def _sampling_reach(draws: Draws, of: _Contrast, population: int, level: float) -> float:
-    """Student's reach of the draw of functionalities without replacement, cases aside; NaN for a lone one.
+    """Student's reach of the draw of k of K functionalities without replacement; NaN for a lone one.
 
-    The rates of k of K functionalities vary by s², of which the mean v of their own sampling variances is the noise of
-    cases, counted elsewhere: √((1 - k/K) (s² - v) / k).
+    Two stages (Cochran 1977, chapter 10): the variance of the mean is (1 - k/K) s²/k + (k/K) v/k, where s² is that of
+    the observed rates, the noise of their cases included, and v the mean of their own variances over cases. This is
+    the first term, known to k - 1 degrees of freedom; `_of_sample` has the second.
     """
     k = len(draws.suite)
-    if k >= population:
-        return 0.0
     if k < 2:
         return float("nan")
     rates = np.sort(of.of_rates(draws.pair.suite_rates))
-    noise = float(of.of_rates(draws.suite).var(axis=1).mean())
-    between = max(0.0, float(rates.var(ddof=1)) - noise)
-    return t_quantile(level, k - 1) * math.sqrt((1 - k / population) * between / k)
+    return t_quantile(level, k - 1) * math.sqrt((1 - k / population) * float(rates.var(ddof=1)) / k)
+
+
+def _of_sample(draws: Draws, population: int) -> tuple[Floats, Floats]:
+    """The scores of the draws, the suite's with the share of their variance that the draw of the sample leaves."""
+    suite, iid = draws.scores
+    middle = draws.pair.scores[0]
+    return middle + math.sqrt(len(draws.suite) / population) * (suite - middle), iid
 
 
 def _seed_share(values: Floats, replicates: Floats) -> float | None:

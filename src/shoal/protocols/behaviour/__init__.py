@@ -62,8 +62,7 @@ def compare(settings: Settings, results: Sequence[Result]) -> Compared:
 
     planned = planned_folds(settings)
     measures = compare_with_averages(settings, results, planned)
-    together = of_table(settings, results, measures, planned)
+    findings = [*of_table(settings, results, measures, planned), *of_trainings(results)]
     return Compared(
-        [*measures, *aggregation_measures(measures)],
-        [*conclusions(measures), *together, *of_trainings(results)],
+        [*measures, *aggregation_measures(measures)], [*conclusions(measures, findings), *findings]
     )

@@ -23,7 +23,7 @@ from ...records import Case, Label
 from ...selecting import choose
 from ...training.stage import Progress, silent
 from ..base import Asks, Built
-from .iid import IidData, iid_cases, load_iid, ood_cases, stamp
+from .iid import IidData, iid_cases, load_iid, ood_cases, stamp, trained_on
 from .settings import SPLITS, Settings
 from .suite import DEFAULTS, Suite, read_suite
 from .suites import SUITES
@@ -77,6 +77,7 @@ def build(settings: Settings, progress: Progress = silent) -> Built:
         about |= {"chosen": [f"{settings.hold_out[0]}={settings.fold}"], "not asked": len(whole) - len(cases)}
     if settings.has_iid:
         data = iid_of(settings)
+        about |= trained_on(data)
         cases = cases + iid_cases(data) + ([] if is_part else ood_cases(settings, data))
     elif settings.ood:
         raise PlanError(

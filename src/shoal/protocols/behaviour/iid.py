@@ -6,7 +6,7 @@ have labels; beside one of reading comprehension they have answers, which stand 
 
 import hashlib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -77,9 +77,14 @@ def load_iid(settings: Settings, suite_labels: Sequence[str] | None, *, reading:
         )  # fmt: skip
     return _load(
         settings.iid, settings.iid_test, settings.iid_texts, settings.iid_label, settings.iid_labels,
-        settings.iid_limit, settings.iid_halves, tuple(suite_labels or ()),
+        settings.iid_limit, settings.iid_halves, tuple(suite_labels or ()), _has_own_head(settings),
         stamp(settings.iid), stamp(settings.iid_test),
     )  # fmt: skip
+
+
+def _has_own_head(settings: Settings) -> bool:
+    """Whether training starts from a model that knows its labels already, whatever the data to train on have."""
+    return settings.train is not None and settings.train.from_ == "model"
 
 
 def stamp(name: str) -> tuple[int, int]:
@@ -98,24 +103,28 @@ def _load(
     limit: int,
     halves: bool,
     suite_labels: tuple[str, ...],
+    own_head: bool,
     *stamps: tuple[int, int],
 ) -> IidData:
     if iid in GRAMMARS:
         train, test = make_rows(iid, "train"), make_rows(iid, "test")
     else:
         _need_files(iid, iid_test, "train.tsv", "test.tsv")
-        train = read_labelled(Path(iid), texts, label).rows if iid else []
-        test = read_labelled(Path(iid_test), texts, label).rows
+        train = _read(Path(iid), texts, label) if iid else []
+        test = _read(Path(iid_test), texts, label)
+    _refuse_trained_on(iid_test, train, test)
     train = _some_of(train, limit)
     found = sorted({row.label for row in (*train, *test)})
-    if len(found) < 2:
+    called = label_names(found, names, suite_labels)
+    learnable = {called[row.label] for row in (test if own_head or not train else train)}
+    if len(learnable) < 2:
         raise DataError(
-            f"the i.i.d. data has one label only: {some(found)}",
+            f"{iid or iid_test}: the i.i.d. data has one label only: {some(sorted(learnable))}",
             fix='iid_label = "COLUMN", if another column holds the labels',
         )
-    called = label_names(found, names, suite_labels)
-    _need_every_label(called, suite_labels)
-    order = [name for name in suite_labels if name in called.values()] or sorted(called.values())
+    _need_every_label(learnable, suite_labels)
+    _refuse_never_right(iid, iid_test, {called[row.label] for row in test} - learnable)
+    order = [name for name in suite_labels if name in called.values()] or sorted(set(called.values()))
     learnt, tested, labels = _renamed(train, called), _renamed(test, called), tuple(order)
     chosen_by, tested = _halved(tested) if halves else ((), tested)
     digests = _digest(learnt, labels), _digest(tested, labels)
@@ -132,6 +141,36 @@ def _need_files(iid: str, iid_test: str, *examples: str) -> None:
                 why=f"a file, or, for iid, data of the package's own: {', '.join(GRAMMARS)}",
                 fix=nearest(name, GRAMMARS) or 'iid = "{}", iid_test = "{}"'.format(*examples),
             )
+
+
+def _read(path: Path, texts: tuple[str, ...] = (), label: str = "") -> list[Row]:
+    return read_labelled(path, texts, label, settings=("iid_texts", "iid_label")).rows
+
+
+def _refuse_trained_on(iid_test: str, train: Sequence[Row], test: Sequence[Row]) -> None:
+    """Stop where every row to test on is trained on: that is no test."""
+    if test and {row.texts for row in test} <= {row.texts for row in train}:
+        raise PlanError(
+            f"iid_test: every one of the {len(test):,} rows of {iid_test} is trained on",
+            why="the i.i.d. score inside G is of rows that the model was not trained on",
+            fix="a file of other rows; for half of a validation set iid_halves = true",
+        )
+
+
+def trained_on(data: IidData) -> dict[str, Any]:
+    """How many rows to test on read like one to train on; empty if none do."""
+    learnt = {row.texts for row in data.train}
+    count = sum(row.texts in learnt for row in data.test)
+    return {"i.i.d. rows that are trained on too": count} if count else {}
+
+
+def _refuse_never_right(iid: str, iid_test: str, missing: Collection[str]) -> None:
+    if missing:
+        raise PlanError(
+            f"{iid_test} has rows labelled {some(sorted(missing))}, {iid} has none",
+            why="a model that learns from it can never be right there",
+            fix="rows with that label to train on, or a test file without them",
+        )
 
 
 def _some_of(rows: list[Row], limit: int) -> list[Row]:
@@ -218,32 +257,52 @@ def label_names(found: Sequence[str], given: Sequence[str], suite: Sequence[str]
             fix="name each, in this order",
         )
     spellings = Spellings(suite)
-    names = list(given) or [(spellings.get(label) or "") if suite else label for label in found]
+    spelt = [(spellings.get(label) or "") if suite else label for label in found]
+    names = list(given) or spelt
     if suite and not set(names) <= set(suite):
-        example = ", ".join(f'"{name}"' for name in likely(len(found), suite)[: len(found)])
         raise PlanError(
             f"the i.i.d. data's labels {some(found, 12)} are not the suite's: {some(suite, 12)}",
             why="which is which cannot be told; a wrong guess would train the model on the opposite",
-            fix=f"iid_labels = [{example}], if that is what {some(found, 12)} mean, in this order",
+            fix=_which_is_which(found, spelt, suite),
         )
-    if len(set(names)) < len(names):
+    shared = [name for name, own in zip(names, spelt, strict=True) if names.count(name) > 1 and name != own]
+    if shared:
         raise PlanError(
             f"the i.i.d. data's labels {some(found, 12)} would be {some(names, 12)}: two of them the same",
-            fix="iid_labels = [...] with a name for each, in this order",
+            why="only spellings of one label are put together",
+            fix="name labels that mean the same alike in the file",
         )
     return dict(zip(found, names, strict=True))
 
 
-def _need_every_label(called: Mapping[str, str], suite: Sequence[str]) -> None:
+def _which_is_which(found: Sequence[str], spelt: Sequence[str], suite: Sequence[str]) -> str:
+    """What to write in the plan: names that are known stay, and what they are is not guessed of the others.
+
+    >>> _which_is_which(["0", "1"], ["", ""], ["negative", "neutral", "positive"])
+    'iid_labels = ["negative", "positive"], if that is what 0, 1 mean, in this order'
+    >>> _which_is_which(["mixed", "neg", "pos"], ["", "negative", "positive"], ["negative", "neutral", "positive"])
+    'iid_labels = ["?", "negative", "positive"], with what mixed means for ?; or take its rows out'
+    """
+    guess = likely(len(found), suite)
+    if not any(spelt) and len(guess) == len(found):
+        example = ", ".join(f'"{name}"' for name in guess)
+        return f"iid_labels = [{example}], if that is what {some(found, 12)} mean, in this order"
+    example = ", ".join(f'"{name or "?"}"' for name in spelt)
+    strange = [label for label, name in zip(found, spelt, strict=True) if not name]
+    mean, their = ("means", "its") if len(strange) == 1 else ("mean", "their")
+    return f"iid_labels = [{example}], with what {some(strange, 12)} {mean} for ?; or take {their} rows out"
+
+
+def _need_every_label(learnable: Collection[str], suite: Sequence[str]) -> None:
     """Stop where a model that learns from this data could never give a label of the suite.
 
     Of three labels the middle one may be missing: two-class sentiment, read through the neutral band.
     """
-    missing = [name for name in suite if name not in called.values()]
+    missing = [name for name in suite if name not in learnable]
     if missing and not (len(suite) == 3 and missing == [suite[1]]):
         raise PlanError(
             f"the suite asks for {some(missing)}; the i.i.d. data has no such label",
-            why=f"its labels are {some(called.values(), 12)}: a model that learns from it can give no other",
+            why=f"its labels are {some(sorted(learnable), 12)}: a model that learns from it can give no other",
             fix="i.i.d. data with every label of the suite, or a suite without those labels",
         )
 
@@ -291,6 +350,8 @@ def ood_files(settings: Settings) -> dict[str, Path]:
             raise PlanError(
                 f"ood: two data sets are called {name!r}", fix='ood = ["NAME=FILE", "OTHER=FILE"]'
             )
+        if path in found.values():
+            raise PlanError(f"ood: {path} is named twice", fix="name each file once")
         found[name] = path
     return found
 
@@ -310,7 +371,11 @@ def ood_cases(settings: Settings, data: IidData) -> list[Case]:
             questions = _read_questions(path, (), "")
             cases += _row_cases(OOD, name, [row for row, _ in questions], [right for _, right in questions])
             continue
-        rows = read_labelled(path).rows
+        rows = _read(path)
+        if [row.texts for row in rows] == [row.texts for row in data.test]:
+            raise PlanError(
+                f"ood {name}: these are the rows of the i.i.d. test data", fix="data from elsewhere"
+            )
         found = sorted({row.label for row in rows})
         spellings = Spellings(data.labels)
         called = {label: data.called.get(label) or spellings.get(label) for label in found}

@@ -6,7 +6,7 @@ Pure: nothing here asks a model, reads a file or keeps state. All cases of one f
 import math
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Any, overload
@@ -82,7 +82,7 @@ def score(settings: Settings, built: Built, answers: Mapping[str, Answers]) -> S
     said: Sequence[list[str]] = Said(asked, given, shown)
     said = [*said, *Said(rows, of_rows, of_rows)] if iid else said
     every = [*outcomes, *beside] if iid else outcomes
-    findings = [*dead(every), *degenerate(asked, shown)]
+    findings = [*dead(every), *degenerate(asked, shown, set(shown.labels) - set(given.labels))]
     told = {finding.kind for finding in findings}
     if iid and DEAD not in told:
         from .learning.signs import signs_of
@@ -232,8 +232,11 @@ def dead(outcomes: Sequence[Outcome]) -> Iterator[Finding]:
     yield Finding(DEAD, text, (), WEIGHTS[DEAD], facts={"cases": len(outcomes), "error": message})
 
 
-def degenerate(cases: Sequence[Case], answers: Answers) -> Iterator[Finding]:
-    """A model that always gives one label, though others are expected too, passes every test of invariance."""
+def degenerate(cases: Sequence[Case], answers: Answers, banded: Collection[str] = ()) -> Iterator[Finding]:
+    """A model that always gives one label, though others are expected too, passes every test of invariance.
+
+    Labels that are `banded` are none of the model's own: they are read into what it is not sure of.
+    """
     if answers.texts:
         return
     answered = np.ones(len(answers.predictions), bool)
@@ -246,6 +249,11 @@ def degenerate(cases: Sequence[Case], answers: Answers) -> Iterator[Finding]:
     if expected and expected <= {label, str(codes[0])}:
         return  # nothing else was expected
     text = f"The model gives every one of {n:,} examples the same label: {label}"
+    if label in banded:
+        text = (
+            f"The model is unsure of every one of {n:,} examples: each lies in the band between its two labels, and "
+            f"counts as {label}"
+        )
     yield Finding(DEGENERATE, text, (), WEIGHTS[DEGENERATE], facts={"label": label, "examples": n})
 
 

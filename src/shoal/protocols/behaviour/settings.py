@@ -148,6 +148,8 @@ def _asks_held_out(settings: "Settings") -> bool:
 
 
 def _held_out(settings: "Settings") -> Any:
+    if settings.hold_out_asks == "all":
+        return "all"
     return {"hold out": list(settings.hold_out), "fold": settings.fold}
 
 

@@ -187,8 +187,8 @@ def test_the_untrained_model_is_the_baseline_of_every_seed():
 
 def test_a_public_validation_set_is_halved_as_the_paper_does(tmp_path):
     """Hugging Face's datasets, seed 42: the test part is the first half of numpy's permutation."""
-    rows = [f"text {n}\t{n % 2}" for n in range(11)]
-    for name in ("train.tsv", "dev.tsv"):
+    for name, word in (("train.tsv", "other"), ("dev.tsv", "text")):
+        rows = [f"{word} {n}\t{n % 2}" for n in range(11)]
         (tmp_path / name).write_text("\n".join(["sentence\tlabel", *rows]) + "\n")
     files = {"iid": str(tmp_path / "train.tsv"), "iid_test": str(tmp_path / "dev.tsv"), "iid_labels": LABELS}
     whole, halved = (

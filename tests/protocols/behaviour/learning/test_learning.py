@@ -572,10 +572,10 @@ def test_a_column_of_a_sample_compares_alike_wherever_it_is_compared():
     drawn = ["a.f7.MFT", "a.f8.MFT", "a.f9.MFT"]
     results = [iid_job(suite, [1] * 50), job(suite, [1] * 50)]
     results += [job(suite, [1] * 50, hold_out="functionality", fold=fold) for fold in drawn]
-    found = Measures(
-        compare_with_averages(table(hold_out=("functionality",), hold_out_sample=3), results)
-    )
-    iid = {hold_out: one(found, "G", config="iid", hold_out=hold_out) for hold_out in ("none", "functionality")}
+    found = Measures(compare_with_averages(table(hold_out=("functionality",), hold_out_sample=3), results))
+    iid = {
+        hold_out: one(found, "G", config="iid", hold_out=hold_out) for hold_out in ("none", "functionality")
+    }
     assert iid["none"].value == pytest.approx(2 * 0.5 / 1.5)
     assert iid["functionality"].value == pytest.approx(2 * 0.8 / 1.8)
     assert iid["functionality"].note.startswith("3 of 9 functionalities, drawn at random")
@@ -593,10 +593,82 @@ def test_a_plan_of_one_fold_has_the_iid_row_on_what_it_left_out():
     suite = {"neg.not good.MFT": [1, 0], "neg.not bad.MFT": [1, 1], "ner.names.INV": [0, 0]}
     results = [iid_job(suite, [1, 1]), job(suite, [1, 0], hold_out="capability", fold="neg")]
     found = compared(table(hold_out=("capability",), fold="neg"), results, planned={"capability": ["neg"]})
-    iid, trained = (one(found, "suite score", config=on, hold_out="capability") for on in ("iid", "iid>suite"))
+    iid, trained = (
+        one(found, "suite score", config=on, hold_out="capability") for on in ("iid", "iid>suite")
+    )
     assert iid.value == trained.value == 0.75
     assert "only on neg" in iid.note and "only without neg" in trained.note
     assert "held-out models" not in iid.note
+
+
+@pytest.mark.slow
+def test_rows_that_differ_on_what_was_drawn_only_are_seldom_called_better():
+    """Twelve rows whose effects differ by functionality, 0 on average: of all 36, not of the 4 drawn, a mark speaks."""
+    wrong, tables = 0, 30
+    for seed in range(tables):
+        rng = np.random.default_rng(seed)
+        names = [f"a.f{k}.MFT" for k in range(36)]
+        drawn = [names[at] for at in rng.choice(36, 4, replace=False)]
+        base, iid = rng.uniform(0.3, 0.7, 36), (rng.random(200) < 0.9).astype(int).tolist()
+
+        def suite_at(rates: np.ndarray, rng: np.random.Generator = rng, names: list[str] = names) -> Suite:
+            return {
+                name: (rng.random(80) < rate).astype(int).tolist()
+                for name, rate in zip(names, rates, strict=True)
+            }
+
+        results = [iid_job(suite_at(base), iid)]
+        methods = [f"m{k}" for k in range(12)]
+        for method in methods:
+            effects = rng.normal(0, 0.2, 36)
+            hits = suite_at(np.clip(base + effects - effects.mean(), 0, 1))
+            results.append(job(hits, iid, method=method))
+            results += [job(hits, iid, method=method, hold_out="functionality", fold=fold) for fold in drawn]
+        settings = table(method=methods, hold_out=("functionality",), hold_out_sample=4, shuffles=2000)
+        rows = rows_of_table3(compared(settings, results, planned={"functionality": drawn}))
+        wrong += any(row.cells["functionality"].shown for row in rows)
+    assert wrong <= 4  # it was every other table
+
+
+def test_a_row_with_one_of_several_seeds_is_not_surer_than_those_with_more():
+    rng = np.random.default_rng(3)
+    base, iid = random_suite(rng, 0.5), [1, 0] * 50
+    results = [iid_job(base, iid, seed) for seed in (0, 1, 2)]
+    results += [job(improved(base, rng, 0.6), iid, seed=0)]
+    results += [job(improved(base, rng, 0.6), iid, method="l2", seed=seed) for seed in (0, 1, 2)]
+    found = compared(table(method=("vanilla", "l2")), results)
+    alone, all_three = (row.cells["seen"] for row in rows_of_table3(found)[1:])
+    assert alone.verdict == all_three.verdict == "better"
+    assert alone.shown == "" and alone.only == "on these runs only" and all_three.shown == "better"
+    assert (
+        "one of 3 seeds so far" in alone.difference.note
+        and "on the 1 seeds that both have" in alone.difference.note
+    )
+    settings = table(method=("vanilla", "l2"))
+    assert not [row for row in of_table(settings, results, found, None) if row.kind == "aggregation"]
+
+
+def test_the_gain_elsewhere_is_told_of_the_row_that_the_headline_names():
+    rng = np.random.default_rng(4)
+    base, iid = random_suite(rng, 0.5), [1, 0] * 50
+    results = [iid_job(base, iid, seed) for seed in (0, 1)]
+    results += [job(improved(base, rng, 0.9), iid, seed=0), job(base, iid, seed=1)]  # better in one seed
+    results += [job(improved(base, rng, 0.6), iid, method="l2", seed=0)]  # better as far as it is known
+    found = compared(table(method=("vanilla", "l2")), results)
+    (gain,) = [row for row in found if row.name == "gain of the best row"]
+    (told,) = conclusions(found)
+    assert gain.groups["method"] == "vanilla" and "best iid>suite l2" in told.text
+    assert told.text.count("picked after the fact") == 1 and "a row so picked" not in told.text
+
+
+def test_an_average_is_of_the_differences_that_its_scores_were_tested_by():
+    rng = np.random.default_rng(5)
+    base, iid = random_suite(rng, 0.5), [1, 0] * 50
+    easy = improved(base, rng, 0.8)
+    results = [iid_job(base, iid, 0), iid_job(easy, iid, 1), job(easy, iid, seed=0)]
+    found = Measures(compare_with_averages(table(), results))
+    (average,) = found.where("difference", score="average G")
+    assert average.value == one(found, "difference", score="G", hold_out="seen").value > 0.1
 
 
 # What must not matter
@@ -739,7 +811,8 @@ def test_a_functionality_that_its_siblings_harm_is_found_with_the_sibling_it_is_
     results = transfer_results(harmed, suite)
     (told,) = of_table(settings, results, compare_trainings(settings, results), None)
     assert told.kind == "negative transfer" and told.groups["functionality"] == "neg.not good.MFT"
-    assert "worse by 50.0 points than leaving out all of neg" in told.text
+    assert "in this run neg.not good.MFT is worse by 50.0 points after training on its siblings" in told.text
+    assert "than with all of neg left out" in told.text
     assert told.measures[0].value == -0.5
     # helped by its siblings, or alone in its capability: nothing to say
     for near, far in ((suite, harmed), (suite | {"time.before.DIR": [0] * 40}, suite)):
@@ -1067,6 +1140,36 @@ def test_rows_without_an_answer_are_left_out_of_what_was_lost():
     found = of_table(table(hold_out=("functionality",)), results, [], None)
     told = [row.text for row in found if row.kind == "forgotten"]
     assert len(told) == 2 and all("50.3 % of 199 i.i.d. rows are right" in text for text in told)
+
+
+def test_without_vanilla_the_iid_row_is_the_yardstick():
+    (told,) = lost({"lp": 0.57}, "iid+suite")
+    assert told.kind == "untrained" and "of the iid row 97.0 %" in told.text
+    assert [row.groups["method"] for row in lost({"irm": 0.57, "fish": 0.6}, "iid+suite")] == ["irm", "fish"]
+
+
+def test_vanilla_that_lost_too_little_to_tell_is_not_said_to_forget_as_well():
+    (told,) = lost({"vanilla": 0.93, "fish": 0.89})
+    assert "vanilla on the same data has 93.0 %" in told.text and "doing" not in told.text
+
+
+def test_one_run_of_several_that_lost_the_task_is_counted():
+    suite = {name: [1, 0] * 10 for name in NAMES}
+    results = [iid_job(suite, right(0.97), seed) for seed in (0, 1, 2)]
+    results += [job(suite, right(score), seed=seed) for seed, score in enumerate((0.97, 0.02, 0.97))]
+    (told,) = (row for row in of_table(table(), results, [], None) if row.kind == "forgotten")
+    assert "has forgotten the task in 1 of 3 runs: 65.3 %" in told.text
+
+
+def test_the_model_as_it_is_is_told_of_once():
+    suite = {name: [1, 0] * 10 for name in NAMES}
+    own = {"train": {"on": ["iid"], "method": ["vanilla"], "from_": "model"}}
+    base = iid_job(suite, right(0.97))
+    base = replace(
+        base, job=base.job | {"settings": base.job["settings"] | own}, findings=[Finding("saturated", "so")]
+    )
+    told = of_trainings([base, *(job(suite, right(0.9), seed=seed) for seed in (0, 1, 2))])
+    assert [finding.kind for finding in told] == ["saturated"]
 
 
 def test_five_points_and_chance_are_no_loss():

@@ -148,7 +148,10 @@ def test_several_seeds_are_told_and_doubtful_marks_are_hollow():
     kept = [row for row in example() if row.groups.get("score") != "G"]
     text = printed([*kept, *more, *against(SEEN, "G", 0.178, 0.0001, reach=0.3)])
     assert "mean of 3 seeds; fewer than 5 support no claim about the recipe" in text
-    assert "90.3 △" in text and "△ ▽ on these runs only: the test says so, but the interval of the" in text
+    assert "90.3 △" in text
+    assert "△ ▽ by the test and not by its interval: the interval of the difference holds 0" in " ".join(
+        text.split()
+    )
     assert "differs on these runs only in" not in text  # the question is about what was held out
 
 
@@ -157,7 +160,36 @@ def test_the_sentence_counts_what_holds_over_seeds_and_tells_the_rest():
     assert "helps in 1 of 1 rows, hurts in 0; best" in printed(measures)
     kept = [row for row in measures if row.groups.get("score") != "G"]
     doubtful = printed([*kept, *against(SEEN, "G", 0.178, 0.0001, reach=0.3)], width=200)
-    assert "helps in 0 of 1 rows, hurts in 0, differs on these runs only in 1" in doubtful
+    assert "helps in 0 of 1 rows, hurts in 0, differs by the test and not by its interval in 1" in doubtful
+    runs = [with_facts(row, {"runs": 3}) for row in against(SEEN, "G", 0.178, 0.0001, reach=0.3)]
+    assert "differs on these runs only in 1" in printed([*kept, *runs], width=200)
+    drawn = [
+        with_facts(row, {"runs": 1, "both on": 4}) for row in against(SEEN, "G", 0.178, 0.0001, reach=0.3)
+    ]
+    assert "differs on the functionalities drawn only in 1" in printed([*kept, *drawn], width=200)
+
+
+def test_help_by_one_answer_to_everything_is_told_in_the_sentence():
+    measures = [row for row in example() if row.groups.get("hold out") != "functionality"]
+    about = {**SEEN, "fold": "", "seed": "0"}
+    constant = Finding(
+        "degenerate", "The model gives every one of 9 examples the same label: a", groups=about
+    )
+    results = [Result({"about": {"task": "SENT"}, "settings": {}}, (), (), Measures(()))]
+    (told,) = conclusions(measures, [constant])
+    words = "helps in 1 of 1 rows, 1 by models that give one answer to nearly everything, hurts in 0"
+    assert words in told.text
+    section = view(Settings(train=Train()), results, measures, [told, constant])[0]
+    assert words in "".join(word.text for word in section.text)
+    (elsewhere,) = conclusions(measures, [replace(constant, groups={**about, "hold out": "capability"})])
+    assert "one answer" not in elsewhere.text
+
+
+def test_findings_that_are_not_told_are_counted():
+    about = {**SEEN, "fold": "", "seed": "0"}
+    kinds = ("forgotten", "degenerate", "degenerate", "saturated")
+    text = printed(example(), findings=[Finding(kind, f"{kind}!", groups=about) for kind in kinds])
+    assert "trainings with findings: 1 forgotten, 1 degenerate, 1 saturated" in text
 
 
 def test_two_seeds_say_nothing_of_the_recipe():
@@ -189,7 +221,7 @@ def test_the_best_of_several_rows_is_told_with_what_it_gains_elsewhere():
     other = {**FUNC, "method": "irm"}
     gain = Measure("gain of the best row", -0.031, 150, FUNC, facts={"of": "G"})
     text = " ".join(printed([*example(), *scores(other, 0.5, 0.6), gain]).split())
-    assert "picked after the fact: −3.1 on cases that did not pick it" in text
+    assert "picked after the fact: a row so picked gains −3.1 on other cases" in text
 
 
 def test_what_is_not_done_says_how_far_it_is():

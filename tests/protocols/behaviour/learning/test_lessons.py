@@ -14,9 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.errors import DataError, PlanError, ShoalError
+from shoal.protocols.base import identity
 from shoal.protocols.behaviour import Settings, build, parts
 from shoal.protocols.behaviour.build import suite_cases, training_split
-from shoal.protocols.behaviour.iid import is_iid, label_names, load_iid, ood_cases
+from shoal.protocols.behaviour.iid import is_iid, label_names, load_iid, ood_cases, trained_on
 from shoal.protocols.behaviour.learning.folds import folds
 from shoal.protocols.behaviour.learning.hyper import (
     OF_ITSELF,
@@ -202,9 +203,96 @@ def test_labels_that_are_not_the_suites_are_refused():
         with pytest.raises(PlanError, match=r'try: iid_labels = \["negative", '):
             label_names(numbers, (), THREE)
     with pytest.raises(PlanError, match="two of them the same"):
-        label_names(["Positive", "positive"], (), THREE)
+        label_names(["0", "1"], ("positive", "positive"), THREE)
     with pytest.raises(PlanError, match="iid_labels names 3 labels, the i.i.d. data has 2"):
         label_names(["0", "1"], THREE, THREE)
+
+
+def test_names_that_are_known_are_not_turned_round_by_one_that_is_not():
+    with pytest.raises(
+        PlanError, match=r'try: iid_labels = \["\?", "negative", "positive"\], with what mixed means'
+    ):
+        label_names(["mixed", "negative", "positive"], (), THREE)
+    with pytest.raises(
+        PlanError, match=r'iid_labels = \["\?", "\?", "negative", "positive"\], with what 0, 1 mean'
+    ):
+        label_names(["0", "1", "negative", "positive"], (), THREE)
+    with pytest.raises(PlanError, match=r'iid_labels = \["\?", "\?", "\?", "\?"\]'):
+        label_names(["1", "2", "3", "4"], (), THREE)
+
+
+def test_spellings_of_one_label_are_one_label():
+    found = label_names(["NEGATIVE", "Positive", "negative", "positive"], (), THREE)
+    assert list(found.values()) == ["negative", "positive", "negative", "positive"]
+
+
+def rows_file(path, rows, header="sentence\tlabel"):
+    path.write_text("\n".join([header, *rows]) + "\n")
+    return str(path)
+
+
+def iid_files(folder, learnt, tested, **settings):
+    """The data of two files."""
+    files = {
+        "iid": rows_file(folder / "train.tsv", learnt),
+        "iid_test": rows_file(folder / "test.tsv", tested),
+    }
+    return load_iid(learning(**files, **settings), THREE)
+
+
+BOTH = ["good\tpositive", "bad\tnegative"]
+
+
+def test_what_is_trained_on_is_no_test(tmp_path):
+    with pytest.raises(PlanError, match="every one of the 2 rows of .*test.tsv is trained on"):
+        iid_files(tmp_path, [*BOTH, "fine\tpositive"], BOTH)
+    some = iid_files(tmp_path, BOTH, [*BOTH, "fine\tpositive"])
+    assert trained_on(some) == {"i.i.d. rows that are trained on too": 2}
+    assert trained_on(iid_files(tmp_path, BOTH, ["fine\tpositive"])) == {}
+    assert trained_on(load_iid(learning(), THREE)) == {}
+
+
+def test_labels_are_learnt_from_what_is_trained_on(tmp_path):
+    with pytest.raises(DataError, match="train.tsv: the i.i.d. data has one label only: positive"):
+        iid_files(tmp_path, ["good\tpositive", "fine\tpositive"], ["bad\tnegative", "nice\tpositive"])
+    with pytest.raises(PlanError, match="test.tsv has rows labelled neutral, .*train.tsv has none"):
+        iid_files(tmp_path, BOTH, ["so so\tneutral", "nice\tpositive"])
+    own = {"train": {"from": "model", "on": ["iid", "iid>iid+suite"]}}
+    assert iid_files(tmp_path, BOTH, ["so so\tneutral", "nice\tpositive", "poor\tnegative"], **own)
+
+
+def test_columns_are_named_as_the_plan_names_them(tmp_path):
+    for header, words in (
+        ("foo\tlabel", r'iid_texts = \["COLUMN"\]'),
+        ("text\tbar", r'iid_label = "COLUMN"'),
+    ):
+        path = rows_file(tmp_path / "odd.tsv", BOTH, header)
+        with pytest.raises(DataError, match=f"name it: {words}"):
+            load_iid(learning(iid=path, iid_test=path), THREE)
+
+
+def test_data_from_elsewhere_are_from_elsewhere(tmp_path):
+    test = rows_file(tmp_path / "test.tsv", ["fine\tpositive", "poor\tnegative"])
+    files = {"iid": rows_file(tmp_path / "train.tsv", BOTH), "iid_test": test}
+    data = load_iid(learning(**files), THREE)
+    with pytest.raises(PlanError, match="ood test: these are the rows of the i.i.d. test data"):
+        ood_cases(learning(**files, ood=[test]), data)
+    with pytest.raises(PlanError, match="train.tsv is named twice"):
+        ood_cases(learning(**files, ood=[f"a={files['iid']}", f"b={files['iid']}"]), data)
+
+
+def test_the_trainings_of_a_plan_are_judged_alike():
+    """Else no two of them could be compared: what was left out decides on cases and answers, not on scoring."""
+    for asks in ("all", "held out"):
+        settings = learning(
+            train={"on": ["iid", "iid>suite"]}, hold_out=["capability", "test type"], hold_out_asks=asks
+        )
+        judged = [
+            identity(part, "scoring") for part in parts(settings) if part.hold_out[0] in ("none", "seen")
+        ]
+        folds_judged = [identity(part, "scoring") for part in parts(settings)]
+        assert len(judged) == 2 and judged[0] == judged[1]
+        assert asks != "all" or all(one == judged[0] for one in folds_judged)
 
 
 def test_iid_data_from_files(tmp_path):

@@ -112,6 +112,17 @@ def test_a_model_that_learnt_the_opposite_did_not_learn_the_task():
     )
 
 
+@pytest.mark.parametrize("n", [436, 20_000])
+def test_a_model_that_is_wrong_a_little_more_often_than_a_coin_gives_no_other_label(n):
+    rng = np.random.default_rng(3)
+    suite, iid = suite_of(30), iid_rows(n, rng)
+    _, signs = found(
+        suite, right_with_chance(suite, rng, 0.9, 0.8), iid, right_with_chance(iid, rng, 0.43, 0.9)
+    )
+    (told,) = [finding.text for finding in signs.findings if finding.kind == "untrained"]
+    assert "the other label" not in told
+
+
 @pytest.mark.parametrize("always", THREE)
 def test_always_one_label_is_not_always_the_other(always):
     rng = np.random.default_rng(1)

@@ -46,8 +46,11 @@ NEW_FUNCTIONALITIES = "new functionalities"
 PAIRED = "paired t, two clusters added"
 FIXED, RANDOM = "cluster bootstrap", "functionalities and cases bootstrap"
 OVER_SEEDS, THESE_RUNS = ", t over seeds", ", these runs"
-RECIPE_P = "adjusted p over seeds"
-"""A fact of a difference: the p of its interval, which knows the seeds, adjusted over the table."""
+RECIPE_P, ONE_OF_SEVERAL = "adjusted p over seeds", "one of several seeds"
+"""Facts of a difference: the p of its interval, which knows the seeds and the draw of functionalities, adjusted over
+the table; how many seeds the table has where this is of one."""
+SAMPLED = "both on"
+"""A fact of a difference on functionalities that were drawn: how many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +102,9 @@ def iid_test(settings: Settings, scenario: Scenario, base: Scenario) -> Iterator
         smallest = partial(_smallest, math.sqrt(squares) / n, n)
     difference = _iid_difference(new[known], old[known])
     groups = {"score": "iid score", **scenario.groups}
-    yield Contest(groups, n, difference, PAIRED, None, seeds, p, test, smallest, _unequal(scenario, ours))
+    yield Contest(
+        groups, n, difference, PAIRED, None, seeds, p, test, smallest, _unequal(scenario, base, ours)
+    )
 
 
 def _iid_difference(new: Floats, old: Floats) -> Estimate:
@@ -125,7 +130,7 @@ def g_test(
         np.random.default_rng(settings.seed),  # the i.i.d. exchanges are shared by a row's scenarios
     )
     anew = draw_functionalities(draws, np.random.default_rng([settings.seed, 1]))
-    drawn = {"both on": len(draws.suite)} if population else {}
+    drawn = {SAMPLED: len(draws.suite)} if population else {}
     runs = f", each with its {len(ours)} runs" if len(ours) > 1 else ""
     units = draws.pair.iid.clusters + sum(table.clusters for table in draws.pair.suite)
     yield Contest(
@@ -138,13 +143,16 @@ def g_test(
         float(shuffled.p[0]),
         f"randomisation: {settings.shuffles:,} exchanges of {unit}{runs}",
         partial(_smallest, float(np.nanstd(shuffled.shuffled)), units),
-        _unequal(scenario, ours) | drawn,
+        _unequal(scenario, base, ours) | drawn,
         shuffled.shuffled[:, 0],
     )
 
 
-def contest_measures(tests: Sequence[Contest], shuffles: int) -> Iterator[Measure]:
-    """Each test as measures, p adjusted over all of them: the family is the table (`docs/method/beyond.md` 7.5)."""
+def contest_measures(tests: Sequence[Contest], shuffles: int, seeds: int = 1) -> Iterator[Measure]:
+    """Each test as measures, p adjusted over all of them: the family is the table (`docs/method/beyond.md` 7.5).
+
+    `seeds` is how many the table has, in some row.
+    """
     if not tests:
         return
     family: dict[str, Any] = {"adjustment": "Holm", "tests": len(tests)}
@@ -156,7 +164,8 @@ def contest_measures(tests: Sequence[Contest], shuffles: int) -> Iterator[Measur
     for test, adjusted, recipe in zip(tests, holm(raw).tolist(), over_recipe, strict=True):
         of = {"of": test.groups["score"]}
         difference = Measure("difference", test.difference.value, test.n, test.groups)
-        held = {RECIPE_P: recipe} if test.seeds >= ESTIMABLE_SEEDS else {}
+        held: dict[str, Any] = {RECIPE_P: recipe} if _reaches_further(test) else {}
+        held |= {ONE_OF_SEVERAL: seeds} if test.seeds == 1 < seeds else {}
         difference = with_facts(difference, {**of, **test.facts, "runs": test.seeds, **held})
         yield with_interval(difference, test.difference, test.method, test.seeds)
         if test.anew:
@@ -170,9 +179,14 @@ def contest_measures(tests: Sequence[Contest], shuffles: int) -> Iterator[Measur
 
 
 def _recipe_p(test: Contest) -> float:
-    """Of new seeds as well, where there are enough to tell."""
-    of_interval = test.difference.p if test.seeds >= ESTIMABLE_SEEDS else None
+    """Of new seeds and of all functionalities as well, where the interval tells of those."""
+    of_interval = test.difference.p if _reaches_further(test) else None
     return test.p if of_interval is None else of_interval
+
+
+def _reaches_further(test: Contest) -> bool:
+    """Whether the interval of a difference knows more than its test, which speaks of new cases only."""
+    return test.seeds >= ESTIMABLE_SEEDS or SAMPLED in test.facts
 
 
 def with_interval(row: Measure, figure: Estimate, method: str, seeds: int) -> Measure:
@@ -193,8 +207,9 @@ def for_these_runs(seeds: int) -> dict[str, Any]:
     return {"interval for these runs": seeds} if 1 < seeds < ESTIMABLE_SEEDS else {}
 
 
-def _unequal(scenario: Scenario, ours: Sequence[int]) -> dict[str, Any]:
-    return {} if len(ours) == len(scenario.seeds) else {"common seeds": len(ours)}
+def _unequal(scenario: Scenario, base: Scenario, ours: Sequence[int]) -> dict[str, Any]:
+    """How many seeds are compared, where one of the two has more."""
+    return {} if len(ours) == len(scenario.seeds) == len(base.seeds) else {"common seeds": len(ours)}
 
 
 def _smallest(spread: float, units: int, alpha: float) -> float | None:

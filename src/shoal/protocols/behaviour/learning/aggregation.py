@@ -173,11 +173,15 @@ def scores_by_each_way(measures: Sequence[Measure], model: str | None, column: s
 def _contrary(row: TableRow, column: str, scores: Scores) -> list[str]:
     """The ways by which a row that is marked lies on the other side of the iid row."""
     cell = row.cells.get(column)
-    if row.is_baseline or cell is None or not cell.verdict:
+    if row.is_baseline or cell is None or cell.difference is None or not cell.verdict:
+        return []
+    if "common seeds" in cell.difference.facts:  # the pass rates are of other seeds than what was tested
         return []
     wanted = 1 if cell.verdict == "better" else -1
     ways = []
     for (suite, mean), values in scores.items():
+        if (suite, mean) == PAPER:
+            continue
         baseline = next((value for name, value in values.items() if name[0] == "iid"), None)
         ours = values.get(row.name)
         if baseline is not None and ours is not None and _sign(ours - baseline) == -wanted:

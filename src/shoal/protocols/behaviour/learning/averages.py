@@ -84,22 +84,29 @@ def _averages(
         if row[0] == "iid" or baseline is None:
             continue
         scored = groups | {"score": AVERAGE}
-        yield Measure("difference", value - baseline, 0, scored, facts={"of": AVERAGE})
-        p = _p(row, value - baseline, contests, seed)
+        tests = [_of_row(row, of_task) for of_task in contests]
+        changes = [test.difference.value for of_task in tests for test in of_task]
+        observed = fmean(changes) if all(tests) else value - baseline
+        yield Measure("difference", observed, 0, scored, facts={"of": AVERAGE})
+        p = _p(tests, observed, seed)
         if p is not None:
             words = NOT_ADJUSTED.format(" and tasks" if tasks else "")
             yield with_facts(Measure("p value", p, 0, scored), {"test": words})
 
 
-def _p(row: Row, observed: float, contests: Sequence[Sequence[Contest]], seed: int) -> float | None:
+def _of_row(row: Row, contests: Sequence[Contest]) -> list[Contest]:
+    """The tests of a row's G in each scenario."""
+    return [
+        test for test in contests
+        if test.groups["score"] == "G" and (test.groups["config"], test.groups["method"]) == row
+    ]  # fmt: skip
+
+
+def _p(contests: Sequence[Sequence[Contest]], observed: float, seed: int) -> float | None:
     """(shuffles whose average differs at least as much + 1) / (shuffles + 1); None where a score was not tested."""
     rng = np.random.default_rng(seed)
     shuffled: list[Floats] = []
-    for of_task in contests:
-        tests = [
-            test for test in of_task
-            if test.groups["score"] == "G" and (test.groups["config"], test.groups["method"]) == row
-        ]  # fmt: skip
+    for tests in contests:
         known = [test.shuffled for test in tests if test.shuffled is not None]
         if not known:
             return None

@@ -1,16 +1,19 @@
 """What a reader in a hurry takes away from a table of behavioural learning."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from ....measures import MEASURES, shown
 from ....records import Finding, Measure, Result
 from ....views import Tone, Words
+from ..score import DEGENERATE
 from ..settings import Settings
 from .aggregation import sensitive_claims
 from .retention import lost_tasks
 from .table3 import IID_COLUMN, TableRow, best_gain, means_of, models_of, rows_of_table3
-from .trainings import HOLD_OUTS, Trainings, read_trainings
+from .trainings import HOLD_OUTS, Row, Trainings, read_trainings
 from .transfer import negative_transfer
 
 CONCLUSION, APPLICABILITY = "conclusion", "applicability"
@@ -19,18 +22,20 @@ WEIGHT, OF_A_FOLD = 10.0, 0.1
 """Of the sentence about a model; what a finding about one fold weighs of one about a whole row, which comes first."""
 
 
-def conclusions(measures: Sequence[Measure]) -> list[Finding]:
-    """The sentence about each model."""
-    findings = []
+def conclusions(measures: Sequence[Measure], findings: Sequence[Finding] = ()) -> list[Finding]:
+    """The sentence about each model, in the light of what was found of its trainings."""
+    told = []
     for model in models_of(measures):
         rows = rows_of_table3(measures, model)
         if rows:
-            text = "".join(words.text for words in sentence(rows, corrected_gain(rows, measures, model)))
+            elsewhere = corrected_gain(rows, measures, model)
+            words = sentence(rows, elsewhere, one_answer(rows, findings, model))
+            text = "".join(word.text for word in words)
             cells = [row.cells.get(asked_column(rows)) for row in rows]
             rests_on = tuple(cell.difference for cell in cells if cell and cell.difference)
             groups = {} if model is None else {"model": model}
-            findings.append(Finding(CONCLUSION, text, rests_on, WEIGHT, groups))
-    return findings
+            told.append(Finding(CONCLUSION, text, rests_on, WEIGHT, groups))
+    return told
 
 
 def of_trainings(results: Sequence[Result]) -> list[Finding]:
@@ -38,7 +43,12 @@ def of_trainings(results: Sequence[Result]) -> list[Finding]:
     trainings = read_trainings(results)
     several = len({training.model for training in trainings}) > 1
     findings = []
+    told_of: set[Any] = set()
     for training in trainings:
+        name = training.result.job.get("id")
+        if name in told_of:  # the model as it is, which has no seed
+            continue
+        told_of |= {name} if name else set()
         groups = {"config": training.row[0], "method": training.row[1], "hold out": training.hold_out}
         groups |= {"fold": training.fold, "seed": str(training.seed)}
         groups |= {"model": training.model} if several else {}
@@ -92,16 +102,44 @@ def asked_column(rows: Sequence[TableRow]) -> str:
 def corrected_gain(
     rows: Sequence[TableRow], measures: Sequence[Measure], model: str | None
 ) -> Measure | None:
-    """What the best row of the column gains on cases and seeds that did not pick it; None for a lone row."""
+    """What the row that is best gains on cases and seeds that did not pick it; None for a lone row.
+
+    Rows of other seeds are picked on those that all have: where that is another row than the headline's, None.
+    """
     column = asked_column(rows)
+    best = best_gain(rows, column) if any(row.is_baseline for row in rows) else None
     gains = [row for row in means_of(measures, model) if row.name == "gain of the best row"]
-    return next((row for row in gains if row.groups["hold out"] == column), None)
+    return next(
+        (
+            row
+            for row in gains
+            if best
+            and row.groups["hold out"] == column
+            and (row.groups["config"], row.groups["method"]) == best[0].name
+        ),
+        None,
+    )
 
 
-def sentence(rows: Sequence[TableRow], elsewhere: Measure | None = None) -> list[Words]:
+def one_answer(rows: Sequence[TableRow], findings: Sequence[Finding], model: str | None) -> set[Row]:
+    """The rows whose numbers in the column asked for come from models of which one gives one answer to nearly all."""
+    column = asked_column(rows)
+    return {
+        (finding.groups["config"], finding.groups["method"])
+        for finding in findings
+        if finding.kind == DEGENERATE
+        and finding.groups.get("model") == model
+        and finding.groups.get("hold out") == column
+    }
+
+
+def sentence(
+    rows: Sequence[TableRow], elsewhere: Measure | None = None, degenerate: Collection[Row] = ()
+) -> list[Words]:
     """Whether training on the suite helps where it was not trained, and what it costs.
 
-    `elsewhere` is the gain of the best row, corrected for its having been picked.
+    `elsewhere` is the gain of the best row, corrected for its having been picked; `degenerate` are the rows whose gain
+    may be that of one answer to everything, which passes tests of invariance.
     """
     trained = [row for row in rows if not row.is_baseline]
     if len(trained) == len(rows):
@@ -115,17 +153,21 @@ def sentence(rows: Sequence[TableRow], elsewhere: Measure | None = None) -> list
     cells = [row.cells[column] for row in complete]
     waiting = len(trained) - len(complete)
     helps, hurts = ([cell.shown for cell in cells].count(verdict) for verdict in ("better", "worse"))
-    only_here = sum(cell.verdict != cell.shown for cell in cells)
+    doubtful = sum(row.cells[column].shown == "better" and row.name in degenerate for row in complete)
+    only_here = Counter(cell.only for cell in cells if cell.only)
     worse = sum(row.cells[IID_COLUMN].shown == "worse" for row in trained)
     words = "the suite it was trained on" if column == "seen" else f"a {column} it was not trained on"
     points = shown(gain, MEASURES["difference"])
     return [
         Words(f"On {words}, training on the suite "),
         Words(f"helps in {helps} of {len(complete)} rows", _if_any(helps, "good")),
+        Words(
+            f", {doubtful} by models that give one answer to nearly everything" if doubtful else "", "doubt"
+        ),
         Words(f" ({waiting} more not complete)" if waiting else "", "doubt"),
         Words(", "),
         Words(f"hurts in {hurts}", _if_any(hurts, "bad")),
-        Words(f", differs on these runs only in {only_here}" if only_here else ""),
+        Words("".join(f", differs {where} in {count}" for where, count in only_here.items())),
         Words(f"; best {row.config} {row.method}, G {points} points"),
         Words(_picked(elsewhere) if len(complete) > 1 else ""),
         Words(f". The i.i.d. score drops in {worse}", _if_any(worse, "")),
@@ -137,7 +179,7 @@ def _picked(elsewhere: Measure | None) -> str:
     if elsewhere is None:
         return ", picked after the fact"
     gain = shown(elsewhere.value, MEASURES["difference"])
-    return f", picked after the fact: {gain} on cases that did not pick it"
+    return f", picked after the fact: a row so picked gains {gain} on other cases"
 
 
 def _if_any(count: int, tone: Tone) -> Tone:

@@ -45,13 +45,14 @@ WORDS: dict[str, Callable[[Facts], str]] = {
     "left out": lambda facts: f"left out, no case applies in some row: {', '.join(facts['left out'])}",
     "folds": _waiting,
     "undefined": lambda facts: str(facts["undefined"]),
-    "common seeds": lambda facts: f"on the {facts['common seeds']} seeds that the iid row has too",
+    "common seeds": lambda facts: f"on the {facts['common seeds']} seeds that both have",
     "both on": lambda facts: f"both on the {facts['both on']} functionalities drawn",
     "drawn": lambda facts: f"{facts['drawn']} of {facts['drawn from']} functionalities, drawn at random",
     "fold": lambda facts: f"only without {facts['fold']}",
     "asked fold": lambda facts: f"only on {facts['asked fold']}",
     "seeds": lambda facts: "; ".join(reach_so_far(facts["seeds"], facts["seeds known"])),
     "runs": lambda facts: reach(facts["runs"]),
+    "one of several seeds": lambda facts: f"one of {facts['one of several seeds']} seeds so far",
     "iid of held-out models": lambda facts: "i.i.d. score: mean over the held-out models",
     "interval for these runs": lambda facts: (
         f"not estimable for the recipe from {facts['interval for these runs']} seeds: the interval is for these runs"

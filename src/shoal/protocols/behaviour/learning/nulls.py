@@ -66,13 +66,17 @@ def null_measures(trainings: Trainings, compared: Sequence[str]) -> Iterator[Mea
     nulls = nulls_of(trainings)
     if not nulls or not compared:
         return
-    n = sum(len(trainings.functionalities[name]) for name in compared)
     for null in nulls:
+        asked = [name for name in compared if name in null.rates]
+        n = sum(len(trainings.functionalities[name]) for name in asked)
+        part = {"functionalities": len(asked), "of": len(compared)} if len(asked) < len(compared) else {}
         suite = null.suite(compared)
         values = dict(zip(OF, (suite, null.iid, float(generalization_score(suite, null.iid))), strict=True))
         for of, value in values.items():
+            groups = {"null": null.name, "of": of}
+            is_iid = of == "iid score"
             yield Measure(
-                NULL, value, len(trainings.iid) if of == "iid score" else n, {"null": null.name, "of": of}
+                NULL, value, len(trainings.iid) if is_iid else n, groups, facts={} if is_iid else part
             )
     scenarios = [trainings.scenario(row, column) for row in trainings.rows for column in trainings.hold_outs]
     for scenario in [*([trainings.baseline] if trainings.baseline else []), *scenarios]:
@@ -82,10 +86,10 @@ def null_measures(trainings: Trainings, compared: Sequence[str]) -> Iterator[Mea
 def _corrected(
     trainings: Trainings, scenario: Scenario, nulls: Sequence[Null], compared: Sequence[str]
 ) -> Iterator[Measure]:
-    """Beside the best of those that know nothing, on the functionalities that this cell of the table has."""
-    names = [name for name in compared if name in scenario.functionalities]
-    best = max(nulls, key=lambda null: null.suite(names))
-    least = best.suite(names)
+    """Beside the best of those that know nothing, on the functionalities that this cell of the table and it have."""
+    asked = [name for name in compared if name in scenario.functionalities]
+    best = max(nulls, key=lambda null: null.suite(asked))
+    names, least = [name for name in asked if name in best.rates], best.suite(asked)
     if not names or not scenario.seeds or least >= 1:
         return
     places = [trainings.functionalities[name] for name in names]

@@ -2,7 +2,7 @@
 
 starts from      beside              more than five points below, not by chance
 i.i.d. model     the iid row         forgotten: by the data if vanilla forgets as much, else by the method
-base weights     vanilla's own row   not learnt (vanilla itself beside the iid row)
+base weights     vanilla's own row   not learnt (beside the iid row: vanilla itself, and all where there is no vanilla)
 
 G has the i.i.d. score of the model that was trained on the whole suite. The models that left something out may have
 lost more: each is put beside the same yardstick.
@@ -73,11 +73,12 @@ def lost_tasks(trainings: Trainings) -> list[Finding]:
 def _lost_rows(trainings: Trainings) -> list[Finding]:
     losses = list(_losses(trainings))
     adjusted = holm([loss.contest.p for loss in losses]).tolist() if losses else []
-    return [
-        _finding(trainings, loss, p)
+    lost = {
+        loss.row.row: (loss, p)
         for loss, p in zip(losses, adjusted, strict=True)
         if p <= ALPHA and loss.contest.difference.value < -POINTS
-    ]
+    }
+    return [_finding(trainings, loss, p, (loss.row.row[0], PLAIN) in lost) for loss, p in lost.values()]
 
 
 def _losses(trainings: Trainings) -> Iterator[Loss]:
@@ -94,7 +95,8 @@ def _measured(trainings: Trainings) -> Iterator[tuple[Row, Scenario]]:
     baseline = trainings.baseline
     for row in trainings.rows:
         by_iid = row[0].startswith("iid>") or row[1] == PLAIN
-        yardstick = baseline if by_iid else trainings.scenario((row[0], PLAIN), "seen")
+        plain = trainings.scenario((row[0], PLAIN), "seen")
+        yardstick = plain if plain.seeds and not by_iid else baseline
         if yardstick is not None:
             yield row, yardstick
 
@@ -150,15 +152,16 @@ def _finding_of_folds(trainings: Trainings, lost: list[Fold], models: int) -> Fi
     return Finding(kind, text, (lowest, theirs), WEIGHT_OF_FOLDS, groups, facts)
 
 
-def _finding(trainings: Trainings, loss: Loss, p: float) -> Finding:
+def _finding(trainings: Trainings, loss: Loss, p: float, plain_too: bool) -> Finding:
     config, method = loss.row.row
     ours, theirs = _scores(loss.row, loss.yardstick)
     is_all = loss.contest.difference.value <= -MUCH
     what, say = ("the task", "nothing") if is_all else ("part of the task", "less")
+    what += _in_how_many(loss)
     figures = f"{_shown(ours)} % of {ours.n:,} i.i.d. rows are right"
     if loss.starts_trained:
         kind, text = FORGOTTEN, f"has forgotten {what}: {figures}, {_shown(theirs)} % before"
-        text += _whose_doing(trainings, loss)
+        text += _whose_doing(trainings, loss, plain_too)
     else:
         kind = UNTRAINED
         text = f"did not learn {what}: {figures}, of {_whose(loss.yardstick)} {_shown(theirs)} %"
@@ -172,8 +175,17 @@ def _whose(yardstick: Scenario) -> str:
     return "the iid row" if yardstick.hold_out == STANDARD else PLAIN
 
 
-def _whose_doing(trainings: Trainings, loss: Loss) -> str:
-    """Whether plain training on the same data forgets as much."""
+def _in_how_many(loss: Loss) -> str:
+    """Of several runs, those that lost so much: a mean hides a single one that lost everything."""
+    ours, theirs = common_seeds(loss.row, loss.yardstick)
+    if len(ours) < 2:
+        return ""
+    changes = np.nanmean(loss.row.iid[:, ours] - loss.yardstick.iid[:, theirs], axis=0)
+    return f" in {int((changes < -POINTS).sum())} of {len(ours)} runs"
+
+
+def _whose_doing(trainings: Trainings, loss: Loss, plain_too: bool) -> str:
+    """Whether plain training on the same data forgets as well."""
     config, method = loss.row.row
     if method == PLAIN:
         return ""
@@ -182,7 +194,9 @@ def _whose_doing(trainings: Trainings, loss: Loss) -> str:
         return ""
     if kept.value - left.value > POINTS:
         return f"; {PLAIN} on the same data keeps {_shown(kept)} %, so it is the method's doing"
-    return f"; so does {PLAIN}, with {_shown(kept)} %: it is the data's doing, not the method's"
+    if plain_too:
+        return f"; so does {PLAIN}, with {_shown(kept)} %: it is the data's doing, not the method's"
+    return f"; {PLAIN} on the same data has {_shown(kept)} %"
 
 
 def _scores(ours: Scenario, theirs: Scenario) -> tuple[Measure, Measure]:

@@ -200,12 +200,12 @@ def _untrained(
 
 
 def _is_turned(iid: Sequence[Case], answers: Answers, usual: float) -> bool:
-    """Whether it gives, of two labels, the wrong one: for sure more often than one that always gives the same."""
+    """Whether it gives, of two labels, the wrong one: for sure nearer to always than one that always gives the same."""
     if answers.texts:
         return False
     predicted, right = _pairs(iid, answers)
     other = int(np.sum(np.isin(predicted, right) & (predicted != right)))
-    return len(set(right.tolist())) == 2 and wilson(other, len(right))[0] > usual
+    return len(set(right.tolist())) == 2 and wilson(other, len(right))[0] > (1 + usual) / 2
 
 
 # Directional tests (`docs/method/beyond.md` 7.8)
@@ -242,7 +242,6 @@ def _add_directions(
         signs.measures.append(_rate("pass rate on log-odds", passes, groups, {}))
         signs.measures.append(_balance([float(moved.mean()) for moved in changes if len(moved)], groups))
         lost = [loss for vectors in answers for loss in losses_of_pairs(case.meta["direction"], vectors)]
-        losses += lost
         still = {"without a gradient": float(np.mean(np.array(lost) == 0))} if lost else {}
         value = float(np.mean(lost)) if lost else None
         signs.measures.append(Measure("directional loss", value, len(lost), groups, facts=still))
@@ -252,6 +251,7 @@ def _add_directions(
         if free < CAN_FAIL:
             tight.append((name, free))
             sure += originals.max(axis=1).tolist()
+            losses += lost
     if tight:
         signs.findings.append(_saturated(tight, len(directed), sure, losses))
 

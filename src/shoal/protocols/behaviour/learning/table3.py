@@ -13,9 +13,10 @@ from statistics import fmean
 from ....claims import ALPHA
 from ....errors import DataError
 from ....records import Measure
-from .against_iid import NEW_FUNCTIONALITIES, RECIPE_P
+from .against_iid import NEW_FUNCTIONALITIES, ONE_OF_SEVERAL, RECIPE_P, SAMPLED
 from .trainings import HOLD_OUTS, STANDARD, Row
 
+ON_THESE_RUNS = "on these runs only"
 IID_COLUMN = "iid score"
 COLUMNS = {
     IID_COLUMN: "i.i.d.",
@@ -63,6 +64,18 @@ class Cell:
         return self.verdict if self.holds_over_seeds else ""
 
     @property
+    def only(self) -> str:
+        """How far a verdict reaches that is not `shown`; empty where it is, or where there is none."""
+        if self.verdict == self.shown or self.difference is None:
+            return ""
+        facts = self.difference.facts
+        if ONE_OF_SEVERAL in facts or facts.get("runs", 0) > 1 or "interval for these runs" in facts:
+            return ON_THESE_RUNS
+        return (
+            "on the functionalities drawn only" if SAMPLED in facts else "by the test and not by its interval"
+        )
+
+    @property
     def holds_over_seeds(self) -> bool:
         """Whether the interval of the difference, which knows the seeds, leaves out 0 as well, in all rows together.
 
@@ -70,7 +83,7 @@ class Cell:
         """
         if self.difference is None or self.difference.interval is None:
             return False
-        if "interval for these runs" in self.difference.facts:
+        if {"interval for these runs", ONE_OF_SEVERAL} & self.difference.facts.keys():
             return False
         low, high = self.difference.interval
         return (low > 0 or high < 0) and self.difference.facts.get(RECIPE_P, 0.0) <= ALPHA

@@ -32,6 +32,7 @@ class Change:
     points: float
     n: int
     p: float
+    runs: int
 
 
 def negative_transfer(trainings: Trainings) -> list[Finding]:
@@ -60,7 +61,7 @@ def _changes(trainings: Trainings, row: Row) -> Iterator[Change]:
         if known.any():
             sums = _by_cluster(trainings, places[known], change[known].sum(axis=1))
             p = _p(trainings, sums, len(ours))
-            yield Change(row, name, float(change[known].mean()), int(known.sum()), p)
+            yield Change(row, name, float(change[known].mean()), int(known.sum()), p, len(ours))
 
 
 # The matrix
@@ -131,8 +132,9 @@ def _finding(trainings: Trainings, change: Change) -> Finding:
     partner = contrastive_partner(trainings, name)
     words = f"; nearest to it, with other answers, is {partner}" if partner else ""
     text = (
-        f"{config} {method}: training on its siblings makes {name} worse by {-100 * change.points:.1f} points "
-        f"than leaving out all of {trainings.groups(name)['capability']}{words}"
+        f"{config} {method}: in {'this run' if change.runs == 1 else 'these runs'} {name} is worse by "
+        f"{-100 * change.points:.1f} points after training on its siblings than with all of "
+        f"{trainings.groups(name)['capability']} left out{words}"
     )
     return Finding(NEGATIVE_TRANSFER, text, (measure,), WEIGHT, groups, {"partner": partner})
 

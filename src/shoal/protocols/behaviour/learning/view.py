@@ -12,11 +12,11 @@ from ....views import Cell as ShownCell
 from ....views import Column, HeatMap, Number, Section, Table, Tone, Words
 from ....views import Row as ShownRow
 from .averages import AVERAGE, OVER_METHODS
-from .conclusions import CONCLUSION, corrected_gain, sentence
+from .conclusions import CONCLUSION, corrected_gain, one_answer, sentence
 from .files import file_tables
 from .notes import FEW_IN, note_of
 from .nulls import NULL
-from .table3 import COLUMNS, Cell, TableRow, means_of, models_of, out_of_domain, rows_of_table3
+from .table3 import COLUMNS, ON_THESE_RUNS, Cell, TableRow, means_of, models_of, out_of_domain, rows_of_table3
 from .trainings import HOLD_OUTS, STANDARD, Row, Training, read_trainings
 from .transfer import TRAINED_ON, TRANSFER
 
@@ -53,14 +53,11 @@ def learning_sections(
             return [Section(text=Words("No job of this plan has been trained yet.", "doubt"))]
         title = [] if model is None else [Words("behavioural learning of ", "quiet"), Words(model, "strong")]
         ours = [row for row in measures if row.groups.get("model") == model]
-        seeds = len({row.groups["seed"] for row in ours if "seed" in row.groups})
+        seeds = len({row.groups["seed"] for row in ours if "seed" in row.groups and row.value is not None})
         notes = [*filter(None, [about]), *_legend(ours, rows, seeds)]
         warnings = _warnings([finding for finding in findings if finding.groups.get("model") == model])
-        sections.append(
-            Section(
-                title, sentence(rows, corrected_gain(rows, measures, model)), [_table(rows)], notes, warnings
-            )
-        )
+        gain, degenerate = corrected_gain(rows, measures, model), one_answer(rows, findings, model)
+        sections.append(Section(title, sentence(rows, gain, degenerate), [_table(rows)], notes, warnings))
         sections += _elsewhere(title, out_of_domain(measures, model))
         if any(cell.anew for row in rows for cell in row.cells.values()):
             words = Words("The same with intervals for new functionalities:", "quiet")
@@ -86,16 +83,18 @@ def _warnings(findings: Sequence[Finding]) -> list[str]:
         (finding for finding in told if "seed" in finding.groups), key=lambda finding: -finding.weight
     )
     lines = [finding.text for finding in together[:MANY]]
-    lines += _counted("findings about rows", [finding.kind for finding in together])
+    if len(together) > MANY:
+        lines.append(_counted("findings about rows", [finding.kind for finding in together]))
     lines += [f"{_training(finding)}: {finding.text}" for finding in single[:MANY]]
-    once = dict.fromkeys((finding.kind, _training(finding)) for finding in single)
-    return lines + _counted("trainings with findings", [kind for kind, _ in once])
+    if len(single) > MANY:
+        once = dict.fromkeys((finding.kind, _training(finding)) for finding in single)
+        lines.append(_counted("trainings with findings", [kind for kind, _ in once]))
+    return lines
 
 
-def _counted(what: str, kinds: Sequence[str]) -> list[str]:
-    """How many there are of each kind, where not all are told."""
-    words = ", ".join(f"{count:,} {kind}" for kind, count in Counter(kinds).items())
-    return [f"{what}: {words}"] if len(kinds) > MANY else []
+def _counted(what: str, kinds: Sequence[str]) -> str:
+    """How many there are of each kind."""
+    return f"{what}: " + ", ".join(f"{count:,} {kind}" for kind, count in Counter(kinds).items())
 
 
 def _training(finding: Finding) -> str:
@@ -229,11 +228,14 @@ def _legend(measures: Sequence[Measure], rows: Sequence[TableRow], seeds: int) -
         level = f"{ALPHA:.2f}".removeprefix("0")
         lines += [f"▲ ▼ better, worse than iid: adjusted p at most {level} ({note_of(adjusted.facts)})"]
         lines += ["tests: " + "; ".join(tests)]
-        hollow = any(cell.verdict != cell.shown for cell in cells)
-        lines += [f"△ ▽ on these runs only: {_why_hollow(seeds)}"] if hollow else []
         lines += [
-            "could see: without a mark, the smallest difference found 8 times in 10 at the level of this table"
+            f"△ ▽ {only}: {_why_hollow(only, seeds)}" for only in dict.fromkeys(c.only for c in cells) if only
         ]
+        if any(cell.p and cell.mde and not cell.verdict for cell in cells):
+            lines += [
+                "could see: without a mark, the smallest difference that the test finds 8 times in 10 at the level "
+                "of this table" + (", △ or ▲" if seeds > 1 or any(cell.only for cell in cells) else "")
+            ]
     lines += [AVERAGED] if seeds > 1 else []
     return [*lines, "in per cent; bold: the largest of its column"]
 
@@ -248,13 +250,22 @@ def _nulls(measures: Sequence[Measure]) -> list[str]:
         return []
     best = max(scores, key=lambda name: scores[name]["suite score"].value or 0.0)
     words = ", ".join(f"{of} {shown(row.value, quantity(row))}" for of, row in scores[best].items())
-    return [f"for comparison, a model that answers {best}: {words}"]
+    facts = scores[best]["suite score"].facts
+    part = (
+        f" (on the {facts['functionalities']} of {facts['of']} functionalities that apply to it)"
+        if facts
+        else ""
+    )
+    return [f"for comparison, a model that answers {best}: {words}{part}"]
 
 
-def _why_hollow(seeds: int) -> str:
-    if 1 < seeds < ESTIMABLE_SEEDS:
+def _why_hollow(only: str, seeds: int) -> str:
+    if only == ON_THESE_RUNS and 1 < seeds < ESTIMABLE_SEEDS:
         return f"what {seeds} seeds say of the recipe cannot be estimated"
-    return "the test says so, but the interval of the difference holds 0, or does at the level of all rows together"
+    words = "the interval of the difference holds 0, or does at the level of all rows together"
+    if only == ON_THESE_RUNS:
+        return f"the test says so, but {words}; or the row has one of several seeds so far"
+    return words
 
 
 def _drawn(measures: Sequence[Measure], cells: Sequence[Cell]) -> list[str]:
@@ -262,22 +273,29 @@ def _drawn(measures: Sequence[Measure], cells: Sequence[Cell]) -> list[str]:
     facts = next((cell.score.facts for cell in cells if cell.score and "drawn" in cell.score.facts), None)
     if facts is None:
         return []
-    words = f"G_func: {note_of({name: facts[name] for name in ('drawn', 'drawn from')})}, the same in every row"
+    words = (
+        f"G_func: {note_of({name: facts[name] for name in ('drawn', 'drawn from')})}, the same in every row"
+    )
     standard = [row for row in measures if row.name == "G" and row.groups["hold out"] == STANDARD]
     whole = next((row for row in standard if not row.groups.keys() & {"seed", "estimand"}), None)
     known = whole is not None and whole.value is not None
-    return [f"{words}; on all of them iid has {shown(whole.value, quantity(whole))}" if known else words]
+    words += f"; on all of them iid has {shown(whole.value, quantity(whole))}" if known else ""
+    return [f"{words}; its intervals include the draw"]
 
 
 def _cases(measures: Sequence[Measure]) -> str:
     suite = max((row.n for row in measures if row.name == "suite score"), default=0)
     iid = max((row.n for row in measures if row.name == "iid score"), default=0)
-    words = f"{suite:,} cases of the suite, {iid:,} i.i.d. cases"
+    words = f"{suite:,} {_plural('case', suite)} of the suite, {iid:,} i.i.d. {_plural('case', iid)}"
     for row in measures:
         if row.name == "functionalities compared" and row.value is not None:
             words += f", {shown(row.value, quantity(row))} of {row.n:,} functionalities"
             words += f"; {note_of(row.facts)}" if row.facts else ""
     return words
+
+
+def _plural(word: str, count: int) -> str:
+    return word if count == 1 else f"{word}s"
 
 
 def _intervals(seeds: int, *, anew: bool = False) -> str:
