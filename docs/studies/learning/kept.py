@@ -1,9 +1,14 @@
 """What the trainings of a plan came to, as small files: a line for each job, and the table that they make.
 
-    python docs/studies/learning/kept.py PLAN STORE OUT
+    python docs/studies/learning/kept.py PLAN STORE OUT [EARLIER]
 
 OUT.csv has the scores of each finished job, by capability. OUT-table.csv has every number of the table with its
 interval and its p; cells that are not complete are not in it. OUT-findings.csv has what is said of whole rows.
+
+A plan may be run in parts, on machines whose stores are gone. EARLIER names the files of such a part: what this store
+has not is taken from there, and p is adjusted over both. Jobs that both have must have the same scores to the last
+digit that is kept, else nothing is written. A smallest difference that could be seen stays that of its part, and so
+does what is said of rows (column `part`).
 """
 
 import csv
@@ -16,7 +21,9 @@ from shoal.runs.plan import Job, reachable, read_plan
 from shoal.runs.results import find_stored
 from shoal.runs.scoring import compare_jobs
 from shoal.runs.store import RunStore
+from shoal.stats.multiplicity import holm
 
+Rows = list[dict[str, str]]
 TOLD = (
     "iid score",
     "suite score",
@@ -35,7 +42,7 @@ def rounded(value: float | None) -> str:
     return "" if value is None else f"{value:.4f}"
 
 
-def of_jobs(jobs: list[Job], store: RunStore) -> list[dict[str, str]]:
+def of_jobs(jobs: list[Job], store: RunStore) -> Rows:
     """The scores of each job that is done."""
     rows = []
     for job in jobs:
@@ -60,7 +67,7 @@ def of_jobs(jobs: list[Job], store: RunStore) -> list[dict[str, str]]:
     return rows
 
 
-def of_table(measures: list[Measure]) -> list[dict[str, str]]:
+def of_table(measures: list[Measure]) -> Rows:
     """Every number of the table, and what it is compared by."""
     return [
         {
@@ -77,7 +84,7 @@ def of_table(measures: list[Measure]) -> list[dict[str, str]]:
     ]
 
 
-def of_rows(findings: list[Finding]) -> list[dict[str, str]]:
+def of_rows(findings: list[Finding]) -> Rows:
     """What is said of all of the table and of whole rows, not of single models."""
     return [
         {"kind": one.kind, **{name: one.groups.get(name, "") for name in ROW}, "text": one.text}
@@ -86,7 +93,43 @@ def of_rows(findings: list[Finding]) -> list[dict[str, str]]:
     ]
 
 
-def write(path: Path, rows: list[dict[str, str]]) -> None:
+# Parts that were run elsewhere
+
+JOB = ("config", "method", "hold out", "fold", "seed")
+CELL = ("name", "config", "method", "hold out", "score")
+
+
+def read(path: Path) -> Rows:
+    """The rows of a file that was kept."""
+    with path.open(encoding="utf-8", newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def joined_jobs(rows: Rows, earlier: Rows) -> Rows:
+    """The jobs of both parts; those that both have must agree."""
+    ours = {tuple(row[name] for name in JOB): row for row in rows}
+    for row in earlier:
+        key = tuple(row[name] for name in JOB)
+        mine = ours.setdefault(key, row)
+        differing = [name for name, word in mine.items() if (row.get(name) or "") != word]
+        if differing:
+            sys.exit(f"{' '.join(key)}: not what it was before in {', '.join(differing)}; nothing is written")
+    return list(ours.values())
+
+
+def joined_table(rows: Rows, earlier: Rows) -> Rows:
+    """The cells of both parts, p adjusted over all comparisons with the iid row."""
+    ours = {tuple(row[name] for name in CELL): row for row in rows}
+    both = [*rows, *(row for row in earlier if tuple(row[name] for name in CELL) not in ours)]
+    tests = [row for row in both if row["name"] == "p value" and row["score"] in ("G", "iid score")]
+    for test, p in zip(tests, holm([float(row["value"]) for row in tests]).tolist(), strict=True):
+        of_test = {name: test[name] for name in CELL} | {"name": "adjusted p value"}
+        (adjusted,) = [row for row in both if row.items() >= of_test.items()]
+        adjusted["value"] = rounded(p)
+    return both
+
+
+def write(path: Path, rows: Rows) -> None:
     """The rows with every column that one of them has."""
     columns = list(dict.fromkeys(name for row in rows for name in row))
     with path.open("w", newline="", encoding="utf-8") as stream:
@@ -95,17 +138,24 @@ def write(path: Path, rows: list[dict[str, str]]) -> None:
         table.writerows(rows)
 
 
-def main(plan: str, into: str, out: str) -> None:
-    """Write both."""
+def main(plan: str, into: str, out: str, earlier: str = "") -> None:
+    """Write all three."""
     store = RunStore(Path(into))
     wanted, jobs, _ = reachable(read_plan(Path(plan)))
-    write(Path(f"{out}.csv"), of_jobs(list(jobs), store))
+    done = of_jobs(list(jobs), store)
     (compared,) = compare_jobs(wanted, jobs, store).values()
-    write(Path(f"{out}-table.csv"), of_table(list(compared.measures)))
-    write(Path(f"{out}-findings.csv"), of_rows(list(compared.findings)))
+    table, told = of_table(list(compared.measures)), of_rows(list(compared.findings))
+    if earlier:
+        done = joined_jobs(done, read(Path(f"{earlier}.csv")))
+        table = joined_table(table, read(Path(f"{earlier}-table.csv")))
+        parts = {"2": told, "1": read(Path(f"{earlier}-findings.csv"))}
+        told = [{**row, "part": part} for part, rows in parts.items() for row in rows]
+    write(Path(f"{out}.csv"), done)
+    write(Path(f"{out}-table.csv"), table)
+    write(Path(f"{out}-findings.csv"), told)
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 4:
+    if len(sys.argv) not in (4, 5):
         sys.exit(__doc__)
     main(*sys.argv[1:])

@@ -30,6 +30,8 @@ IID = "i.i.d."
 """What these cases are called where a suite's have their functionality and capability."""
 OOD = "o.o.d."
 """The same of data from elsewhere, asked beside it."""
+TRAINED_ON_TOO = "i.i.d. rows that are trained on too"
+"""What building says of rows to test on that stand among those to train on."""
 EXACT_MATCH = Expect("squad_normalise")
 
 
@@ -161,7 +163,7 @@ def trained_on(data: IidData) -> dict[str, Any]:
     """How many rows to test on read like one to train on; empty if none do."""
     learnt = {row.texts for row in data.train}
     count = sum(row.texts in learnt for row in data.test)
-    return {"i.i.d. rows that are trained on too": count} if count else {}
+    return {TRAINED_ON_TOO: count} if count else {}
 
 
 def _refuse_never_right(iid: str, iid_test: str, missing: Collection[str]) -> None:

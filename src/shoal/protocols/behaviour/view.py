@@ -22,6 +22,7 @@ from ...views import (
     shown_cases,
 )
 from ..base import differing
+from .iid import TRAINED_ON_TOO
 from .score import DEAD, DEGENERATE, WORDS
 from .settings import Settings, Train
 
@@ -57,7 +58,7 @@ def view(
         from .learning.view import learning_sections
 
         task = str(results[0].job.get("about", {}).get("task", "")) if results else ""
-        return learning_sections(_about_plan(settings), task, measures, findings, results)
+        return learning_sections(_about_plan(settings, results), task, measures, findings, results)
     return _side_by_side(settings, results, measures, findings)
 
 
@@ -86,11 +87,13 @@ def _repeated(result: Result) -> str:
     return f" ({', '.join(words)})" if words else ""
 
 
-def _about_plan(settings: Settings) -> str:
+def _about_plan(settings: Settings, results: Sequence[Result]) -> str:
     """The same of trainings, whose table says what was trained how and held out."""
+    both = max((result.job.get("about", {}).get(TRAINED_ON_TOO, 0) for result in results), default=0)
+    warning = f"; {both:,} {TRAINED_ON_TOO}" if both else ""
     split = f", {settings.split} split" if settings.split else ""
     unusual = _unusual(settings, ("hold_out", "train.on", "train.method"))
-    return f"suite {settings.suite}{split}, profile {settings.profile}{unusual}"
+    return f"suite {settings.suite}{split}, profile {settings.profile}{unusual}{warning}"
 
 
 def _unusual(settings: Settings | None, said_elsewhere: Sequence[str] = ()) -> str:

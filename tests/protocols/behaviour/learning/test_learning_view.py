@@ -185,6 +185,14 @@ def test_help_by_one_answer_to_everything_is_told_in_the_sentence():
     assert "one answer" not in elsewhere.text
 
 
+def test_test_rows_that_are_trained_on_are_told_below_the_table():
+    results = [
+        Result({"about": {"i.i.d. rows that are trained on too": 12}, "settings": {}}, (), (), Measures(()))
+    ]
+    section = view(Settings(train=Train()), results, example(), [])[0]
+    assert "12 i.i.d. rows that are trained on too" in " ".join(map(str, section.notes))
+
+
 def test_findings_that_are_not_told_are_counted():
     about = {**SEEN, "fold": "", "seed": "0"}
     kinds = ("forgotten", "degenerate", "degenerate", "saturated")

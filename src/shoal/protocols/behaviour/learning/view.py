@@ -278,8 +278,8 @@ def _drawn(measures: Sequence[Measure], cells: Sequence[Cell]) -> list[str]:
     )
     standard = [row for row in measures if row.name == "G" and row.groups["hold out"] == STANDARD]
     whole = next((row for row in standard if not row.groups.keys() & {"seed", "estimand"}), None)
-    known = whole is not None and whole.value is not None
-    words += f"; on all of them iid has {shown(whole.value, quantity(whole))}" if known else ""
+    if whole is not None and whole.value is not None:
+        words += f"; on all of them iid has {shown(whole.value, quantity(whole))}"
     return [f"{words}; its intervals include the draw"]
 
 
