@@ -5,6 +5,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -29,6 +30,7 @@ from shoal.protocols.behaviour.learning.table3 import baseline_of, best_gain, me
 from shoal.protocols.behaviour.settings import Settings, Train
 from shoal.records import Finding
 from shoal.show.terminal import heat_map_lines
+from shoal.stats.paired import generalization_score
 
 Hits = Sequence[int | str | None]
 """1, 0, None (not applicable) or an error's text."""
@@ -572,10 +574,10 @@ def test_a_column_of_a_sample_compares_alike_wherever_it_is_compared():
     drawn = ["a.f7.MFT", "a.f8.MFT", "a.f9.MFT"]
     results = [iid_job(suite, [1] * 50), job(suite, [1] * 50)]
     results += [job(suite, [1] * 50, hold_out="functionality", fold=fold) for fold in drawn]
-    found = Measures(
-        compare_with_averages(table(hold_out=("functionality",), hold_out_sample=3), results)
-    )
-    iid = {hold_out: one(found, "G", config="iid", hold_out=hold_out) for hold_out in ("none", "functionality")}
+    found = Measures(compare_with_averages(table(hold_out=("functionality",), hold_out_sample=3), results))
+    iid = {
+        hold_out: one(found, "G", config="iid", hold_out=hold_out) for hold_out in ("none", "functionality")
+    }
     assert iid["none"].value == pytest.approx(2 * 0.5 / 1.5)
     assert iid["functionality"].value == pytest.approx(2 * 0.8 / 1.8)
     assert iid["functionality"].note.startswith("3 of 9 functionalities, drawn at random")
@@ -593,7 +595,9 @@ def test_a_plan_of_one_fold_has_the_iid_row_on_what_it_left_out():
     suite = {"neg.not good.MFT": [1, 0], "neg.not bad.MFT": [1, 1], "ner.names.INV": [0, 0]}
     results = [iid_job(suite, [1, 1]), job(suite, [1, 0], hold_out="capability", fold="neg")]
     found = compared(table(hold_out=("capability",), fold="neg"), results, planned={"capability": ["neg"]})
-    iid, trained = (one(found, "suite score", config=on, hold_out="capability") for on in ("iid", "iid>suite"))
+    iid, trained = (
+        one(found, "suite score", config=on, hold_out="capability") for on in ("iid", "iid>suite")
+    )
     assert iid.value == trained.value == 0.75
     assert "only on neg" in iid.note and "only without neg" in trained.note
     assert "held-out models" not in iid.note
@@ -872,6 +876,64 @@ def test_the_average_over_tasks_is_that_of_all_their_scores():
     assert mean.value == pytest.approx(np.mean(each)) and mean.note == "over 2 tasks"
     (p,) = averages.where("p value")
     assert p.value < 0.02
+
+
+def exchanged(old: Sequence[int], new: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
+    """The rates of both in every exchange of cases between them; the first changes nothing."""
+    swaps = np.array(list(product((False, True), repeat=len(old))))
+    return np.where(swaps, new, old).mean(axis=1), np.where(swaps, old, new).mean(axis=1)
+
+
+def share_as_large(changes: np.ndarray) -> float:
+    """The exact p: how many of all exchanges change as much as what was observed, which is the first."""
+    return float(np.mean(np.abs(changes) >= abs(changes.flat[0]) - 1e-12))
+
+
+EVEN = [1, 0, 1, 0, 1, 0, 1], [1, 1, 0, 1, 0, 1, 0]
+BETTER = [1, 0, 0, 0, 0, 0, 0], [1, 1, 1, 1, 1, 1, 1]
+"""Outcomes of the baseline and of a row: as many cases gained as lost, or only gained."""
+
+
+@pytest.mark.parametrize("outcomes", [(EVEN, BETTER), (BETTER, EVEN)])
+def test_the_p_of_an_average_over_tasks_is_that_of_their_exchanges_together(outcomes):
+    """One task has an effect. By the exchanges of one alone, or if both were exchanged alike, p would be .22."""
+    shuffles, plans, changes = 4000, {}, []
+    for task, (old, new) in zip("ab", outcomes, strict=True):
+        results = [iid_job({"a.f.MFT": old}, [1] * 4), job({"a.f.MFT": new}, [1] * 4)]
+        plans[task] = table(shuffles=shuffles), results
+        before, after = exchanged(old, new)
+        changes.append(generalization_score(after, 1.0) - generalization_score(before, 1.0))
+    exact = share_as_large(changes[0][:, None] + changes[1])
+    (p,) = Measures(compare_tasks(plans)).where("p value")
+    assert exact == pytest.approx(0.0581, abs=1e-4)
+    assert p.value == pytest.approx(exact, abs=4 * np.sqrt(exact * (1 - exact) / shuffles))
+
+
+@pytest.mark.parametrize("better", ["seen", "capability"])
+def test_the_p_of_an_average_over_scenarios_is_that_of_their_exchanges_together(better):
+    """One scenario has an effect; an i.i.d. case is exchanged in both. By one alone p would be .37 or more.
+
+    With i.i.d. exchanges of its own for each it would be .14.
+    """
+    shuffles, old, iid, new_iid = 4000, [1, 1, 1, 0, 0, 0, 0, 0], [1, 1, 1, 0, 0], [1, 1, 0, 1, 1]
+    even = [1, 0, 0, 1, 1, 0, 0, 0]
+    trained = {name: [1] * 8 if name == better else even for name in ("seen", "capability")}
+    results = [iid_job({"a.f.MFT": old}, iid)]
+    results += [
+        job({"a.f.MFT": new}, new_iid, hold_out=name, fold="" if name == "seen" else "a")
+        for name, new in trained.items()
+    ]
+    iid_before, iid_after = exchanged(iid, new_iid)
+    changes = []
+    for new in trained.values():
+        before, after = (rates[:, None] for rates in exchanged(old, new))
+        changes.append(generalization_score(after, iid_after) - generalization_score(before, iid_before))
+    exact = share_as_large(changes[0][:, None] + changes[1])
+    (p,) = averaged(table(hold_out=("capability",), shuffles=shuffles), results).where(
+        "p value", score="average G"
+    )
+    assert exact == pytest.approx(0.2158, abs=1e-4)
+    assert p.value == pytest.approx(exact, abs=4 * np.sqrt(exact * (1 - exact) / shuffles))
 
 
 def test_the_average_over_tasks_is_of_each_model_by_itself():
