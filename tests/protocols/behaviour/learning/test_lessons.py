@@ -471,6 +471,21 @@ def test_a_rate_for_all_methods_is_not_that_of_a_head_alone():
             "train.options.fish.iid_always has no effect",
         ),
         ({"method": "lp", "learning_rate": 1e-4}, "train.learning_rate has no effect on lp"),
+        (
+            {
+                "method": "lp,vanilla",
+                "learning_rate": 1e-4,
+                "options": {"vanilla": {"learning_rate": 1e-3}},
+            },
+            "train.learning_rate has no effect\n"
+            "  why: train.options.vanilla.learning_rate stands in its place; lp trains a head alone, at a rate of",
+        ),
+        ({"method": "lp", "learning_rate": 1, "options": {"lp": {"learning_rate": 2}}}, "has no effect\n"),
+        (
+            {"method": "l2,irm", "batch": 4, "options": {"l2": {"batch": 8}, "irm": {"batch": 8}}},
+            "train.batch has no effect",
+        ),
+        ({"epochs": 2, "options": {"vanilla": {"epochs": 3}}}, "train.epochs has no effect"),
         ({"on": "iid+suite", "iid_epochs": 1}, "train.iid_epochs has no effect"),
         ({"on": "iid", "batch": 4}, "train.batch has no effect"),
         ({"on": "iid", "direction": "margin"}, "train.direction has no effect"),
@@ -483,6 +498,17 @@ def test_a_rate_for_all_methods_is_not_that_of_a_head_alone():
 def test_what_no_training_would_heed_is_refused(train, message):
     with pytest.raises(PlanError, match=message):
         parts(learning(train={"on": "iid>suite", **train}))
+
+
+@pytest.mark.parametrize(
+    "train",
+    [
+        {"learning_rate": 1e-4, "options": {"lp": {"learning_rate": 1e-3}}},
+        {"batch": 4, "options": {"vanilla": {"batch": 8}}},  # that of lp
+    ],
+)
+def test_a_number_that_one_method_heeds_is_let_in(train):
+    assert parts(learning(train={"on": "iid>suite", "method": "lp,vanilla", **train}))
 
 
 @pytest.mark.parametrize(
