@@ -356,10 +356,10 @@ def test_tiny_models_are_trained_at_a_higher_rate_except_where_only_a_head_is():
     assert suite_how(settings, "tiny:sentiment", "sentiment", "iid>suite", "lp").learning_rate == 1e-3
     times = {
         name: suite_how(settings, "tiny:sentiment", "sentiment", "iid>suite", name).learning_rate / 2e-5
-        for name in ("vanilla", "l2", "fish", "dropout", "lp-ft", "group-dro")
+        for name in ("vanilla", "l2", "fish", "dropout", "lp-ft", "group-dro", "lora")
     }
     assert times == pytest.approx(
-        {"vanilla": 25, "l2": 25, "fish": 25, "dropout": 10, "lp-ft": 10, "group-dro": 10}
+        {"vanilla": 25, "l2": 25, "fish": 25, "dropout": 10, "lp-ft": 10, "group-dro": 10, "lora": 30}
     )
     both = suite_how(settings, "hf:bert", "sentiment", "iid>suite", "lp-ft")
     assert (both.epochs, both.batch, both.learning_rate) == (3.0, 8, 2e-5)
