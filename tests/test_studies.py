@@ -910,7 +910,7 @@ MARKS = {(True, True): "▲", (True, False): "△", (False, True): "▼", (False
 
 @pytest.mark.parametrize("cells", table("learning.md", "| model | trained on |"), ids=" ".join)
 def test_how_well_methods_learn_is_in_its_file(cells):
-    methods = ("vanilla", "l2", "dropout", "lp", "lp-ft", "irm", "group-dro", "fish")
+    methods = ("vanilla", "l2", "dropout", "lp", "lp-ft", "irm", "group-dro", "fish", "lora")
     known = {
         row["method"]: float(row["iid score"])
         for row in SCORES

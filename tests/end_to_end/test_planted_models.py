@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -61,6 +62,7 @@ def test_a_planted_fault_is_told_by_the_verb(tmp_path, monkeypatch, name, task, 
         assert len(told) == 1 and "untrained" in {row["kind"] for row in every}
 
 
+@cache
 def right_answers(task: str) -> dict[Example, str]:
     """What is right of every example that has an answer; a variant has its original's."""
     right = {row.texts: row.label for row in make_rows(task, "test")}
@@ -98,5 +100,5 @@ def alarms(task: str, seeds: int) -> Iterator[str]:
 
 @pytest.mark.parametrize("task", ["sentiment", "reading"])
 def test_honest_models_are_left_in_peace(task):
-    """None of twenty seeds raises an alarm; three are tried here, to be quick (simulated answers: test_signs.py)."""
-    assert list(alarms(task, 3)) == []
+    """None of twenty seeds raises an alarm (simulated answers: test_signs.py)."""
+    assert list(alarms(task, 20)) == []

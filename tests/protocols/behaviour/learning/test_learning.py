@@ -5,6 +5,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -29,6 +30,7 @@ from shoal.protocols.behaviour.learning.table3 import baseline_of, best_gain, me
 from shoal.protocols.behaviour.settings import Settings, Train
 from shoal.records import Finding
 from shoal.show.terminal import heat_map_lines
+from shoal.stats.paired import generalization_score
 
 Hits = Sequence[int | str | None]
 """1, 0, None (not applicable) or an error's text."""
@@ -945,6 +947,64 @@ def test_the_average_over_tasks_is_that_of_all_their_scores():
     assert mean.value == pytest.approx(np.mean(each)) and mean.note == "over 2 tasks"
     (p,) = averages.where("p value")
     assert p.value < 0.02
+
+
+def exchanged(old: Sequence[int], new: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
+    """The rates of both in every exchange of cases between them; the first changes nothing."""
+    swaps = np.array(list(product((False, True), repeat=len(old))))
+    return np.where(swaps, new, old).mean(axis=1), np.where(swaps, old, new).mean(axis=1)
+
+
+def share_as_large(changes: np.ndarray) -> float:
+    """The exact p: how many of all exchanges change as much as what was observed, which is the first."""
+    return float(np.mean(np.abs(changes) >= abs(changes.flat[0]) - 1e-12))
+
+
+EVEN = [1, 0, 1, 0, 1, 0, 1], [1, 1, 0, 1, 0, 1, 0]
+BETTER = [1, 0, 0, 0, 0, 0, 0], [1, 1, 1, 1, 1, 1, 1]
+"""Outcomes of the baseline and of a row: as many cases gained as lost, or only gained."""
+
+
+@pytest.mark.parametrize("outcomes", [(EVEN, BETTER), (BETTER, EVEN)])
+def test_the_p_of_an_average_over_tasks_is_that_of_their_exchanges_together(outcomes):
+    """One task has an effect. By the exchanges of one alone, or if both were exchanged alike, p would be .22."""
+    shuffles, plans, changes = 4000, {}, []
+    for task, (old, new) in zip("ab", outcomes, strict=True):
+        results = [iid_job({"a.f.MFT": old}, [1] * 4), job({"a.f.MFT": new}, [1] * 4)]
+        plans[task] = table(shuffles=shuffles), results
+        before, after = exchanged(old, new)
+        changes.append(generalization_score(after, 1.0) - generalization_score(before, 1.0))
+    exact = share_as_large(changes[0][:, None] + changes[1])
+    (p,) = Measures(compare_tasks(plans)).where("p value")
+    assert exact == pytest.approx(0.0581, abs=1e-4)
+    assert p.value == pytest.approx(exact, abs=4 * np.sqrt(exact * (1 - exact) / shuffles))
+
+
+@pytest.mark.parametrize("better", ["seen", "capability"])
+def test_the_p_of_an_average_over_scenarios_is_that_of_their_exchanges_together(better):
+    """One scenario has an effect; an i.i.d. case is exchanged in both. By one alone p would be .37 or more.
+
+    With i.i.d. exchanges of its own for each it would be .14.
+    """
+    shuffles, old, iid, new_iid = 4000, [1, 1, 1, 0, 0, 0, 0, 0], [1, 1, 1, 0, 0], [1, 1, 0, 1, 1]
+    even = [1, 0, 0, 1, 1, 0, 0, 0]
+    trained = {name: [1] * 8 if name == better else even for name in ("seen", "capability")}
+    results = [iid_job({"a.f.MFT": old}, iid)]
+    results += [
+        job({"a.f.MFT": new}, new_iid, hold_out=name, fold="" if name == "seen" else "a")
+        for name, new in trained.items()
+    ]
+    iid_before, iid_after = exchanged(iid, new_iid)
+    changes = []
+    for new in trained.values():
+        before, after = (rates[:, None] for rates in exchanged(old, new))
+        changes.append(generalization_score(after, iid_after) - generalization_score(before, iid_before))
+    exact = share_as_large(changes[0][:, None] + changes[1])
+    (p,) = averaged(table(hold_out=("capability",), shuffles=shuffles), results).where(
+        "p value", score="average G"
+    )
+    assert exact == pytest.approx(0.2158, abs=1e-4)
+    assert p.value == pytest.approx(exact, abs=4 * np.sqrt(exact * (1 - exact) / shuffles))
 
 
 def test_the_average_over_tasks_is_of_each_model_by_itself():

@@ -444,10 +444,10 @@ def test_tiny_models_are_trained_at_a_higher_rate_except_where_only_a_head_is():
     assert suite_how(settings, "tiny:sentiment", "sentiment", "iid>suite", "lp").learning_rate == 1e-3
     times = {
         name: suite_how(settings, "tiny:sentiment", "sentiment", "iid>suite", name).learning_rate / 2e-5
-        for name in ("vanilla", "l2", "fish", "dropout", "lp-ft", "group-dro")
+        for name in ("vanilla", "l2", "fish", "dropout", "lp-ft", "group-dro", "lora")
     }
     assert times == pytest.approx(
-        {"vanilla": 25, "l2": 25, "fish": 25, "dropout": 10, "lp-ft": 10, "group-dro": 10}
+        {"vanilla": 25, "l2": 25, "fish": 25, "dropout": 10, "lp-ft": 10, "group-dro": 10, "lora": 30}
     )
     both = suite_how(settings, "hf:bert", "sentiment", "iid>suite", "lp-ft")
     assert (both.epochs, both.batch, both.learning_rate) == (3.0, 8, 2e-5)
@@ -559,6 +559,21 @@ def test_a_rate_for_all_methods_is_not_that_of_a_head_alone():
             "train.options.fish.iid_always has no effect",
         ),
         ({"method": "lp", "learning_rate": 1e-4}, "train.learning_rate has no effect on lp"),
+        (
+            {
+                "method": "lp,vanilla",
+                "learning_rate": 1e-4,
+                "options": {"vanilla": {"learning_rate": 1e-3}},
+            },
+            "train.learning_rate has no effect\n"
+            "  why: train.options.vanilla.learning_rate stands in its place; lp trains a head alone, at a rate of",
+        ),
+        ({"method": "lp", "learning_rate": 1, "options": {"lp": {"learning_rate": 2}}}, "has no effect\n"),
+        (
+            {"method": "l2,irm", "batch": 4, "options": {"l2": {"batch": 8}, "irm": {"batch": 8}}},
+            "train.batch has no effect",
+        ),
+        ({"epochs": 2, "options": {"vanilla": {"epochs": 3}}}, "train.epochs has no effect"),
         ({"on": "iid+suite", "iid_epochs": 1}, "train.iid_epochs has no effect"),
         ({"on": "iid", "batch": 4}, "train.batch has no effect"),
         ({"on": "iid", "direction": "margin"}, "train.direction has no effect"),
@@ -571,6 +586,17 @@ def test_a_rate_for_all_methods_is_not_that_of_a_head_alone():
 def test_what_no_training_would_heed_is_refused(train, message):
     with pytest.raises(PlanError, match=message):
         parts(learning(train={"on": "iid>suite", **train}))
+
+
+@pytest.mark.parametrize(
+    "train",
+    [
+        {"learning_rate": 1e-4, "options": {"lp": {"learning_rate": 1e-3}}},
+        {"batch": 4, "options": {"vanilla": {"batch": 8}}},  # that of lp
+    ],
+)
+def test_a_number_that_one_method_heeds_is_let_in(train):
+    assert parts(learning(train={"on": "iid>suite", "method": "lp,vanilla", **train}))
 
 
 @pytest.mark.parametrize(

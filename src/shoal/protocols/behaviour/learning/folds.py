@@ -15,7 +15,7 @@ from ....training.how import How
 from ..build import load_suite, split_file, suite_cases, training_split
 from ..iid import is_beside
 from ..settings import SPLITS, Settings, Train
-from .hyper import given_options, method_options
+from .hyper import OF_ITSELF, given_options, method_options
 
 OTHERS = "others"
 """Everything but one functionality is left out."""
@@ -102,11 +102,24 @@ def refuse_idle_options(train: Train) -> None:
             why="nothing is selected",
             fix="train.tune = true, or leave it out",
         )
-    if train.learning_rate and train.method == ("lp",):
-        raise PlanError(
-            "train.learning_rate has no effect on lp, which trains a head alone",
-            fix=f"train.options.lp.learning_rate = {train.learning_rate:g}",
-        )
+    _refuse_overridden(train)
+
+
+def _refuse_overridden(train: Train) -> None:
+    """Stop at a number in whose place every method has one of its own."""
+    for name in OF_ITSELF:
+        own = [method for method in train.method if name in train.options.get(method, {})]
+        head = [method for method in train.method if (method, name) == ("lp", "learning_rate")]
+        if not getattr(train, name) or set(train.method) - {*own, *head}:
+            continue
+        if not own:
+            raise PlanError(
+                "train.learning_rate has no effect on lp, which trains a head alone",
+                fix=f"train.options.lp.learning_rate = {train.learning_rate:g}",
+            )
+        whys = [f"train.options.{method}.{name} stands in its place" for method in own]
+        whys += ["lp trains a head alone, at a rate of its own"] if {*head} - {*own} else []
+        raise PlanError(f"train.{name} has no effect", why="; ".join(whys), fix="leave it out")
 
 
 def _refuse_idle_numbers(settings: Settings, train: Train) -> None:

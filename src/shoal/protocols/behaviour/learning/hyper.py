@@ -3,7 +3,8 @@
 `docs/method/beluga.md` 1.6 and 1.8. Rates are for BERT-base. The `tiny:` models have a hundredth of its weights and
 hardly move at such rates: theirs are TINY_FACTOR times as high, except where only a head is trained. IRM and Group-DRO
 draw batches of one functionality, most of which have one label: at vanilla's rate on a tiny model the last batches
-decide what it says to everything, so theirs is lower; and so is that of dropout and lp-ft, which forgot the task at it.
+decide what it says to everything, so theirs is lower; and so is that of dropout, lp-ft and lora, which forgot the task
+at it.
 """
 
 from collections.abc import Mapping
@@ -14,7 +15,7 @@ from ....training.how import How
 from ..settings import RANGES, Settings, Train
 
 TINY_FACTOR = 25
-TINY_FACTORS = {"irm": 10, "group-dro": 10, "dropout": 10, "lp-ft": 10}
+TINY_FACTORS = {"irm": 10, "group-dro": 10, "dropout": 10, "lp-ft": 10, "lora": 3}
 FISH_NUMERATOR, FISH_INNER_STEPS = 5e-7, 5
 FISH_PLAIN_SHARE = 0.2
 """Of a training that starts from base weights: Fish is for a model that has learnt something."""
