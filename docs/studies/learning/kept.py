@@ -15,7 +15,7 @@ import csv
 import sys
 from pathlib import Path
 
-from shoal.protocols.behaviour.learning.against_iid import RECIPE_P
+from shoal.protocols.behaviour.learning.against_iid import DRAWN_P, RECIPE_P
 from shoal.records import Finding, Measure
 from shoal.runs.plan import Job, reachable, read_plan
 from shoal.runs.results import find_stored
@@ -77,7 +77,7 @@ def of_table(measures: list[Measure]) -> Rows:
             "low": rounded(row.interval[0]) if row.interval else "",
             "high": rounded(row.interval[1]) if row.interval else "",
             "n": str(row.n),
-            **({"p over seeds": rounded(row.facts[RECIPE_P])} if RECIPE_P in row.facts else {}),
+            "p over seeds": rounded(row.facts.get(RECIPE_P, row.facts.get(DRAWN_P))),
         }
         for row in measures
         if row.name in TOLD and not row.groups.keys() & NARROW and row.value is not None
@@ -111,7 +111,8 @@ def joined_jobs(rows: Rows, earlier: Rows) -> Rows:
     for row in earlier:
         key = tuple(row[name] for name in JOB)
         mine = ours.setdefault(key, row)
-        differing = [name for name, word in mine.items() if (row.get(name) or "") != word]
+        scores = [name for name in mine if name != "findings"]
+        differing = [name for name in scores if (row.get(name) or "") != mine[name]]
         if differing:
             sys.exit(f"{' '.join(key)}: not what it was before in {', '.join(differing)}; nothing is written")
     return list(ours.values())

@@ -305,8 +305,8 @@ def estimate(
         reach = t_quantile(level, both.seeds - 1) * float(values.std(ddof=1)) / math.sqrt(both.seeds)
         parts.append((np.array([reach, reach]), both.seeds - 1))
     if is_sample:
-        drawn_ones = _sampling_reach(draws, of, population, level)
-        parts.append((of.shifted(drawn_ones), len(draws.suite) - 1))
+        reach = _sampling_reach(draws, of, population, level)
+        parts.append((np.array([reach, reach]), len(draws.suite) - 1))
     below, above = np.sqrt((np.array([distances for distances, _ in parts]) ** 2).sum(axis=0))
     if math.isnan(below) or math.isnan(above):
         return Estimate(value, None)
@@ -429,8 +429,9 @@ def _sampling_reach(draws: Draws, of: _Contrast, population: int, level: float) 
     k = len(draws.suite)
     if k < 2:
         return float("nan")
-    rates = np.sort(of.of_rates(draws.pair.suite_rates))
-    return t_quantile(level, k - 1) * math.sqrt((1 - k / population) * float(rates.var(ddof=1)) / k)
+    by_suite, _ = of.slopes()
+    moved = np.sort(np.einsum("fij,ij->f", np.nan_to_num(draws.pair.suite_rates), by_suite))
+    return t_quantile(level, k - 1) * math.sqrt((1 - k / population) * float(moved.var(ddof=1)) / k)
 
 
 def _of_sample(draws: Draws, population: int) -> tuple[Floats, Floats]:

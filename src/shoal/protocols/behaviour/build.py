@@ -77,7 +77,7 @@ def build(settings: Settings, progress: Progress = silent) -> Built:
         about |= {"chosen": [f"{settings.hold_out[0]}={settings.fold}"], "not asked": len(whole) - len(cases)}
     if settings.has_iid:
         data = iid_of(settings)
-        about |= trained_on(data)
+        about |= trained_on(settings, data)
         cases = cases + iid_cases(data) + ([] if is_part else ood_cases(settings, data))
     elif settings.ood:
         raise PlanError(

@@ -75,18 +75,25 @@ def load_iid(settings: Settings, suite_labels: Sequence[str] | None, *, reading:
     if reading:
         return _load_reading(
             settings.iid, settings.iid_test, settings.iid_texts, settings.iid_label, settings.iid_limit,
-            settings.iid_halves, stamp(settings.iid), stamp(settings.iid_test),
+            settings.iid_halves, _trains(settings), stamp(settings.iid), stamp(settings.iid_test),
         )  # fmt: skip
     return _load(
         settings.iid, settings.iid_test, settings.iid_texts, settings.iid_label, settings.iid_labels,
-        settings.iid_limit, settings.iid_halves, tuple(suite_labels or ()), _has_own_head(settings),
+        settings.iid_limit, settings.iid_halves, tuple(suite_labels or ()), _knows_labels(settings), _trains(settings),
         stamp(settings.iid), stamp(settings.iid_test),
     )  # fmt: skip
 
 
-def _has_own_head(settings: Settings) -> bool:
-    """Whether training starts from a model that knows its labels already, whatever the data to train on have."""
-    return settings.train is not None and settings.train.from_ == "model"
+def _knows_labels(settings: Settings) -> bool:
+    """Whether the model has labels of its own, whatever the data to train on have."""
+    return settings.train is None or settings.train.from_ == "model"
+
+
+def _trains(settings: Settings) -> bool:
+    """Whether some stage trains on i.i.d. data; from a model that is trained already only a mixed one does."""
+    if settings.train is None:
+        return False
+    return settings.train.from_ != "model" or any("iid+suite" in on for on in settings.train.on)
 
 
 def stamp(name: str) -> tuple[int, int]:
@@ -105,7 +112,8 @@ def _load(
     limit: int,
     halves: bool,
     suite_labels: tuple[str, ...],
-    own_head: bool,
+    knows_labels: bool,
+    trains: bool,
     *stamps: tuple[int, int],
 ) -> IidData:
     if iid in GRAMMARS:
@@ -114,18 +122,21 @@ def _load(
         _need_files(iid, iid_test, "train.tsv", "test.tsv")
         train = _read(Path(iid), texts, label) if iid else []
         test = _read(Path(iid_test), texts, label)
-    _refuse_trained_on(iid_test, train, test)
     train = _some_of(train, limit)
+    if trains:
+        _refuse_trained_on(iid_test, train, test)
     found = sorted({row.label for row in (*train, *test)})
     called = label_names(found, names, suite_labels)
-    learnable = {called[row.label] for row in (test if own_head or not train else train)}
+    from_train = bool(train) and not knows_labels
+    learnable = {called[row.label] for row in (train if from_train else (*train, *test))}
     if len(learnable) < 2:
         raise DataError(
-            f"{iid or iid_test}: the i.i.d. data has one label only: {some(sorted(learnable))}",
+            f"{iid if from_train else iid_test}: the i.i.d. data has one label only: {some(sorted(learnable))}",
             fix='iid_label = "COLUMN", if another column holds the labels',
         )
     _need_every_label(learnable, suite_labels)
-    _refuse_never_right(iid, iid_test, {called[row.label] for row in test} - learnable)
+    drawn = f"the {limit:,} rows drawn of {iid}" if limit else iid
+    _refuse_never_right(drawn, iid_test, {called[row.label] for row in test} - learnable)
     order = [name for name in suite_labels if name in called.values()] or sorted(set(called.values()))
     learnt, tested, labels = _renamed(train, called), _renamed(test, called), tuple(order)
     chosen_by, tested = _halved(tested) if halves else ((), tested)
@@ -155,13 +166,13 @@ def _refuse_trained_on(iid_test: str, train: Sequence[Row], test: Sequence[Row])
         raise PlanError(
             f"iid_test: every one of the {len(test):,} rows of {iid_test} is trained on",
             why="the i.i.d. score inside G is of rows that the model was not trained on",
-            fix="a file of other rows; for half of a validation set iid_halves = true",
+            fix="a file of other rows",
         )
 
 
-def trained_on(data: IidData) -> dict[str, Any]:
-    """How many rows to test on read like one to train on; empty if none do."""
-    learnt = {row.texts for row in data.train}
+def trained_on(settings: Settings, data: IidData) -> dict[str, Any]:
+    """How many rows to test on read like one that is trained on; empty if none do."""
+    learnt = {row.texts for row in data.train} if _trains(settings) else set()
     count = sum(row.texts in learnt for row in data.test)
     return {TRAINED_ON_TOO: count} if count else {}
 
@@ -169,7 +180,7 @@ def trained_on(data: IidData) -> dict[str, Any]:
 def _refuse_never_right(iid: str, iid_test: str, missing: Collection[str]) -> None:
     if missing:
         raise PlanError(
-            f"{iid_test} has rows labelled {some(sorted(missing))}, {iid} has none",
+            f"{iid_test} has rows labelled {some(sorted(missing))}, {iid} none",
             why="a model that learns from it can never be right there",
             fix="rows with that label to train on, or a test file without them",
         )
@@ -191,6 +202,7 @@ def _load_reading(
     label: str,
     limit: int,
     halves: bool,
+    trains: bool,
     *stamps: tuple[int, int],
 ) -> IidData:
     """Questions about passages: the package's own, SQuAD's JSON, or tables with a column of answers."""
@@ -207,6 +219,8 @@ def _load_reading(
         train = [row for row, _ in _read_questions(Path(iid), texts, label)] if iid else []
         test, answers = map(list, zip(*_read_questions(Path(iid_test), texts, label), strict=True))
     train = _some_of(train, limit)
+    if trains:
+        _refuse_trained_on(iid_test, train, test)
     chosen_by: tuple[Row, ...] = ()
     if halves:
         right = dict(zip(map(id, test), answers, strict=True))
@@ -289,6 +303,8 @@ def _which_is_which(found: Sequence[str], spelt: Sequence[str], suite: Sequence[
     if not any(spelt) and len(guess) == len(found):
         example = ", ".join(f'"{name}"' for name in guess)
         return f"iid_labels = [{example}], if that is what {some(found, 12)} mean, in this order"
+    if len({name or label for label, name in zip(found, spelt, strict=True)}) > len(suite):
+        return f"name labels that mean the same alike in the file, {len(suite)} in all, or take rows out"
     example = ", ".join(f'"{name or "?"}"' for name in spelt)
     strange = [label for label, name in zip(found, spelt, strict=True) if not name]
     mean, their = ("means", "its") if len(strange) == 1 else ("mean", "their")
@@ -371,13 +387,11 @@ def ood_cases(settings: Settings, data: IidData) -> list[Case]:
     for name, path in ood_files(settings).items():
         if data.is_reading:
             questions = _read_questions(path, (), "")
+            _refuse_test_data(name, [row for row, _ in questions], data)
             cases += _row_cases(OOD, name, [row for row, _ in questions], [right for _, right in questions])
             continue
         rows = _read(path)
-        if [row.texts for row in rows] == [row.texts for row in data.test]:
-            raise PlanError(
-                f"ood {name}: these are the rows of the i.i.d. test data", fix="data from elsewhere"
-            )
+        _refuse_test_data(name, rows, data)
         found = sorted({row.label for row in rows})
         spellings = Spellings(data.labels)
         called = {label: data.called.get(label) or spellings.get(label) for label in found}
@@ -391,3 +405,8 @@ def ood_cases(settings: Settings, data: IidData) -> list[Case]:
             )
         cases += _row_cases(OOD, name, _renamed(rows, known), ())
     return cases
+
+
+def _refuse_test_data(name: str, rows: Sequence[Row], data: IidData) -> None:
+    if {row.texts for row in rows} == {row.texts for row in (*data.test, *data.validation)}:
+        raise PlanError(f"ood {name}: these are the rows of the i.i.d. test data", fix="data from elsewhere")

@@ -641,7 +641,7 @@ def test_a_row_with_one_of_several_seeds_is_not_surer_than_those_with_more():
     found = compared(table(method=("vanilla", "l2")), results)
     alone, all_three = (row.cells["seen"] for row in rows_of_table3(found)[1:])
     assert alone.verdict == all_three.verdict == "better"
-    assert alone.shown == "" and alone.only == "on these runs only" and all_three.shown == "better"
+    assert alone.shown == "" and alone.only == "on one of several seeds only" and all_three.shown == "better"
     assert (
         "one of 3 seeds so far" in alone.difference.note
         and "on the 1 seeds that both have" in alone.difference.note
@@ -671,6 +671,28 @@ def test_an_average_is_of_the_differences_that_its_scores_were_tested_by():
     found = Measures(compare_with_averages(table(), results))
     (average,) = found.where("difference", score="average G")
     assert average.value == one(found, "difference", score="G", hold_out="seen").value > 0.1
+    (mean,) = found.where("difference", score="mean over methods", column="G_seen")
+    assert mean.value == average.value
+
+
+def test_an_average_has_no_p_where_a_scenario_could_not_be_tested():
+    rng = np.random.default_rng(6)
+    base, iid = random_suite(rng, 0.5), [1, 0] * 50
+    results = [iid_job(base, iid, 0), *(job(improved(base, rng, 0.8), iid, seed=seed) for seed in (0, 1))]
+    results += folds(base, iid, "functionality", seed=1)
+    found = Measures(compare_with_averages(table(hold_out=("functionality",)), results))
+    assert found.where("difference", score="average G") and not found.where("p value", score="average G")
+
+
+def test_a_seed_that_is_being_trained_does_not_empty_the_marks_of_the_others():
+    rng = np.random.default_rng(7)
+    base, iid = random_suite(rng, 0.5), [1, 0] * 50
+    new = improved(base, rng, 0.6)
+    results = [iid_job(base, iid), job(new, iid), job(new, iid, method="l2"), job(new, iid, seed=1)]
+    marks = [
+        row.cells["seen"].shown for row in rows_of_table3(compared(table(method=("vanilla", "l2")), results))
+    ]
+    assert marks == ["", "better", "better"]
 
 
 # What must not matter
@@ -1219,6 +1241,9 @@ def test_one_run_of_several_that_lost_the_task_is_counted():
     results += [job(suite, right(score), seed=seed) for seed, score in enumerate((0.97, 0.02, 0.97))]
     (told,) = (row for row in of_table(table(), results, [], None) if row.kind == "forgotten")
     assert "has forgotten the task in 1 of 3 runs: 65.3 %" in told.text
+    results[3:] = [job(suite, right(score), seed=seed) for seed, score in enumerate((0.91, 0.91, 0.4))]
+    (told,) = (row for row in of_table(table(), results, [], None) if row.kind == "forgotten")
+    assert "has forgotten the task in 1 of 3 runs: 74.0 %" in told.text
 
 
 def test_the_model_as_it_is_is_told_of_once():

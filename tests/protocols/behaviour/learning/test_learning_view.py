@@ -117,7 +117,7 @@ def test_the_sentence_says_what_training_did():
     text = printed(example(), width=200)
     assert text.startswith(
         "On a functionality it was not trained on, training on the suite helps in 0 of 1 rows, hurts in 0; "
-        "best iid>suite vanilla, G −1.8 points. The i.i.d. score drops in 1."
+        "best iid>suite vanilla, G −1.8 points. The i.i.d. score drops in 1 of 1."
     )
 
 
@@ -177,12 +177,16 @@ def test_help_by_one_answer_to_everything_is_told_in_the_sentence():
     )
     results = [Result({"about": {"task": "SENT"}, "settings": {}}, (), (), Measures(()))]
     (told,) = conclusions(measures, [constant])
-    words = "helps in 1 of 1 rows, 1 by models that give one answer to nearly everything, hurts in 0"
+    words = "helps in 1 of 1 rows, in 1 with 1 model that gives one answer to nearly everything, hurts in 0"
     assert words in told.text
     section = view(Settings(train=Train()), results, measures, [told, constant])[0]
-    assert words in "".join(word.text for word in section.text)
+    assert words in "".join(getattr(word, "text", "") for word in section.text)  # type: ignore[union-attr]
     (elsewhere,) = conclusions(measures, [replace(constant, groups={**about, "hold out": "capability"})])
     assert "one answer" not in elsewhere.text
+    (of_part,) = conclusions(measures, [replace(constant, facts={"of a part": True})])
+    assert "one answer" not in of_part.text  # one label may be right to all that it was asked
+    (of_iid,) = conclusions(measures, [replace(constant, facts={"of a part": True, "slice": "i.i.d. rows"})])
+    assert words in of_iid.text
 
 
 def test_test_rows_that_are_trained_on_are_told_below_the_table():

@@ -213,12 +213,13 @@ def test_names_that_are_known_are_not_turned_round_by_one_that_is_not():
         PlanError, match=r'try: iid_labels = \["\?", "negative", "positive"\], with what mixed means'
     ):
         label_names(["mixed", "negative", "positive"], (), THREE)
-    with pytest.raises(
-        PlanError, match=r'iid_labels = \["\?", "\?", "negative", "positive"\], with what 0, 1 mean'
-    ):
-        label_names(["0", "1", "negative", "positive"], (), THREE)
-    with pytest.raises(PlanError, match=r'iid_labels = \["\?", "\?", "\?", "\?"\]'):
-        label_names(["1", "2", "3", "4"], (), THREE)
+    with pytest.raises(PlanError, match=r'iid_labels = \["negative", "\?"\], with what good means'):
+        label_names(["Negative", "good"], (), THREE)
+    for found in (["0", "1", "negative", "positive"], ["1", "2", "3", "4", "5"]):
+        with pytest.raises(
+            PlanError, match="try: name labels that mean the same alike in the file, 3 in all"
+        ):
+            label_names(found, (), THREE)
 
 
 def test_spellings_of_one_label_are_one_label():
@@ -237,25 +238,34 @@ def iid_files(folder, learnt, tested, **settings):
         "iid": rows_file(folder / "train.tsv", learnt),
         "iid_test": rows_file(folder / "test.tsv", tested),
     }
-    return load_iid(learning(**files, **settings), THREE)
+    return load_iid(learning(**{"train": {"on": ["iid", "iid>suite"]}, **files, **settings}), THREE)
 
 
+QUESTIONS = "context\tquestion\tanswer"
 BOTH = ["good\tpositive", "bad\tnegative"]
 
 
 def test_what_is_trained_on_is_no_test(tmp_path):
     with pytest.raises(PlanError, match="every one of the 2 rows of .*test.tsv is trained on"):
         iid_files(tmp_path, [*BOTH, "fine\tpositive"], BOTH)
+    files = [rows_file(tmp_path / "questions.tsv", ["It rains.\tWhat does it do?\trains"], QUESTIONS)] * 2
+    reading = learning(iid=files[0], iid_test=files[1], train={"on": ["iid"]})
+    with pytest.raises(PlanError, match="every one of the 1 rows of .*questions.tsv is trained on"):
+        load_iid(reading, None, reading=True)
+    files = [rows_file(tmp_path / "same.tsv", BOTH)]
     some = iid_files(tmp_path, BOTH, [*BOTH, "fine\tpositive"])
-    assert trained_on(some) == {"i.i.d. rows that are trained on too": 2}
-    assert trained_on(iid_files(tmp_path, BOTH, ["fine\tpositive"])) == {}
-    assert trained_on(load_iid(learning(), THREE)) == {}
+    plan = learning(train={"on": ["iid", "iid>suite"]})
+    assert trained_on(plan, some) == {"i.i.d. rows that are trained on too": 2}
+    assert trained_on(plan, iid_files(tmp_path, BOTH, ["fine\tpositive"])) == {}
+    assert trained_on(plan, load_iid(plan, THREE)) == {}
+    as_it_is = load_iid(learning(iid=files[0], iid_test=files[0]), THREE)  # asked, and trained on nothing
+    assert trained_on(learning(), as_it_is) == {}
 
 
 def test_labels_are_learnt_from_what_is_trained_on(tmp_path):
     with pytest.raises(DataError, match="train.tsv: the i.i.d. data has one label only: positive"):
         iid_files(tmp_path, ["good\tpositive", "fine\tpositive"], ["bad\tnegative", "nice\tpositive"])
-    with pytest.raises(PlanError, match="test.tsv has rows labelled neutral, .*train.tsv has none"):
+    with pytest.raises(PlanError, match="test.tsv has rows labelled neutral, .*train.tsv none"):
         iid_files(tmp_path, BOTH, ["so so\tneutral", "nice\tpositive"])
     own = {"train": {"from": "model", "on": ["iid", "iid>iid+suite"]}}
     assert iid_files(tmp_path, BOTH, ["so so\tneutral", "nice\tpositive", "poor\tnegative"], **own)

@@ -46,9 +46,11 @@ NEW_FUNCTIONALITIES = "new functionalities"
 PAIRED = "paired t, two clusters added"
 FIXED, RANDOM = "cluster bootstrap", "functionalities and cases bootstrap"
 OVER_SEEDS, THESE_RUNS = ", t over seeds", ", these runs"
-RECIPE_P, ONE_OF_SEVERAL = "adjusted p over seeds", "one of several seeds"
-"""Facts of a difference: the p of its interval, which knows the seeds and the draw of functionalities, adjusted over
-the table; how many seeds the table has where this is of one."""
+RECIPE_P, DRAWN_P = "adjusted p over seeds", "adjusted p over functionalities"
+"""Facts of a difference: the p of its interval, adjusted over the table, where that knows the seeds (and the draw of
+functionalities, if they are a sample), or the draw alone."""
+ONE_OF_SEVERAL = "one of several seeds"
+"""A fact of a difference of one seed: how many another row is compared on."""
 SAMPLED = "both on"
 """A fact of a difference on functionalities that were drawn: how many."""
 
@@ -148,24 +150,22 @@ def g_test(
     )
 
 
-def contest_measures(tests: Sequence[Contest], shuffles: int, seeds: int = 1) -> Iterator[Measure]:
-    """Each test as measures, p adjusted over all of them: the family is the table (`docs/method/beyond.md` 7.5).
-
-    `seeds` is how many the table has, in some row.
-    """
+def contest_measures(tests: Sequence[Contest], shuffles: int) -> Iterator[Measure]:
+    """Each test as measures, p adjusted over all of them: the family is the table (`docs/method/beyond.md` 7.5)."""
     if not tests:
         return
     family: dict[str, Any] = {"adjustment": "Holm", "tests": len(tests)}
     if len(tests) / (shuffles + 1) > ALPHA:
         family["too few shuffles"] = shuffles
-    raw = [test.p for test in tests]
+    raw, most = [test.p for test in tests], max(test.seeds for test in tests)
     level = holm_level(raw)
     over_recipe = holm([_recipe_p(test) for test in tests]).tolist()
     for test, adjusted, recipe in zip(tests, holm(raw).tolist(), over_recipe, strict=True):
         of = {"of": test.groups["score"]}
         difference = Measure("difference", test.difference.value, test.n, test.groups)
-        held: dict[str, Any] = {RECIPE_P: recipe} if _reaches_further(test) else {}
-        held |= {ONE_OF_SEVERAL: seeds} if test.seeds == 1 < seeds else {}
+        over = RECIPE_P if test.seeds >= ESTIMABLE_SEEDS else DRAWN_P
+        held: dict[str, Any] = {over: recipe} if _reaches_further(test) else {}
+        held |= {ONE_OF_SEVERAL: most} if test.seeds == 1 < most else {}
         difference = with_facts(difference, {**of, **test.facts, "runs": test.seeds, **held})
         yield with_interval(difference, test.difference, test.method, test.seeds)
         if test.anew:

@@ -15,7 +15,7 @@ from ....records import Measure, Result
 from ..settings import Settings
 from .against_iid import Contest
 from .notes import with_facts
-from .table3 import COLUMNS, IID_COLUMN, TableRow, average_g, models_of, rows_of_table3
+from .table3 import COLUMNS, IID_COLUMN, TableRow, average_g, mean_gain, models_of, rows_of_table3
 from .trainings import Floats, Row
 
 ALL = "all"
@@ -86,9 +86,13 @@ def _averages(
         scored = groups | {"score": AVERAGE}
         tests = [_of_row(row, of_task) for of_task in contests]
         changes = [test.difference.value for of_task in tests for test in of_task]
-        observed = fmean(changes) if all(tests) else value - baseline
+        columns = [sum(name != IID_COLUMN for name in table[0].cells) for table in tables]
+        is_tested = [
+            len(of_task) for of_task in tests
+        ] == columns  # each of its scores, on seeds that both have
+        observed = fmean(changes) if is_tested else value - baseline
         yield Measure("difference", observed, 0, scored, facts={"of": AVERAGE})
-        p = _p(tests, observed, seed)
+        p = _p(tests, observed, seed) if is_tested else None
         if p is not None:
             words = NOT_ADJUSTED.format(" and tasks" if tasks else "")
             yield with_facts(Measure("p value", p, 0, scored), {"test": words})
@@ -136,8 +140,8 @@ def means_over_methods(measures: Sequence[Measure]) -> Iterator[Measure]:
                 groups = which | {"config": config, "column": COLUMNS[column]}
                 mean = Measure(OVER_METHODS, fmean(known), len(known), groups)
                 yield mean
-                theirs = baseline.cells[column].value if baseline else None
-                if theirs is not None:
+                gain = mean_gain(rows, column, config) if baseline else None
+                if gain is not None:
                     facts = {"of": "iid score" if column == IID_COLUMN else "G"}
-                    change = replace(mean, name="difference", value=fmean(known) - theirs)
+                    change = replace(mean, name="difference", value=gain)
                     yield replace(change, groups=groups | {"score": OVER_METHODS}, facts=facts)

@@ -147,7 +147,7 @@ class _Table:
                 self.contests += iid_test(self.settings, full, self.baseline)
             for hold_out in self.trainings.hold_outs:
                 yield from self._scenario(self.scenarios[row, hold_out])
-        yield from contest_measures(self.contests, self.settings.shuffles, len(self.trainings.seeds))
+        yield from contest_measures(self.contests, self.settings.shuffles)
         for hold_out in self.trainings.hold_outs:
             yield from self._best(hold_out)
 

@@ -1,7 +1,7 @@
 """What a reader in a hurry takes away from a table of behavioural learning."""
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,10 +12,13 @@ from ..score import DEGENERATE
 from ..settings import Settings
 from .aggregation import sensitive_claims
 from .retention import lost_tasks
+from .signs import IID_ROWS
 from .table3 import IID_COLUMN, TableRow, best_gain, means_of, models_of, rows_of_table3
-from .trainings import HOLD_OUTS, Row, Trainings, read_trainings
+from .trainings import HOLD_OUTS, Row, Trainings, asks_part, read_trainings
 from .transfer import negative_transfer
 
+OF_PART = "of a part"
+"""A fact of what is found of a model that was asked a part of the suite only."""
 CONCLUSION, APPLICABILITY = "conclusion", "applicability"
 Planned = Mapping[str, Sequence[str]] | None
 WEIGHT, OF_A_FOLD = 10.0, 0.1
@@ -53,6 +56,8 @@ def of_trainings(results: Sequence[Result]) -> list[Finding]:
         groups |= {"fold": training.fold, "seed": str(training.seed)}
         groups |= {"model": training.model} if several else {}
         told = [*training.result.findings, *_of_checks(training.result)]
+        if asks_part(training.result):
+            told = [replace(finding, facts={**finding.facts, OF_PART: True}) for finding in told]
         part = OF_A_FOLD if training.fold else 1.0
         findings += [replace(finding, groups=groups, weight=part * finding.weight) for finding in told]
     return findings
@@ -121,25 +126,30 @@ def corrected_gain(
     )
 
 
-def one_answer(rows: Sequence[TableRow], findings: Sequence[Finding], model: str | None) -> set[Row]:
-    """The rows whose numbers in the column asked for come from models of which one gives one answer to nearly all."""
+def one_answer(rows: Sequence[TableRow], findings: Sequence[Finding], model: str | None) -> Counter[Row]:
+    """By row, how many models behind the column asked for give one answer to nearly everything.
+
+    Of a model that was asked a part of the suite only the i.i.d. rows tell: one label may be right to all of a part.
+    """
     column = asked_column(rows)
-    return {
-        (finding.groups["config"], finding.groups["method"])
+    models = {
+        (finding.groups["config"], finding.groups["method"], finding.groups["fold"], finding.groups["seed"])
         for finding in findings
         if finding.kind == DEGENERATE
         and finding.groups.get("model") == model
         and finding.groups.get("hold out") == column
+        and (OF_PART not in finding.facts or finding.facts.get("slice") == IID_ROWS)
     }
+    return Counter((config, method) for config, method, _, _ in models)
 
 
 def sentence(
-    rows: Sequence[TableRow], elsewhere: Measure | None = None, degenerate: Collection[Row] = ()
+    rows: Sequence[TableRow], elsewhere: Measure | None = None, degenerate: Mapping[Row, int] | None = None
 ) -> list[Words]:
     """Whether training on the suite helps where it was not trained, and what it costs.
 
     `elsewhere` is the gain of the best row, corrected for its having been picked; `degenerate` are the rows whose gain
-    may be that of one answer to everything, which passes tests of invariance.
+    may be that of one answer to everything, which passes tests of invariance, and how many of their models give it.
     """
     trained = [row for row in rows if not row.is_baseline]
     if len(trained) == len(rows):
@@ -148,12 +158,14 @@ def sentence(
     best = best_gain(rows, column)
     if best is None:
         return [Words("No row is complete yet.", "doubt")]
-    row, gain = best
+    best_row, gain = best
     complete = [row for row in trained if row.cells[column].value is not None]
     cells = [row.cells[column] for row in complete]
+    tested = [row for row in trained if row.cells[IID_COLUMN].value is not None]
     waiting = len(trained) - len(complete)
     helps, hurts = ([cell.shown for cell in cells].count(verdict) for verdict in ("better", "worse"))
-    doubtful = sum(row.cells[column].shown == "better" and row.name in degenerate for row in complete)
+    helped = [row.name for row in complete if row.cells[column].shown == "better"]
+    doubtful = [count for name in helped if (count := (degenerate or {}).get(name, 0))]
     only_here = Counter(cell.only for cell in cells if cell.only)
     worse = sum(row.cells[IID_COLUMN].shown == "worse" for row in trained)
     words = "the suite it was trained on" if column == "seen" else f"a {column} it was not trained on"
@@ -161,18 +173,25 @@ def sentence(
     return [
         Words(f"On {words}, training on the suite "),
         Words(f"helps in {helps} of {len(complete)} rows", _if_any(helps, "good")),
-        Words(
-            f", {doubtful} by models that give one answer to nearly everything" if doubtful else "", "doubt"
-        ),
+        Words(_doubtful(doubtful), "doubt"),
         Words(f" ({waiting} more not complete)" if waiting else "", "doubt"),
         Words(", "),
         Words(f"hurts in {hurts}", _if_any(hurts, "bad")),
         Words("".join(f", differs {where} in {count}" for where, count in only_here.items())),
-        Words(f"; best {row.config} {row.method}, G {points} points"),
+        Words(f"; best {best_row.config} {best_row.method}, G {points} points"),
         Words(_picked(elsewhere) if len(complete) > 1 else ""),
-        Words(f". The i.i.d. score drops in {worse}", _if_any(worse, "")),
+        Words(f". The i.i.d. score drops in {worse} of {len(tested)}", _if_any(worse, "")),
         Words("."),
     ]
+
+
+def _doubtful(models: Sequence[int]) -> str:
+    """Of the rows that are helped, those with such models, and how many of these there are."""
+    if not models:
+        return ""
+    total = sum(models)
+    give = "models that give" if total > 1 else "model that gives"
+    return f", in {len(models)} with {total} {give} one answer to nearly everything"
 
 
 def _picked(elsewhere: Measure | None) -> str:

@@ -1,7 +1,7 @@
 """Whether a row still does the task: forgotten on the way, or never learnt. Nothing else of such a row means anything.
 
 starts from      beside              more than five points below, not by chance
-i.i.d. model     the iid row         forgotten: by the data if vanilla forgets as much, else by the method
+i.i.d. model     the iid row         forgotten: by the data if vanilla forgets too, by the method if it keeps the task
 base weights     vanilla's own row   not learnt (beside the iid row: vanilla itself, and all where there is no vanilla)
 
 G has the i.i.d. score of the model that was trained on the whole suite. The models that left something out may have
@@ -157,7 +157,7 @@ def _finding(trainings: Trainings, loss: Loss, p: float, plain_too: bool) -> Fin
     ours, theirs = _scores(loss.row, loss.yardstick)
     is_all = loss.contest.difference.value <= -MUCH
     what, say = ("the task", "nothing") if is_all else ("part of the task", "less")
-    what += _in_how_many(loss)
+    what += _in_how_many(loss, MUCH if is_all else POINTS)
     figures = f"{_shown(ours)} % of {ours.n:,} i.i.d. rows are right"
     if loss.starts_trained:
         kind, text = FORGOTTEN, f"has forgotten {what}: {figures}, {_shown(theirs)} % before"
@@ -175,13 +175,13 @@ def _whose(yardstick: Scenario) -> str:
     return "the iid row" if yardstick.hold_out == STANDARD else PLAIN
 
 
-def _in_how_many(loss: Loss) -> str:
+def _in_how_many(loss: Loss, least: float) -> str:
     """Of several runs, those that lost so much: a mean hides a single one that lost everything."""
     ours, theirs = common_seeds(loss.row, loss.yardstick)
     if len(ours) < 2:
         return ""
     changes = np.nanmean(loss.row.iid[:, ours] - loss.yardstick.iid[:, theirs], axis=0)
-    return f" in {int((changes < -POINTS).sum())} of {len(ours)} runs"
+    return f" in {int((changes <= -least).sum())} of {len(ours)} runs"
 
 
 def _whose_doing(trainings: Trainings, loss: Loss, plain_too: bool) -> str:

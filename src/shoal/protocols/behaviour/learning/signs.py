@@ -28,6 +28,7 @@ from ..settings import Settings
 from .retention import FORGOTTEN, UNTRAINED
 
 SATURATED, LEANING = "saturated", "leaning"
+IID_ROWS = "i.i.d. rows"
 SHIFTED = 0.25
 """Total variation between the answers' shares and the right ones' above which that is said."""
 NEARLY_ALL = 0.9
@@ -65,7 +66,7 @@ def signs_of(
     if not iid:
         return signs
     add = _add_words if given.texts else _add_shares
-    for name, cases, answers in (("i.i.d. rows", iid, of_iid), ("minimum functionality tests", suite, given)):
+    for name, cases, answers in ((IID_ROWS, iid, of_iid), ("minimum functionality tests", suite, given)):
         add(signs, name, cases, answers)
     signs.findings.extend(_untrained(settings, iid, of_iid, outcomes))
     if given.probabilities is not None and of_iid.probabilities is not None:

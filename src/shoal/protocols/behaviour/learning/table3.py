@@ -13,10 +13,14 @@ from statistics import fmean
 from ....claims import ALPHA
 from ....errors import DataError
 from ....records import Measure
-from .against_iid import NEW_FUNCTIONALITIES, ONE_OF_SEVERAL, RECIPE_P, SAMPLED
+from .against_iid import DRAWN_P, NEW_FUNCTIONALITIES, ONE_OF_SEVERAL, RECIPE_P, SAMPLED
 from .trainings import HOLD_OUTS, STANDARD, Row
 
-ON_THESE_RUNS = "on these runs only"
+ON_RUNS, ON_ONE_RUN = "on these runs only", "on one of several seeds only"
+ON_DRAWN = "on the functionalities drawn only"
+ON_RUNS_AND_DRAWN = "on these runs and the functionalities drawn only"
+BY_TEST = "by the test and not by its interval"
+"""How far a verdict reaches that is of the test alone."""
 IID_COLUMN = "iid score"
 COLUMNS = {
     IID_COLUMN: "i.i.d.",
@@ -69,11 +73,12 @@ class Cell:
         if self.verdict == self.shown or self.difference is None:
             return ""
         facts = self.difference.facts
-        if ONE_OF_SEVERAL in facts or facts.get("runs", 0) > 1 or "interval for these runs" in facts:
-            return ON_THESE_RUNS
-        return (
-            "on the functionalities drawn only" if SAMPLED in facts else "by the test and not by its interval"
-        )
+        runs = facts.get("runs", 0) > 1 or "interval for these runs" in facts
+        if ONE_OF_SEVERAL in facts:
+            return ON_ONE_RUN
+        if SAMPLED in facts:
+            return ON_RUNS_AND_DRAWN if runs else ON_DRAWN
+        return ON_RUNS if runs else BY_TEST
 
     @property
     def holds_over_seeds(self) -> bool:
@@ -86,7 +91,8 @@ class Cell:
         if {"interval for these runs", ONE_OF_SEVERAL} & self.difference.facts.keys():
             return False
         low, high = self.difference.interval
-        return (low > 0 or high < 0) and self.difference.facts.get(RECIPE_P, 0.0) <= ALPHA
+        facts = self.difference.facts
+        return (low > 0 or high < 0) and facts.get(RECIPE_P, facts.get(DRAWN_P, 0.0)) <= ALPHA
 
 
 @dataclass(frozen=True, slots=True)

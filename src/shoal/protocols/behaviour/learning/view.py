@@ -16,7 +16,18 @@ from .conclusions import CONCLUSION, corrected_gain, one_answer, sentence
 from .files import file_tables
 from .notes import FEW_IN, note_of
 from .nulls import NULL
-from .table3 import COLUMNS, ON_THESE_RUNS, Cell, TableRow, means_of, models_of, out_of_domain, rows_of_table3
+from .table3 import (
+    COLUMNS,
+    ON_ONE_RUN,
+    ON_RUNS,
+    ON_RUNS_AND_DRAWN,
+    Cell,
+    TableRow,
+    means_of,
+    models_of,
+    out_of_domain,
+    rows_of_table3,
+)
 from .trainings import HOLD_OUTS, STANDARD, Row, Training, read_trainings
 from .transfer import TRAINED_ON, TRANSFER
 
@@ -260,12 +271,13 @@ def _nulls(measures: Sequence[Measure]) -> list[str]:
 
 
 def _why_hollow(only: str, seeds: int) -> str:
-    if only == ON_THESE_RUNS and 1 < seeds < ESTIMABLE_SEEDS:
+    if only == ON_ONE_RUN:
+        return "the others are not there yet"
+    if only in (ON_RUNS, ON_RUNS_AND_DRAWN) and 1 < seeds < ESTIMABLE_SEEDS:
         return f"what {seeds} seeds say of the recipe cannot be estimated"
-    words = "the interval of the difference holds 0, or does at the level of all rows together"
-    if only == ON_THESE_RUNS:
-        return f"the test says so, but {words}; or the row has one of several seeds so far"
-    return words
+    return (
+        "the interval of the difference holds 0 or is not known, or does so at the level of all rows together"
+    )
 
 
 def _drawn(measures: Sequence[Measure], cells: Sequence[Cell]) -> list[str]:
