@@ -29,8 +29,8 @@ def upside_down(tmp_path: Path) -> dict[str, str]:
         for word in words
         for thing in THINGS
     ]
-    for name in ("train", "test"):
-        (tmp_path / f"{name}.tsv").write_text("text\tlabel\n" + "\n".join(rows) + "\n")
+    for name, extra in (("train", []), ("test", ["It was new to me.\tpositive"])):
+        (tmp_path / f"{name}.tsv").write_text("text\tlabel\n" + "\n".join([*rows, *extra]) + "\n")
     return {
         "suite": "sentiment",
         "train.on": "iid",

@@ -123,8 +123,6 @@ def _load(
         train = _read(Path(iid), texts, label) if iid else []
         test = _read(Path(iid_test), texts, label)
     train = _some_of(train, limit)
-    if trains:
-        _refuse_trained_on(iid_test, train, test)
     found = sorted({row.label for row in (*train, *test)})
     called = label_names(found, names, suite_labels)
     from_train = bool(train) and not knows_labels
@@ -137,6 +135,8 @@ def _load(
     _need_every_label(learnable, suite_labels)
     drawn = f"the {limit:,} rows drawn of {iid}" if limit else iid
     _refuse_never_right(drawn, iid_test, {called[row.label] for row in test} - learnable)
+    if trains:
+        _refuse_trained_on(iid_test, train, test)
     order = [name for name in suite_labels if name in called.values()] or sorted(set(called.values()))
     learnt, tested, labels = _renamed(train, called), _renamed(test, called), tuple(order)
     chosen_by, tested = _halved(tested) if halves else ((), tested)
