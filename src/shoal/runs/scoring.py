@@ -31,7 +31,7 @@ from .plan import Job, Plan
 from .settings import make_settings
 from .store import RunStore
 
-RULES = 3
+RULES = 4
 """Raised where the same answers come to other measures or findings within one version: they are scored again, once."""
 
 
