@@ -261,7 +261,7 @@ def test_a_sample_of_functionalities_is_known_less_well_the_fewer_they_are_of_al
 
 
 def test_the_p_of_a_sample_keeps_its_level_where_effects_differ_by_functionality():
-    """Four of 36, effects of mean 0 over all: with the noise of cases taken out of their spread it was 8 % at 5 %."""
+    """Four of 36, effects of mean 0 over all: the noise of cases is part of the spread of what was drawn."""
     draws, small, repetitions = rng(13), np.zeros(2), 300
     for _ in range(repetitions):
         effects = draws.normal(0, 0.2, 36)

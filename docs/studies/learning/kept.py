@@ -101,6 +101,8 @@ CELL = ("name", "config", "method", "hold out", "score")
 
 def read(path: Path) -> Rows:
     """The rows of a file that was kept."""
+    if not path.is_file():
+        sys.exit(f"{path}: no such file; EARLIER is what OUT was for the part that was run before")
     with path.open(encoding="utf-8", newline="") as stream:
         return list(csv.DictReader(stream))
 
@@ -147,7 +149,9 @@ def main(plan: str, into: str, out: str, earlier: str = "") -> None:
     (compared,) = compare_jobs(wanted, jobs, store).values()
     table, told = of_table(list(compared.measures)), of_rows(list(compared.findings))
     if earlier:
-        done = joined_jobs(done, read(Path(f"{earlier}.csv")))
+        before = read(Path(f"{earlier}.csv"))
+        both = len(done) + len(before) - len(done := joined_jobs(done, before))
+        print(f"{len(done)} jobs; the {both} that both parts have came to the same scores")
         table = joined_table(table, read(Path(f"{earlier}-table.csv")))
         parts = {"2": told, "1": read(Path(f"{earlier}-findings.csv"))}
         told = [{**row, "part": part} for part, rows in parts.items() for row in rows]

@@ -455,7 +455,7 @@ def test_a_method_that_is_better_on_what_it_saw_only_is_found_there_and_not_else
     assert p_of(found, "functionality") > 0.2 and p_of(found, "test type") > 0.2
     rows = rows_of_table3(found)
     assert [cell.verdict for cell in rows[1].cells.values()] == ["", "better", "", ""]
-    assert rows[1].cells["seen"].holds_over_seeds and not rows[1].cells["functionality"].holds_over_seeds
+    assert rows[1].cells["seen"].holds_beyond_cases and not rows[1].cells["functionality"].holds_beyond_cases
     mde = rows[1].cells["functionality"].mde
     assert mde is not None and mde.value is not None and 0 < mde.value < 0.2
 
@@ -629,7 +629,7 @@ def test_rows_that_differ_on_what_was_drawn_only_are_seldom_called_better():
         settings = table(method=methods, hold_out=("functionality",), hold_out_sample=4, shuffles=2000)
         rows = rows_of_table3(compared(settings, results, planned={"functionality": drawn}))
         wrong += any(row.cells["functionality"].shown for row in rows)
-    assert wrong <= 4  # it was every other table
+    assert wrong <= 4
 
 
 def test_a_row_with_one_of_several_seeds_is_not_surer_than_those_with_more():

@@ -87,9 +87,7 @@ def _averages(
         tests = [_of_row(row, of_task) for of_task in contests]
         changes = [test.difference.value for of_task in tests for test in of_task]
         columns = [sum(name != IID_COLUMN for name in table[0].cells) for table in tables]
-        is_tested = [
-            len(of_task) for of_task in tests
-        ] == columns  # each of its scores, on seeds that both have
+        is_tested = list(map(len, tests)) == columns  # every score of the row, on seeds that both have
         observed = fmean(changes) if is_tested else value - baseline
         yield Measure("difference", observed, 0, scored, facts={"of": AVERAGE})
         p = _p(tests, observed, seed) if is_tested else None

@@ -64,8 +64,8 @@ class Cell:
 
     @property
     def shown(self) -> str:
-        """The verdict, where it holds over seeds as well; else nothing."""
-        return self.verdict if self.holds_over_seeds else ""
+        """The verdict, where it holds for more than new cases of these runs; else nothing."""
+        return self.verdict if self.holds_beyond_cases else ""
 
     @property
     def only(self) -> str:
@@ -81,8 +81,8 @@ class Cell:
         return ON_RUNS if runs else BY_TEST
 
     @property
-    def holds_over_seeds(self) -> bool:
-        """Whether the interval of the difference, which knows the seeds, leaves out 0 as well, in all rows together.
+    def holds_beyond_cases(self) -> bool:
+        """Whether the interval of the difference, which knows seeds and the draw, leaves out 0, in all rows together.
 
         With two seeds it is for these runs, and nothing holds over seeds.
         """

@@ -142,7 +142,7 @@ def _cell(cell: Cell, anew: bool) -> Number:
     """The value, its mark and its interval; how far it is where it is not there yet."""
     if cell.value is None:
         return Number(cell.score, instead=_waiting(cell.score))
-    doubtful = bool(cell.verdict) and not cell.holds_over_seeds
+    doubtful = bool(cell.verdict) and not cell.holds_beyond_cases
     tones: list[Tone] = ["strong"] if cell.is_best else []
     tones += ["quiet"] if doubtful else []
     tones += TONES[cell.verdict]
