@@ -1,31 +1,25 @@
-"""What intervals, tests and verdicts promise, and what they keep: populations where the truth is known, drawn again.
+"""Coverage of the intervals in `shoal.stats`, and power, on populations where the truth is known.
 
     python benchmarks/coverage.py                   coverage at 20, 100 and 1,000 clusters
-    python benchmarks/coverage.py --small           every promise at the sizes people use: few seeds, cases, templates
-    python benchmarks/coverage.py --small seeds     those whose name has "seeds" in it
-    python benchmarks/coverage.py --templates       how many templates tell of others: the table of decision 0010
+    python benchmarks/coverage.py --small           few seeds, cases and templates
+    python benchmarks/coverage.py --small seeds     only the rows whose name contains "seeds"
 
-It prints the numbers of docs/studies/interval-coverage.md; tests/stats/ runs quick versions of the same populations.
+It prints tables of docs/studies/interval-coverage.md; tests/stats/ runs quick versions of the same populations.
 """
 
 import argparse
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
-from scipy import special
 
-from shoal.protocols.behaviour.suite import Suite
-from shoal.protocols.behaviour.suites import SUITES
 from shoal.stats.agreement import coefficient_interval, ratio_interval
 from shoal.stats.association import effect_size_interval, permutation_p
 from shoal.stats.intervals import (
     Interval,
-    Student,
     cluster_wilson,
     macro_difference_interval,
     macro_wilson,
@@ -36,20 +30,16 @@ from shoal.stats.intervals import (
     sd_interval,
     wilson,
 )
-from shoal.stats.limits import difference_p, rate_p
-from shoal.stats.multiplicity import holm
 from shoal.stats.paired import sign_test
-from shoal.stats.power import smallest_difference, smallest_recipe_difference
+from shoal.stats.power import smallest_difference
 from shoal.stats.reliability import category_counts, fleiss_kappa, icc, krippendorff_alpha, run_spread
 from shoal.stats.resampling import (
     ClusterTable,
     cluster_table,
     degrees_of_freedom,
     paired_table,
-    sharing,
 )
-from shoal.stats.seeds import SeedError, composed, recipe_difference, recipe_mean
-from shoal.stats.sequential import below_e_value, look_limit, mean_below_e_value, worse_e_value
+from shoal.stats.seeds import recipe_difference
 
 Floats = NDArray[np.float64]
 
@@ -322,83 +312,6 @@ def seeds() -> Iterator[Promise]:
             size = f"{runs[0]} v. {runs[1]}{' paired' if paired else ''}, {functionalities} x {cases}"
             size += " in templates" if by_template else ""
             yield Promise("two recipes, seeds: false alarms", size, ERRS, alarms, 0.5)
-    for number in (2, 3, 5):
-        for cases in (20, 80):
-
-            def score_covers(rng: Generator, number: int = number, cases: int = cases) -> bool:
-                shifts = rng.normal(0, RUN_SD, number)
-                suite = [
-                    rng.random((cases, number)) < np.clip(rng.uniform(0.6, 0.8, (cases, 1)) + shifts, 0, 1)
-                    for _ in range(4)
-                ]
-                interval = recipe_mean([part.astype(np.float64) for part in suite]).interval
-                return interval is not None and covers(interval, 0.7)
-
-            yield Promise("mean over seeds", f"{number} seeds, 4 x {cases}", COVERS, score_covers, 0.5)
-
-
-def gates() -> Iterator[Promise]:
-    for cases in (5, 20, 80):
-
-        def family_fails(rng: Generator, cases: int = cases) -> bool:
-            p = [difference_p([changes(rng, cases, 0.1, 0.1)], 0.0, "below") for _ in range(30)]
-            return bool(holm(p).min() <= 0.05)
-
-        yield Promise("gate over 30, equal models: fails", f"{cases} cases each", ERRS, family_fails, 0.2)
-
-        def family_below(rng: Generator, cases: int = cases) -> bool:
-            p = [rate_p([cluster_table(rng.random(cases) < 0.9)], 0.9, "below") for _ in range(30)]
-            return bool(holm(p).min() <= 0.05)
-
-        yield Promise(
-            "gate over 30, rates at the limit: fails", f"{cases} cases each, .9", ERRS, family_below, 0.2
-        )
-    for number, size in ((5, 20), (10, 10), (20, 20)):
-
-        def passes(rng: Generator, number: int = number, size: int = size) -> bool:
-            return rate_p([templates(rng, 0.79, number, size, 0.3)], 0.8, "above") <= 0.025
-
-        where = f"{number} templates x {size}"
-        yield Promise("gate, a model at .79 passes .8", where, "at most 2.5", passes, 0.3)
-    for cases in (80, 300):
-
-        def not_inferior(rng: Generator, cases: int = cases) -> bool:
-            return difference_p([changes(rng, cases, 0.06, 0.01)], -0.05, "above") <= 0.05
-
-        yield Promise(
-            "non-inferiority, worse by the margin", f"{cases} cases, margin .05", ERRS, not_inferior
-        )
-
-    def new_cases(rng: Generator) -> bool:
-        changed = rng.binomial(20, 0.3, size=100)
-        worse = np.cumsum(rng.binomial(changed, 0.5))
-        better = np.cumsum(changed) - worse
-        return any(worse_e_value(b, w) >= 20 for b, w in zip(better.tolist(), worse.tolist(), strict=True))
-
-    yield Promise("e-value of changes, 100 looks", "20 new cases a look", ERRS, new_cases)
-
-    def new_rates(rng: Generator) -> bool:
-        passes = np.cumsum(rng.binomial(20, 0.8, size=100)).tolist()
-        return any(below_e_value(k, 20 * look, 0.8) >= 20 for look, k in enumerate(passes, start=1))
-
-    yield Promise("e-value of a rate at its limit, 100 looks", "20 new cases a look, .8", ERRS, new_rates)
-
-    def new_clusters(rng: Generator) -> bool:
-        means = rng.binomial(5, rng.beta(1, 1, 100)) / 5 - rng.binomial(5, rng.beta(1, 1, 100)) / 5
-        return any(mean_below_e_value(means[:look], 0.0, 1.0) >= 20 for look in range(1, 101))
-
-    yield Promise("e-value by betting, 100 looks", "a new template of 5 a look", ERRS, new_clusters, 0.5)
-
-    def same_cases(rng: Generator) -> bool:
-        chances = rng.choice([0.05, 0.5, 0.95], size=100)
-        baseline, models = rng.random(100) < chances, rng.random((100, 100)) < chances
-        worse, better = (models < baseline).sum(axis=1).tolist(), (models > baseline).sum(axis=1).tolist()
-        looks = enumerate(zip(better, worse, strict=True), start=1)
-        return any(worse_e_value(b, w) >= look_limit(look) for look, (b, w) in looks)
-
-    yield Promise(
-        "e-value at the limit of its look, 100 looks", "a new model, the same 100 cases", ERRS, same_cases
-    )
 
 
 def associations() -> Iterator[Promise]:
@@ -486,21 +399,9 @@ def powers() -> Iterator[Promise]:
 
         size = f"{n} cases, {discordance} differ, {tests} tests"
         yield Promise("smallest difference, sign test", size, FINDS, is_found)
-    for degrees in (2.0, 4.0, 8.0):
-        spread = SeedError(((0.02, degrees),))
-        at_least = smallest_recipe_difference(Student(0.0, 0.015, 100), spread, known=True)
-        assert at_least is not None
-
-        def recipe_is_found(rng: Generator, degrees: float = degrees, at_least: float = at_least) -> bool:
-            value = rng.normal(at_least, math.hypot(0.015, 0.02))
-            seen = SeedError(((0.02 * math.sqrt(rng.chisquare(degrees) / degrees), degrees),))
-            return not covers(composed(value, Student(value, 0.015, 100).interval, seen), 0.0)
-
-        size = f"{degrees:.0f} degrees of freedom"
-        yield Promise("smallest difference of recipes, seeds", size, FINDS, recipe_is_found)
 
 
-SMALL = (rates_and_means, seeds, gates, associations, reliabilities, powers)
+SMALL = (rates_and_means, seeds, associations, reliabilities, powers)
 
 
 def print_promises(repetitions: int, wanted: str) -> None:
@@ -518,85 +419,12 @@ def print_promises(repetitions: int, wanted: str) -> None:
             print(f"| {promise.what} | {promise.size} | {promise.promised} | {measured} |", flush=True)
 
 
-def print_templates(repetitions: int) -> None:
-    """What sixty cases of a functionality say of new fillings of their templates, and of new templates."""
-    numbers, rates, alike = (1, 2, 3, 4, 5, 6, 8, 12, 20), (0.8, 0.95), (0.3, 0.9)
-    print("| templates | least p | rate | alike | these, wilson | new, wilson | new, clusters | width |")
-    print("| --: | --: | --: | --: | --: | --: | --: | --: |")
-    for number in numbers:
-        for rate, correlation in ((rate, correlation) for correlation in alike for rate in rates):
-            rng = np.random.default_rng(number)
-            held, width = np.zeros(3), 0.0
-            for _ in range(repetitions):
-                spread, size = (1 - correlation) / correlation, 60 // number
-                chances = rng.beta(rate * spread, (1 - rate) * spread, number)
-                hits = (rng.random((number, size)) < chances[:, None]).ravel()
-                alone = wilson(int(hits.sum()), len(hits))
-                together = cluster_wilson(cluster_table(hits, np.arange(number).repeat(size)))
-                truths = ((alone, float(chances.mean())), (alone, rate), (together, rate))
-                held += [covers(interval, truth) for interval, truth in truths]
-                width += together[1] - together[0]
-            least = min(1.0, 2 / 2**number)
-            shares = " | ".join(f"{100 * share:.1f}" for share in held / repetitions)
-            print(
-                f"| {number} | {least:.2g} | {rate} | {correlation} | {shares} | {100 * width / repetitions:.0f} |"
-            )
-
-
-def print_own_suites(repetitions: int) -> None:
-    """The suite score of the suites that ship, for new templates: by case, by template, and with shared ones as one."""
-    print(
-        "\n| suite | functionalities | templates | alike | they go | by case | by template | shared as one | width |"
-    )
-    print("| --- | --: | --: | --: | --- | --: | --: | --: | --: |")
-    for name, module in SUITES.items():
-        suite: Suite = import_module(f"shoal.protocols.behaviour.suites.{module}").suite
-        clusters: dict[str, list[str]] = {}
-        for case in suite.cases:
-            clusters.setdefault(case.groups["functionality"], []).append(case.cluster)
-        names = sorted({cluster for owners in clusters.values() for cluster in owners})
-        codes = [np.searchsorted(names, owners) for owners in clusters.values()]
-        for alike in (0.3, 0.9):
-            for together in (False, True):
-                rng, spread = np.random.default_rng(0), (1 - alike) / alike
-                held, width = np.zeros(3), 0.0
-                for _ in range(repetitions):
-                    rates = np.clip(rng.beta(2, 1, len(codes)), 0.02, 0.98)
-                    good = rng.random(len(names))
-                    values, tables = [], []
-                    for owners, rate in zip(codes, rates.tolist(), strict=True):
-                        ranks = good if together else rng.random(len(names))
-                        used = np.unique(owners)
-                        chances = np.zeros(len(names))
-                        chances[used] = special.betaincinv(rate * spread, (1 - rate) * spread, ranks[used])
-                        values.append((rng.random(len(owners)) < chances[owners]).astype(float))
-                        tables.append(cluster_table(values[-1], owners))
-                    intervals = [
-                        macro_wilson([cluster_table(each) for each in values]),
-                        macro_wilson(tables),
-                        macro_wilson(tables, shared=sharing(codes, values)),
-                    ]
-                    held += [covers(interval, float(rates.mean())) for interval in intervals]
-                    width += intervals[2][1] - intervals[2][0]
-                shares = " | ".join(f"{100 * share / repetitions:.1f}" for share in held)
-                how = "alike in all" if together else "each for itself"
-                print(
-                    f"| {name} | {len(codes)} | {len(names)} | {alike} | {how} | {shares} "
-                    f"| {100 * width / repetitions:.0f} |",
-                    flush=True,
-                )
-
-
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--repetitions", type=int, default=2000)
     parser.add_argument("--small", nargs="?", const="", metavar="NAME", help="few seeds, cases, templates")
-    parser.add_argument("--templates", action="store_true", help="from 1 to 20 templates a functionality")
     chosen = parser.parse_args(arguments)
-    if chosen.templates:
-        print_templates(chosen.repetitions)
-        print_own_suites(chosen.repetitions // 5)
-    elif chosen.small is not None:
+    if chosen.small is not None:
         print_promises(chosen.repetitions, chosen.small)
     else:
         print_coverage(chosen.repetitions)

@@ -76,8 +76,7 @@ def test_try_as_json_is_one_object_with_the_public_names(suite, predictions):
 def test_try_prints_a_table_in_which_data_are_never_markup(suite, predictions):
     done = shoal("try", "behaviour", f"predictions:{predictions}", "--set", f"suite={suite}")
     assert done.exit_code == 0, done.output
-    assert "▼ [bold]bad[/bold]" in done.stdout
-    assert "Worst: [bold]bad[/bold], 1 case" in done.stdout
+    assert "[bold]bad[/bold]: 1 of " in done.stdout
     assert "expected positive, said negative" in done.stdout
 
 

@@ -843,11 +843,6 @@ def test_what_revealing_the_third_word_does_is_in_its_files(shown):
 # Coverage
 
 
-def verbs() -> ModuleType:
-    path = STUDIES.parents[1] / "benchmarks" / "verbs.py"
-    return loaded(path, "verbs_benchmark")
-
-
 def loaded(path: Path, name: str) -> ModuleType:
     """A script as a module."""
     spec = importlib.util.spec_from_file_location(name, path)
@@ -858,22 +853,14 @@ def loaded(path: Path, name: str) -> ModuleType:
     return module
 
 
-def test_the_tables_of_promises_are_those_that_their_command_prints():
-    simulation = verbs()
-    every, counts = list(simulation.worlds()), simulation.kept(simulation.KEPT)
-    text = (STUDIES / "interval-coverage.md").read_text(encoding="utf-8")
-    for lines in (simulation.summary(every, counts), simulation.size_by_size(every, counts)):
-        assert "\n".join(lines) in text
-    told = re.findall(
-        r"\| ([\d.]+ ± [\d.]+) of ([\d,]+) \((.+)\) \|$",
-        (STUDIES.parent / "comparing.md").read_text(encoding="utf-8"),
-        flags=re.MULTILINE,
-    )
-    cells = [cell for world in every for cell in world.cells]
-    assert len(told) > 5
-    for shown, of, what in told:
-        held, times = simulation.together([counts[cell.name] for cell in cells if cell.what == what])
-        assert (shown, of) == (simulation.percent(held, times), f"{times:,}"), what
+def test_the_tables_of_level_power_and_coverage_are_those_of_their_files():
+    benchmarks = STUDIES.parents[1] / "benchmarks"
+    verbs = loaded(benchmarks / "verbs.py", "verbs_benchmark")
+    summary = verbs.summary(list(verbs.worlds()), verbs.kept(verbs.KEPT))
+    assert "\n".join(summary) in (STUDIES / "interval-coverage.md").read_text(encoding="utf-8")
+    levels = loaded(benchmarks / "level_and_power.py", "level_and_power_benchmark")
+    page = levels.PAGE.read_text(encoding="utf-8")
+    assert levels.with_tables(page, levels.stored()) == page
 
 
 # What checkpoints, recipes and downstream tasks are told to promise

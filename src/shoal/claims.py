@@ -9,24 +9,19 @@ FLAGGED = 0.10
 ENOUGH_SEEDS = 5
 """Fewer, and a claim about the recipe is not well supported."""
 ONE_CHECKPOINT = "this checkpoint only"
-ENOUGH_TEMPLATES = 3
-"""What differs between one or two templates tells next to nothing of how others differ, as with two seeds."""
-THESE_TEMPLATES = "these templates only"
-"""The fact of a measure that rests on fewer, with their number: it speaks of new fillings of these, not of others."""
-FEW_TEMPLATES = "†"
-OF_FEW_TEMPLATES = (
-    f"{FEW_TEMPLATES} fewer than {ENOUGH_TEMPLATES} templates: "
-    "for new fillings of these, nothing is known of others"
-)
+ENOUGH_TEMPLATES = 6
+"""With fewer, an exact test over templates cannot reject at 5 %: five that all favour B give p = .06."""
+TOO_FEW_TEMPLATES = "too few templates"
+"""The fact of a number over templates that cannot be given, with how many templates there are."""
 
 
-def for_templates(number: int) -> str:
-    """Of what a number speaks that rests on so few templates.
+def too_few_templates(number: int) -> str:
+    """Return what stands in the place of an interval over templates.
 
-    >>> for_templates(1), for_templates(3)
-    ('for this 1 template only', 'for these 3 templates only')
+    >>> too_few_templates(3)
+    'too few templates (3)'
     """
-    return "for this 1 template only" if number == 1 else f"for these {number} templates only"
+    return f"{TOO_FEW_TEMPLATES} ({number})"
 
 
 def reach(seeds: int) -> str:

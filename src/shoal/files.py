@@ -15,7 +15,7 @@ import re
 import tomllib
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from itertools import chain
@@ -30,6 +30,8 @@ LARGEST_WHOLE = 256 * 2**20
 """Bytes of a file that cannot be read line by line, such as a JSON array."""
 MOST_EMPTY_LINES = 1_000_000
 """In a row. A small gzip can hold thousands of millions of them."""
+LONGEST_SHEET = 1_048_576
+"""Rows of an Excel sheet; a damaged one may claim to go on for ever."""
 DEEPEST = 100
 """Lists and objects inside each other."""
 USUAL_SWELLING, SMALL = 200, 32 * 2**20
@@ -151,19 +153,16 @@ def _no_file(path: Path) -> DataError:
     return DataError(f"{path}: no such file", fix="check the name, and the folder you are in")
 
 
-class _Unzipped(io.RawIOBase):
-    """What a gzip file holds; stops where it swells beyond anything that text does."""
+class Swelling:
+    """Counts what comes out of a compressed file, and stops where that is more than text can have been."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._file = gzip.GzipFile(path)
-        self._room = max(SMALL, USUAL_SWELLING * path.stat().st_size)
+        files = path.iterdir() if path.is_dir() else [path]
+        self._room = max(SMALL, USUAL_SWELLING * sum(file.stat().st_size for file in files))
 
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        count = self._file.readinto(buffer)
+    def take(self, count: int) -> None:
+        """Count so many bytes or letters more."""
         self._room -= count
         if self._room < 0:
             raise DataError(
@@ -171,6 +170,25 @@ class _Unzipped(io.RawIOBase):
                 why="text does not shrink that much: the same few letters are there again and again",
                 fix="unzip it, look into it, and give the unzipped file if it is the one you meant",
             )
+
+    def take_row(self, row: Mapping[str, Any]) -> None:
+        """Count the texts of a row."""
+        self.take(sum(len(value) if isinstance(value, str | bytes) else 1 for value in row.values()))
+
+
+class _Unzipped(io.RawIOBase):
+    """What a gzip file holds."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = gzip.GzipFile(path)
+        self._swelling = Swelling(path)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        count = self._file.readinto(buffer)
+        self._swelling.take(count)
         return count
 
     def close(self) -> None:
@@ -575,7 +593,7 @@ def writing(path: Path) -> Iterator[TextIO]:
 
     What is no plain file (a device, a named pipe) is written to as it is.
     """
-    with _refusing(path):
+    with refusing(path):
         is_special = path.exists() and not path.is_file() and not path.is_dir()
         if is_special:
             with path.open("w", encoding="utf-8", newline="\n") as stream:
@@ -612,7 +630,7 @@ def replacing(path: Path) -> Iterator[Path]:
 
     A symbolic link stays one: what it leads to is replaced.
     """
-    with _refusing(path):
+    with refusing(path):
         place = Path(os.path.realpath(path)) if path.is_symlink() else path
         if path.is_dir():
             raise StoreError(f"{path}: a folder, not a file", fix="the name of a file in it")
@@ -627,8 +645,8 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def _refusing(path: Path) -> Iterator[None]:
-    """What the system will not write, in words."""
+def refusing(path: Path) -> Iterator[None]:
+    """Raise a StoreError that names this path where the system refuses to write in the block."""
     try:
         yield
     except OSError as problem:
@@ -638,6 +656,16 @@ def _refusing(path: Path) -> Iterator[None]:
             why=f"there is no folder {path.parent}" if absent else problem.strerror or str(problem),
             fix=f"mkdir -p {path.parent}" if absent else "free some space, or name another place",
         ) from None
+
+
+@contextmanager
+def private_files() -> Iterator[None]:
+    """Create files that only their owner can read; the whole process, and those that it starts."""
+    before = os.umask(0o077)
+    try:
+        yield
+    finally:
+        os.umask(before)
 
 
 def digest(path: Path) -> str:

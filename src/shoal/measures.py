@@ -4,6 +4,7 @@ One table, read by the terminal, the page, exports, gates and comparisons: nobod
 name that is not in the table is a plain number.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -180,7 +181,6 @@ MEASURES: dict[str, Quantity] = {
     "adjusted p value": P,
     "power": SHARE,
     "cases needed": COUNT,
-    "clusters needed": COUNT,
     "seeds needed": COUNT,
     "non-inferiority p value": P,
     "adjusted non-inferiority p value": P,
@@ -257,3 +257,10 @@ def unit_word(measure: Measure) -> str:
     """What stands behind the number: a per cent sign, points, or nothing."""
     what = quantity(measure)
     return "" if what.unit != "share" else " points" if what.signed else " %"
+
+
+def lowest_first(rows: Sequence[Measure]) -> list[Measure]:
+    """Return the rates that a headline may name, the lowest first: those with enough cases, never one or two."""
+    known = [row for row in rows if row.value is not None]
+    enough = [row for row in known if row.n >= FEW_CASES] or [row for row in known if row.n > 2]
+    return sorted(enough, key=lambda row: (row.value or 0.0, -row.n))

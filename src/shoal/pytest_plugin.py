@@ -35,7 +35,7 @@ def assert_behaves(
     at_most: float | None = None,
     protocol: str = "",
     measure: str = "",
-    judge: "Judge" = "point",
+    judge: "Judge" = "observed",
     allow_errors: bool = False,
     memory: "Memory | None" = None,
     **more: Any,
@@ -50,8 +50,8 @@ def assert_behaves(
     Only the cases that are judged are asked. The fixture has a `memory` for the whole session: whatever the number of
     tests, a model is asked for an example once, and a few again to see whether it has changed.
 
-    A test speaks of these very cases, so the number itself is judged; `judge="lower bound"` asks for confidence about
-    new ones, as a gate does. Raises AssertionError when not met, and ShoalError for what is wrong with the call.
+    The observed rate is judged, as in a gate; `judge="lower bound"` asks for proof about new cases. Raises
+    AssertionError if the rule is not met, and ShoalError if the call is wrong.
     """
     __tracebackhide__ = True
     from .comparing.judge import judge as judge_rules

@@ -13,7 +13,7 @@ They hold data, not behaviour; the few methods here select, they do not compute.
 import json
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, overload
 
@@ -252,6 +252,8 @@ class Finding:
     groups: Mapping[str, str] = field(default_factory=dict)
     """What it is about."""
     facts: Mapping[str, Any] = field(default_factory=dict)
+    disqualifies: bool = False
+    """Whether it makes every number of the result unusable: the model is dead or has not learnt its task."""
 
 
 class Measures(Sequence[Measure]):
@@ -332,6 +334,25 @@ class Result:
         return [self.cases[position] for _, position in sorted(failed)]
 
 
+OVER_TEMPLATES = "over templates"
+"""The method of an interval for new templates."""
+
+
+def for_new_templates(result: Result) -> Result:
+    """Return the result with intervals for new templates in place of those for new cases."""
+    measures = [
+        replace(row, interval=_pair(row.facts.get("interval over templates")), interval_method=OVER_TEMPLATES)
+        if "templates" in row.facts
+        else row
+        for row in result.measures
+    ]
+    return replace(result, measures=Measures(measures))
+
+
+def _pair(ends: Sequence[float] | None) -> tuple[float, float] | None:
+    return None if ends is None else (ends[0], ends[1])
+
+
 def as_json(measure: Measure) -> dict[str, Any]:
     """A measure as the public `--json` object shows it."""
     row = asdict(measure)
@@ -354,6 +375,7 @@ def finding_as_json(finding: Finding) -> dict[str, Any]:
         "weight": finding.weight,
         "groups": dict(finding.groups),
         "facts": dict(finding.facts),
+        "disqualifies": finding.disqualifies,
         "measures": [as_json(measure) for measure in finding.measures],
     }
 

@@ -159,7 +159,8 @@ def test_no_cell_of_any_csv_begins_as_a_formula_does(world, start):
     plan.write_text(f'models = ["{A}"]\n[behaviour]\nsuite = "suite.jsonl"\nresamples = 10\n')
     assert shoal("run", "plan.toml").exit_code == 0
     printed = [shoal("show", "answers", "--csv"), shoal("compare", A, A, *SUITE, "--csv")]
-    assert shoal("report", "plan.toml", "--format", "csv").exit_code == 0
+    done = shoal("report", "plan.toml", "--format", "csv")
+    assert done.exit_code == 0, done.output
     written = [path.read_bytes().decode() for path in world.glob("report*.csv")]
     assert written and all(done.exit_code == 0 for done in printed)
     formulas = [cell for text in (*written, *(done.stdout for done in printed)) for cell in cells(text)]

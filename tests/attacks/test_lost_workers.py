@@ -7,16 +7,17 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from shoal import RunStore, read_plan
-from shoal.runs.executors import run_jobs
+from shoal.runs.executors import processes, run_jobs
 from shoal.runs.plan import check_plan
 
 MODELS = """
-import os, signal
+import os, signal, time
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -41,6 +42,19 @@ def killed_always(texts):
 
 def exits(texts):
     raise SystemExit(5)
+
+
+def forks_and_is_killed(texts):
+    if os.fork() == 0:
+        time.sleep(30)
+        os._exit(0)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def ignores_the_end(texts):
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    (HERE / "asked").touch()
+    time.sleep(60)
 
 
 def waits_for_its_killer(texts):
@@ -119,3 +133,54 @@ def test_a_worker_that_is_killed_while_it_has_nothing_to_do_is_replaced(plan_of,
     problems += [problem for _, problem in ended]
     assert [problem for problem in problems if problem is not None and "sys.exit(5)" not in problem] == []
     assert sum(problem is None for problem in problems) == 2
+
+
+@pytest.mark.slow
+def test_a_killed_worker_is_noticed_although_its_child_keeps_the_pipe_open(plan_of, tmp_path):
+    jobs = check_plan(read_plan(plan_of("forks_and_is_killed", "fine")))
+    began = time.monotonic()
+    ended = {
+        job.model.rpartition(":")[2]: problem
+        for job, problem in run_jobs(jobs, RunStore(tmp_path), workers=2)
+    }
+    assert ended["fine"] is None and signal.SIGKILL.name in (ended["forks_and_is_killed"] or "")
+    assert time.monotonic() - began < 25  # the children live 30 seconds
+
+
+@pytest.mark.slow
+def test_a_run_that_is_interrupted_ends_although_a_model_ignores_sigterm(plan_of, tmp_path, monkeypatch):
+    monkeypatch.setattr(processes, "GRACE", 0.3)
+    jobs = check_plan(read_plan(plan_of("fine", "ignores_the_end")))
+    ended = run_jobs(jobs, RunStore(tmp_path / "runs"), workers=2)
+    next(ended)
+    while not (tmp_path / "asked").exists():
+        time.sleep(0.05)
+    workers = multiprocessing.active_children()
+    ended.close()
+    assert not any(worker.is_alive() for worker in workers)
+
+
+@pytest.mark.slow
+def test_the_first_words_come_before_the_workers_have_started_and_they_report_what_they_do(plan_of, tmp_path):
+    told: list[tuple[str, int, int]] = []
+    (tmp_path / "killed").touch()  # nobody is to be killed
+    jobs = check_plan(read_plan(plan_of("fine", "killed_once")))
+    for _ in run_jobs(jobs, RunStore(tmp_path / "runs"), lambda *words: told.append(words), workers=2):
+        pass
+    assert told[0] == ("starting 2 workers", 0, 0)
+    assert any(step.startswith("worker ") and step.endswith(": asking") for step, _, _ in told)
+    assert not any("asking" in step and not step.startswith("worker ") for step, _, _ in told)
+
+
+@pytest.mark.slow
+def test_workers_that_cannot_start_end_the_run(plan_of, tmp_path, monkeypatch):
+    """A task larger than the pipe's buffer is refused by a worker that dies at once: that counts as a loss."""
+    monkeypatch.setattr(processes, "_work", _dies_at_once)
+    jobs = check_plan(read_plan(plan_of("fine")))
+    large = [replace(jobs[0], given=b"x" * 10_000_000)]
+    ((_, problem),) = run_jobs(large, RunStore(tmp_path / "runs"), on="processes")
+    assert problem is not None and "lost" in problem
+
+
+def _dies_at_once(*_: object) -> None:
+    os._exit(3)

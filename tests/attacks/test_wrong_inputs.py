@@ -645,7 +645,6 @@ def wrong_sizes() -> Iterator[Wrong]:
         ("--difference", "-2"), ("--difference", "0.1", "--power", "0"), ("--difference", "0.1", "--power", "1"),
         ("--difference", "0.1", "--power", "80"), ("--difference", "0.1", "--row", "prase"),
         ("--difference", "0.1", "--row", "zzz"), ("--difference", "0.1", "--differing", "2"),
-        ("--difference", "0.1", "--simulations", "1"), ("--difference", "0.1", "--seed", "-1"),
         ("--difference", "0.1", "--a", "nope"),
     ):  # fmt: skip
         yield Wrong(f"options{'-'.join(options)}", ("plan-size", *pilot, *options))
@@ -658,6 +657,24 @@ def wrong_sizes() -> Iterator[Wrong]:
         ("plan.toml",),
     ):
         yield Wrong(f"pilot-{'-'.join(names)}", ("plan-size", *names, "--difference", "0.1"))
+
+
+def wrong_names_of_files() -> Iterator[Wrong]:
+    """Names that are too long, files that would overwrite what they are made of, runs without an outcome."""
+    long = "x" * 5_000
+    yield Wrong("too-long", ("export", long, "--out", "out.jsonl"))
+    yield Wrong("too-long", ("gate", long, "--rules", "gate.toml"))
+    for verb in (*PLANNED[::2], PLANNED[3], ("show", "own")):
+        yield Wrong("into-too-long", (*verb, "--into", long))
+    yield Wrong("onto-itself", ("export", "suite.jsonl", "--out", "suite.jsonl"))
+    yield Wrong("onto-the-plan", ("report", "plan.toml", "--into", "RUNS", "--out", "plan.toml"))
+    for name, rows in {
+        "undecided": "a,1,nan,x\nb,1,1,x\n",
+        "undecided-in-a-group": "a,1,1,x\nb,1,1,x\na,2,NA,y\nb,2,1,y\n",
+        "blank": ",,,\n",
+    }.items():
+        matrix = f"run_id,item_id,outcome,group\n{rows}".encode()
+        yield Wrong(f"matrix-{name}", ("compare", "--matrix", "matrix.csv"), {"matrix.csv": matrix})
 
 
 EVERY = [
@@ -673,6 +690,7 @@ EVERY = [
     *wrong_names(),
     *wrong_questions(),
     *wrong_sizes(),
+    *wrong_names_of_files(),
 ]
 
 
@@ -703,7 +721,7 @@ def number_in(output: str) -> float | None:
     """The suite score that a verb printed, if it printed one."""
     for line in output.splitlines():
         words = line.split()
-        if line.startswith("suite score") and len(words) > 2:
+        if line.startswith("Suite score") and len(words) > 2:
             return float(words[2]) / 100
     return None
 
@@ -749,3 +767,12 @@ def test_in_the_right_world_every_verb_works(command, runs, tmp_path, monkeypatc
 def test_there_are_hundreds_of_them_and_they_go_to_every_verb():
     assert len(EVERY) >= 300
     assert {wrong.command[0] for wrong in EVERY} == set(main.commands)
+
+
+def test_a_matrix_of_thousands_of_runs_is_read(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = "".join(f"run{n},1,{n % 2}\n" for n in range(1_500))
+    (tmp_path / "matrix.csv").write_text(f"run_id,item_id,outcome\n{rows}")
+    done = shoal("compare", "--matrix", "matrix.csv", "--json")
+    assert done.exit_code == 0, done.exc_info
+    assert "Infinity" not in done.output and "NaN" not in done.output

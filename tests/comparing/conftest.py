@@ -1,20 +1,16 @@
 """Results made by hand, and the commands as a user has them."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from click.testing import CliRunner
 from click.testing import Result as Done
+from outcomes import result
 
-from shoal import Case, Measures, Outcome, Result
+from shoal import Result
 from shoal.cli import main
-from shoal.protocols.behaviour.score import measure
-from shoal.protocols.behaviour.settings import Settings
-
-Hits = Sequence[int | str | None]
 
 
 @pytest.fixture(scope="session")
@@ -24,23 +20,8 @@ def shoal() -> Callable[..., Done]:
 
 @pytest.fixture(scope="session")
 def make() -> Callable[..., Result]:
-    """A result from outcomes by functionality: 1, 0, None (n/a) or an error's text."""
-
-    def made(hits: dict[str, Hits], **job: Any) -> Result:
-        cases, outcomes = [], []
-        for name, own in hits.items():
-            groups = {"functionality": name, "capability": name[:1] or "-", "test type": "MFT"}
-            for at, hit in enumerate(own):
-                cases.append(Case(f"{name}/{at}", ((f"text {at}",),), None, groups))
-                passed = None if hit is None or isinstance(hit, str) else bool(hit)
-                outcomes.append(Outcome(cases[-1].id, passed, None, hit if isinstance(hit, str) else ""))
-        rows = measure(cases, outcomes)
-        settings = Settings(**job.get("settings", {}))
-        return Result(
-            {"model": "m", "settings": {}, **job}, cases, outcomes, Measures(rows), settings=settings
-        )
-
-    return made
+    """Return `outcomes.result`."""
+    return result
 
 
 ROWS = [

@@ -2,17 +2,23 @@
 
 import csv
 import json
-import re
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
+from unicodedata import category
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
+from shoal.comparing.gate_view import verdict_sections
+from shoal.comparing.judge import judge
 from shoal.comparing.pairs import Choices, compare
+from shoal.comparing.rules import Rule
 from shoal.comparing.view import comparison_sections, comparison_table, rows_for_csv
+from shoal.protocols.behaviour.settings import Train
+from shoal.protocols.behaviour.view import view
 from shoal.show.csv_tables import rows_as_csv
 from shoal.show.escapes import escape_latex, escape_markdown
 from shoal.show.latex import as_latex
@@ -27,9 +33,9 @@ def pair(predicting):
     return predicting("old", good=1, bad=2), predicting("new", good=1, bad=14)
 
 
-def printed(found, width=120, **options) -> str:
+def printed(comparison, width=120, **options) -> str:
     console = Console(file=StringIO(), width=width, highlight=False)
-    print_sections(comparison_sections(found, **options), console)
+    print_sections(comparison_sections(comparison, **options), console, full=options.get("full", False))
     return console.file.getvalue()  # type: ignore[attr-defined, no-any-return]
 
 
@@ -39,10 +45,11 @@ def printed(found, width=120, **options) -> str:
 def test_compare_says_what_is_worse_and_data_are_never_markup(shoal, pair, suite):
     done = shoal("compare", *pair, "--set", f"suite={suite}")
     assert done.exit_code == 0, done.output
-    assert f"A  {pair[0]}\nB  {pair[1]}" in done.stdout
-    assert "[bold]bad[/bold]" in done.stdout
-    assert "this checkpoint only" in done.stdout
-    assert "Newly failing, most in [bold]bad[/bold]: 12 cases" in done.stdout.replace("\n", " ")
+    text = " ".join(done.stdout.split())
+    assert "B is worse overall: 37 → 25 of 40 cases pass" in text
+    assert "1 functionality got worse, 0 better, 1 shows no clear change." in text
+    assert "▼ [bold]bad[/bold] 90.0 30.0 −60.0" in text
+    assert "Newly failing in [bold]bad[/bold]: 12 of 20" in text
 
 
 def test_compare_as_json_is_the_public_object(shoal, pair, suite):
@@ -70,9 +77,8 @@ def test_a_page_says_the_whole_then_what_is_worse_each_with_its_numbers(shoal, p
     done = shoal("compare", *pair, "--set", f"suite={suite}", "--out", str(tmp_path / "page.html"))
     assert done.exit_code == 0, done.output
     page = (tmp_path / "page.html").read_text()
-    first = page.split("<h2>What was found</h2>")[1].split("</section>")[0]
-    assert re.findall('class="told">(.*?)</p>', first)[1:] == ["Worse in B: [bold]bad[/bold] by 60.0 points."]
-    assert "<b>−60.0</b>" in first and "n 20</span></a>" in first, "its number, and a link to it"
+    assert "B is worse overall" in page and "Worse in B: [bold]bad[/bold] −60.0." in page
+    assert "<b>−60.0</b>" in page, "its number, and a link to its cases"
     assert "(A) to" in page
     beside = json.loads((tmp_path / "page.json").read_text())
     assert beside["findings"] == [], "they say no more than the table"
@@ -80,36 +86,28 @@ def test_a_page_says_the_whole_then_what_is_worse_each_with_its_numbers(shoal, p
 
 def test_changed_cases_are_listed(shoal, pair, suite):
     done = shoal("compare", *pair, "--set", f"suite={suite}", "--changed")
-    assert done.stdout.count("▼") == 12 and "▲" not in done.stdout
-    assert "12 cases newly fail in B, 0 newly pass" in done.stdout
+    assert "12 newly failing, 0 fixed" in done.stdout
+    assert done.stdout.count("[bold]bad[/bold] ") >= 12
     found = json.loads(shoal("compare", *pair, "--set", f"suite={suite}", "--changed", "--json").stdout)
     assert found["changed"][0] == {"case_id": "[bold]bad[/bold]/2", "change": "pass to fail"}
-
-
-def test_the_sentence_says_which_p_it_means_and_counts_agree(shoal, predicting, suite):
-    old, new = predicting("old", good=1, bad=2), predicting("new", good=1, bad=5)
-    done = " ".join(shoal("compare", old, new, "--set", f"suite={suite}").stdout.split())
-    assert " by itself, = " in done and " adjusted for every row" in done
-    assert "worse in 0, better in 0, no difference shown in 2." in done
-    assert "no difference shown (2)" in done and "… 1 more: no case changed" in done
-    alone = " ".join(shoal("compare", old, new, "--set", f"suite={suite}", "--adjust", "none").stdout.split())
-    assert "by itself" not in alone
 
 
 def test_a_model_against_itself(shoal, pair, suite):
     done = shoal("compare", pair[0], pair[0], "--set", f"suite={suite}")
     assert "A and B pass the same cases" in done.stdout
-    assert "No case that A passes fails in B." in done.stdout
+    assert "Newly failing" not in done.stdout
 
 
-def test_several_seeds_are_given_by_side(shoal, predicting, suite):
+def test_several_runs_are_given_by_side(shoal, predicting, suite):
     specs = {name: predicting(name, good=at, bad=3) for at, name in enumerate(["a1", "a2", "b1", "b2"])}
     sides = [word for name in specs for word in (f"--{name[0]}", specs[name])]
     done = shoal("compare", *sides, "--set", f"suite={suite}")
     assert done.exit_code == 0, done.output
-    text = " ".join(done.stdout.split())
-    assert "on new cases, 2 and 2 seeds: fewer than 5 a side support no claim about the recipe" in text
-    assert "for this training recipe" not in text
+    assert done.stdout.count("(2 runs)") == 2
+    assert "Fewer than 5 runs a side" in done.stdout
+    one_against_two = [word for word in sides[2:]]
+    text = " ".join(shoal("compare", *one_against_two, "--set", f"suite={suite}").stdout.split())
+    assert "One run against several: the test is by case" in text
 
 
 @pytest.mark.parametrize(
@@ -166,37 +164,106 @@ def test_jobs_of_a_store_are_compared(shoal, pair, suite, tmp_path):
 # How it looks
 
 
-def test_the_answer_comes_first_and_the_worst_before_the_rest(make):
-    hits = {"a1": [1] * 90 + [0] * 10, "a2": [1] * 100, "b1": [0] * 50 + [1] * 50}
-    found = compare([make(hits)], [make({**hits, "a1": [0] * 100, "b1": [1] * 100})], Choices())
-    lines = printed(found).splitlines()
-    assert lines[4].startswith("The suite score is 13.3 points lower in B than in A (")
-    text = "\n".join(lines)
-    assert (
-        text.index("worse in B (1)")
-        < text.index("▼  a1")
-        < text.index("better in B (1)")
-        < text.index("▲  b1")
-    )
-    assert "no case changed, in brackets what could have been seen: a2 (" in text
-    assert all(len(line) <= 120 for line in lines)
+@pytest.fixture(scope="module")
+def sides(make):
+    """A functionality that breaks, one that is repaired, a suspect, and one without a change; three templates each."""
+    broken, doubtful = "a_broken_one_with_a_name_that_is_far_too_long", "b_doubtful"
+    hits = {
+        broken: [1] * 90 + [0] * 10,
+        "a_same": [1] * 100,
+        "b_repaired": [0] * 50 + [1] * 50,
+        doubtful: [1] * 40,
+    }
+    after = {**hits, broken: [0] * 100, "b_repaired": [1] * 100, doubtful: [0] * 6 + [1] * 34}
+    return make(hits, 3), make(after, 3)
 
 
-def test_narrow_terminals_get_fewer_columns(make):
-    found = compare([make({"a1": [1] * 50})], [make({"a1": [0] * 50})], Choices())
-    narrow = printed(found, width=80)
-    assert "better  worse" in printed(found) and "better  worse" not in narrow
-    assert "95 % interval  adj. p  could see" in narrow
-    assert all(len(line) <= 80 for line in narrow.split("\n\n")[2].splitlines())
+def test_the_answer_comes_first_then_worse_better_suspects_and_a_count_of_the_rest(sides):
+    text = printed(compare([sides[0]], [sides[1]], Choices()))
+    places = [
+        text.index(words)
+        for words in (
+            "B is worse overall: 280 → 234 of 340 cases pass",
+            "1 functionality got worse, 1 better, 2 show no clear change.",
+            "Minimum detectable drop: ",
+            "▼  a_broken",
+            "▲  b_repaired",
+            "Not significant after correction for 4 tests, but the interval excludes zero: b_doubtful −15.0",
+            "1 more without a clear change: --full",
+            "Newly failing in a_broken",
+        )
+    ]
+    assert places == sorted(places)
+    assert "a_same" not in text and "a_same" in printed(compare([sides[0]], [sides[1]]), full=True)
 
 
-def test_errors_and_applicability_are_warned_of_before_the_table(make):
-    a = make({"a1": [None] * 5 + [1] * 15, "b1": [1] * 20})
-    b = make({"a1": [1] * 20, "b1": ["timed out"] * 3 + [1] * 17})
-    text = printed(compare([a], [b], Choices()))
-    assert "▲ no answer to 0 cases by A and 3 by B: they are left out of every difference" in text
-    assert "▲ a1: applies to 75 % of the cases for A and 100 % for B" in text
-    assert "0 / 3" in text
+@pytest.mark.parametrize("width", [60, 80])
+def test_a_b_and_diff_never_disappear(sides, width):
+    lines = printed(compare([sides[0]], [sides[1]], Choices()), width=width).splitlines()
+    assert all(len(line) <= width for line in lines)
+    assert any(line.split()[:3] == ["A", "B", "diff"] for line in lines)
+    assert any(line.startswith("▼") and {"90.0", "0.0", "−90.0"} <= set(line.split()) for line in lines)
+    assert any(line.startswith("▲") and {"50.0", "100.0", "+50.0"} <= set(line.split()) for line in lines)
+
+
+def test_only_four_symbols_and_a_warning_sign_occur(sides, make):
+    a, b = sides
+    shown = [
+        printed(compare([a], [b], choices), full=full, changed=changed)
+        for choices in (Choices(), Choices(margin=0.1), Choices(over="templates"), Choices("bonferroni"))
+        for full, changed in ((False, False), (True, False), (False, True))
+    ]
+    console = Console(file=StringIO(), width=120, highlight=False)
+    every = Rule({"functionality": "*"}, at_least=0.6), Rule(no_worse_than_baseline_by=0.9)
+    print_sections(verdict_sections(judge(every, b, a), b), console)
+    print_sections(view(None, [replace(b, job={**b.job, "settings": {"suite": "s"}})], (), ()), console)
+    text = "".join([*shown, console.file.getvalue()])  # type: ignore[attr-defined]
+    symbols = {letter for letter in text if category(letter) == "So" or letter in "†‡*"}
+    assert symbols == set("▲▼✓✗")
+
+
+def test_at_most_three_notes_stand_below_a_table(make):
+    checks = [
+        {"name": name, "ok": False, "detail": "said"}
+        for name in ("every example is answered", "same answer when asked again")
+    ]
+    a = make({"a1": [None] * 5 + [1] * 15, "b1": [1] * 20}, checks=checks)
+    b = make({"a1": [1] * 20, "b1": ["timed out"] * 3 + [1] * 17}, checks=checks)
+    (short,) = comparison_sections(compare([a], [b]))
+    (full,) = comparison_sections(compare([a], [b]), full=True)
+    (gate,) = verdict_sections(judge([Rule(at_least=0.1)], b), b)
+    assert len(short.notes) == 3 and len(gate.notes) <= 3
+    notes = " ".join(map(str, full.notes))
+    assert "A left 0 cases unanswered, B 3" in notes and "a1 (A 75 %, B 100 %)" in notes
+
+
+def test_the_header_names_the_settings_in_which_the_sides_differ(make):
+    one, same = (make({"f": [1] * 9}, settings={"suite": "s", "fold": "x"}) for _ in range(2))
+    other = make({"f": [1] * 9}, settings={"suite": "t", "fold": "x"})
+    assert "A and B also differ in suite (s and t)." in printed(compare([one], [other]))
+    assert "differ in" not in printed(compare([one], [same]))
+    trained = [
+        make({"f": [1] * 9}, settings={"train": Train(method=(name,), epochs=2)}) for name in ("lp", "irm")
+    ]
+    assert "A and B also differ in train.method (lp and irm)." in printed(compare(trained[:1], trained[1:]))
+
+
+def test_over_templates_shows_an_interval_from_six_on_and_the_effective_number_in_full(make):
+    def text(templates: int, **options) -> str:
+        a, b = (make({"f": hits}, templates) for hits in ([1] * 60, [0] * 60))
+        over = compare([a], [b], Choices(over="templates"))
+        shown = (
+            printed(over, full=True)
+            if not options
+            else printed(compare([a], [b]), over_templates=over, **options)
+        )
+        return " ".join(shown.split())
+
+    assert "too few templates (5)" in text(5) and "▼" not in text(5)
+    assert "too few templates" not in text(6) and "▼ f 100.0 0.0" in text(6)
+    beside = text(6, full=True)
+    assert "▼ f 100.0 0.0" in beside and "6 templates, effective 6.0" in beside
+    assert "too few templates in 1 of 1" in text(5, full=True)
 
 
 # Exports
@@ -283,17 +350,20 @@ def test_a_gate_that_is_met_says_so_and_exits_0(shoal, make, rules, tmp_path):
     path = write_result(tmp_path / "result.json", make({"a": [1] * 50, "b": [1] * 50}))
     done = shoal("gate", path, "--rules", rules)
     assert done.exit_code == 0, done.output
-    assert "Gate met: 3 checks." in done.stdout
+    assert "Gate met: 2 rules passed (exit code 0)." in done.stdout
+    assert "✓" in done.stdout and "✗" not in done.stdout
 
 
 def test_a_gate_that_is_not_met_exits_3_and_says_which_with_its_numbers(shoal, make, rules, tmp_path):
-    path = write_result(tmp_path / "result.json", make({"a": [1] * 50, "[b]": [1] * 30 + [0] * 20}))
+    path = write_result(tmp_path / "result.json", make({"a": [1] * 50, "[b]": [1] * 29 + [0] * 21}))
     xml = tmp_path / "shoal.xml"
     done = shoal("gate", path, "--rules", rules, "--junit", xml)
     assert done.exit_code == 3, done.output
-    words = " ".join(done.stdout.split())
-    assert "✗ [b] 60.0 % [46.2, 72.4] 50 lower bound ≥ 60.0 %" in words
-    assert "Gate not met: 1 of 3 checks failed." in done.stdout
+    lines = [" ".join(line.split()) for line in done.stdout.splitlines()]
+    assert "Gate not met: 1 of 2 rules failed (exit code 3)." in lines
+    (failed,) = [line for line in lines if line.startswith("✗")]
+    assert failed == "✗ [b] 58.0 % ≥ 60.0 % 29 of 50 pass"
+    assert lines.index(failed) < min(at for at, line in enumerate(lines) if line.startswith("✓"))
     assert xml.read_text().count("<failure") == 1
     verdicts = json.loads(shoal("gate", path, "--rules", rules, "--json").stdout)["verdicts"]
     assert [(verdict["groups"].get("functionality"), verdict["met"]) for verdict in verdicts] == [
@@ -348,11 +418,3 @@ def test_the_example_workflow_gates_and_names_no_secret():
     text = (ROOT / "examples" / "github-workflow.yml").read_text()
     assert "shoal gate" in text and "--junit" in text and "upload-artifact" in text
     assert "secrets." not in text and "http" not in text
-
-
-def test_one_run_against_several_is_said_to_have_no_test(shoal, predicting, suite):
-    one, *several = (predicting(name, good=at, bad=3) for at, name in enumerate(["a", "b1", "b2"]))
-    sides = ["--a", one, *(word for spec in several for word in ("--b", spec))]
-    text = " ".join(shoal("compare", *sides, "--set", f"suite={suite}").stdout.split())
-    assert "these very runs: one run against several" in text
-    assert "p: none" in text and "adjusted for 0 comparisons" not in text

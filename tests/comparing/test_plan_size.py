@@ -1,212 +1,178 @@
-"""How large a comparison must be: the sizes that are named find what they promise."""
+"""`plan-size`: the size it names has the power it promises."""
 
 import json
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from numpy.random import Generator
 
-from shoal import Case, Measures, Outcome, Result
-from shoal.comparing.pairs import Choices, compare
-from shoal.comparing.sizing import Group, Pilot, _PairsWorld, make_pilot, plan_size
+from shoal import Result
+from shoal.comparing.pairs import Choices, Comparison, compare
+from shoal.comparing.power import plan_size
 from shoal.errors import DataError, PlanError
-from shoal.protocols.behaviour.score import measure
 from shoal.stats.power import sign_test_power
 
 Make = Callable[..., Result]
+ALONE = Choices(adjust="none", power=False, shuffles=2000)
 
 
-def pair(make: Make, worse: int, better: int, same: int) -> tuple[Result, Result]:
-    """Two models on one functionality: so many cases that only A passes, only B, and both."""
-    return (
-        make({"f": [1] * worse + [0] * better + [1] * same}),
-        make({"f": [0] * worse + [1] * better + [1] * same}),
+def pair(make: Make, changes: dict[str, Sequence[int]]) -> tuple[list[Result], list[Result]]:
+    """Return two models; a change of -1 is a case that only A passes, 1 one that only B passes."""
+    a, b = (
+        {name: [int(change != side) for change in own] for name, own in changes.items()} for side in (1, -1)
     )
+    return [make(a)], [make(b)]
 
 
-@pytest.mark.parametrize(("changed", "difference"), [(20, 0.1), (30, 0.2), (6, 0.12)])
-def test_the_cases_named_have_the_power_asked_for(make: Make, changed: int, difference: float) -> None:
-    """Independent cases: the power of the exact test is known without simulation."""
-    a, b = pair(make, changed // 2, changed - changed // 2, 100 - changed)
-    pilot = make_pilot([a], [b], row="f", adjust=False)
-    sizing = plan_size(pilot, difference, np.random.default_rng(0), simulations=250)
-    assert sizing.by_cases is not None
-    discordance = max(changed / 100, difference)
-    exactly = sign_test_power(sizing.by_cases.cases, discordance, difference)
-    assert exactly == pytest.approx(
-        0.8, abs=0.05
-    )  # within the error of the simulation, one size in ten apart
-    assert sizing.as_pilot.power == pytest.approx(sign_test_power(100, discordance, difference), abs=0.08)
+def drawn(
+    make: Make, sizes: dict[str, int], churn: float, drop: float, rng: Generator
+) -> tuple[list[Result], list[Result]]:
+    """Return a pair in which each case newly fails with the chance `drop`, and a share of `churn` changes anyway."""
+    shares = [churn / 2 + drop, churn / 2, 1 - churn - drop]
+    return pair(make, {name: rng.choice([-1, 1, 0], size, p=shares) for name, size in sizes.items()})
 
 
-def test_one_model_and_the_share_that_will_differ_are_enough(make: Make) -> None:
-    pilot = make_pilot([make({"f": [1] * 80 + [0] * 20})], row="f", differing=0.2, adjust=False)
-    sizing = plan_size(pilot, 0.1, np.random.default_rng(0), simulations=400)
-    assert sizing.by_cases is not None
-    assert sign_test_power(sizing.by_cases.cases, 0.2, 0.1) == pytest.approx(0.8, abs=0.05)
+def test_the_size_named_is_the_smallest_with_the_power_of_the_exact_test(make: Make) -> None:
+    plan = plan_size([make({"f": [1] * 100})], [], 0.1, differing=0.2, row="f", adjust="none")
+    assert plan.needed is not None
+    assert sign_test_power(plan.needed, 0.2, 0.1) >= 0.8 > sign_test_power(plan.needed - 2, 0.2, 0.1)
+    assert plan.powers[100] == pytest.approx(sign_test_power(100, 0.2, 0.1))
 
 
-def templated(changes: np.ndarray, size: int) -> tuple[Result, Result]:
-    """Templates whose cases all go alike; B passes those that changed for the better (1), fails the others (-1)."""
-    number = len(changes)
-    a = np.arange(number) % 2 == 0
-    b = np.where(changes > 0, True, np.where(changes < 0, False, a))
-    a = np.where(changes > 0, False, np.where(changes < 0, True, a))
-    groups = {"functionality": "f", "capability": "c", "test type": "MFT"}
-    made = [Case(f"f/{n}", ((f"text {n}",),), None, groups, f"t{n // size}") for n in range(number * size)]
-    sides = []
-    for passes in (a, b):
-        outcomes = [Outcome(case.id, bool(passes[n // size])) for n, case in enumerate(made)]
-        sides.append(Result({"model": "m"}, made, outcomes, Measures(measure(made, outcomes))))
-    return sides[0], sides[1]
+@pytest.mark.parametrize("changes", [[-1] * 3 + [0] * 77, [-1] * 12 + [1] * 4 + [0] * 64])
+def test_for_the_minimum_detectable_drop_of_compare_it_names_the_pilots_size(
+    make: Make, changes: list[int]
+) -> None:
+    a, b = pair(make, {"f": changes})
+    detectable = compare(a, b).by("functionality")[0].mde
+    assert detectable is not None
+    assert plan_size(a, b, detectable, row="f").needed == pytest.approx(80, abs=2)
+
+
+def test_changes_that_cancel_count_as_churn(make: Make) -> None:
+    """As many cases improve as fail: the difference is 0, the churn is not."""
+    even, odd = (
+        compare(*pair(make, {"f": [-1] * worse + [1] * (20 - worse) + [0] * 80})).by("functionality")[0]
+        for worse in (10, 11)
+    )
+    assert even.mde is not None and odd.mde is not None and even.mde >= odd.mde
+
+
+def test_a_row_is_planned_at_the_level_of_its_table(make: Make) -> None:
+    a, b = pair(make, {f"f{number}": [-1, 1] * 5 + [0] * 40 for number in range(10)})
+    alone, among = (plan_size(a, b, 0.2, row="f0", adjust=adjust) for adjust in ("none", "holm"))
+    assert (alone.level, among.level) == (0.05, 0.005)
+    assert alone.needed is not None and among.needed is not None and among.needed > alone.needed
+
+
+def test_unequal_weights_cost_cases(make: Make) -> None:
+    """A suite score over 10 and 190 cases rests mostly on the 10."""
+    needed = []
+    for sizes in ((100, 100), (10, 190)):
+        a = make({"f": [1] * sizes[0], "g": [1] * sizes[1]})
+        needed.append(plan_size([a], [], 0.1, differing=0.2, adjust="none").needed or 0)
+    assert needed[1] > 2 * needed[0]
+
+
+def test_runs_that_vary_more_need_more_runs(make: Make) -> None:
+    def runs(*passed: int) -> list[Result]:
+        return [make({"f": [1] * number + [0] * (100 - number)}) for number in passed]
+
+    steady, shaky = (
+        plan_size(runs(*passed), [], 0.05, row="f", adjust="none")
+        for passed in ((69, 70, 70, 71), (65, 70, 70, 75))
+    )
+    assert steady.by_runs and steady.pilot == 4 and steady.powers[4] > 0.8
+    assert steady.needed is not None and shaky.needed is not None and steady.needed < 5 < shaky.needed
+
+
+def one_model(folder: Path, sizes: dict[str, int]) -> tuple[str, str]:
+    """Write a suite and a model that is right everywhere; return the model's spec and the suite's setting."""
+    keys = [(name, at) for name, size in sizes.items() for at in range(size)]
+    groups = {"capability": "c", "type": "MFT", "labels": 1}
+    cases = [
+        {"functionality": name, "case_id": at, "examples": [{"text": f"{name} {at}"}], **groups}
+        for name, at in keys
+    ]
+    header = {"suite": "toy", "label_names": ["negative", "positive"]}
+    answers = [{"functionality": name, "case_id": at, "pred": 1, "conf": 0.9} for name, at in keys]
+    for name, rows in (("suite", [header, *cases]), ("answers", answers)):
+        (folder / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return f"predictions:{folder / 'answers.jsonl'}", f"suite={folder / 'suite.jsonl'}"
 
 
 @pytest.mark.slow
-def test_templates_count_and_not_their_cases() -> None:
-    rng = np.random.default_rng(1)
-    a, b = templated(np.repeat([1, -1, 0], [5, 5, 30]), 10)
-    sizing = plan_size(make_pilot([a], [b], row="f", adjust=False), 0.2, rng, simulations=300)
-    assert sizing.by_cases is not None and sizing.by_cases.clusters * 10 == sizing.by_cases.cases
-    found = 0
-    for _ in range(100):
-        changes = rng.choice([1, -1, 0], size=sizing.by_cases.clusters, p=[0.225, 0.025, 0.75])
-        a, b = templated(changes, 10)
-        row = compare([a], [b], Choices(could_see=False)).by("functionality")[0]
-        found += row.p is not None and row.p <= 0.05
-    assert found / 100 == pytest.approx(0.8, abs=0.12)
+@pytest.mark.parametrize("churn", [0.0, 0.15])
+@pytest.mark.parametrize("sizes", [{"f": 100}, {"f": 20, "g": 80}])
+def test_the_size_named_keeps_its_promise_and_the_level(
+    make: Make, shoal: Callable[..., Any], tmp_path: Path, sizes: dict[str, int], churn: float
+) -> None:
+    rng, repetitions, drop = np.random.default_rng(1), 300, 0.1
+    model, suite = one_model(tmp_path, sizes)
+    options = ("--difference", drop, "--differing", churn + drop, "--adjust", "none", "--json")
+    done = json.loads(shoal("plan-size", model, "--set", suite, *options).stdout)
+    (needed,) = [row["value"] for row in done["measures"] if row["name"] == "cases needed"]
+    larger = {name: round(needed / 100 * size) for name, size in sizes.items()}
+
+    def detected(size_of_drop: float) -> float:
+        pairs = (drawn(make, larger, churn, size_of_drop, rng) for _ in range(repetitions))
+        return float(np.mean([compare(a, b, ALONE).headline.significant for a, b in pairs]))
+
+    assert detected(drop) == pytest.approx(0.8, abs=0.07)  # three standard errors
+    assert detected(0.0) <= 0.05 + 0.04
 
 
 @pytest.mark.slow
-def test_seeds_are_bought_where_cases_do_not_help(make: Make) -> None:
-    rng = np.random.default_rng(2)
-
-    def runs(number: int, rate: float, spread: float) -> list[Result]:
-        chances = [np.clip(rate + rng.normal(0, spread), 0, 1) for _ in range(number)]
-        return [make({"f": (rng.random(200) < chance).astype(int).tolist()}) for chance in chances]
-
-    shaky = plan_size(make_pilot(runs(4, 0.7, 0.1), row="f", adjust=False), 0.1, rng, simulations=80)
-    assert shaky.by_cases is None
-    assert shaky.by_seeds is not None and shaky.by_seeds.seeds > 4
-    assert shaky.run_sd == pytest.approx(0.1, abs=0.08)
-    calm = plan_size(make_pilot(runs(4, 0.7, 0.0), row="f", adjust=False), 0.1, rng, simulations=80)
-    assert calm.by_seeds is not None and calm.by_seeds.seeds < shaky.by_seeds.seeds
-
-
-@pytest.mark.slow
-def test_the_seeds_named_have_the_power_asked_for(make: Make) -> None:
-    rng, spread = np.random.default_rng(3), 0.04
+def test_the_runs_named_keep_their_promise(make: Make) -> None:
+    rng, repetitions = np.random.default_rng(2), 200
 
     def runs(number: int, rate: float) -> list[Result]:
-        chances = [np.clip(rate + rng.normal(0, spread), 0, 1) for _ in range(number)]
-        return [make({"f": (rng.random(150) < chance).astype(int).tolist()}) for chance in chances]
+        rates = np.clip(rate + rng.normal(0, 0.03, number), 0, 1)
+        return [make({"f": (np.arange(200) < round(200 * each)).astype(int).tolist()}) for each in rates]
 
-    pilot = make_pilot(runs(25, 0.7), row="f", adjust=False)  # many, so that the spread is known
-    sizing = plan_size(pilot, 0.12, rng, simulations=100)
-    assert sizing.by_seeds is not None and sizing.run_sd == pytest.approx(spread, abs=0.02)
-    seeds, found = sizing.by_seeds.seeds, 0
-    for _ in range(50):
-        row = compare(runs(seeds, 0.7), runs(seeds, 0.58), Choices(could_see=False)).by("functionality")[0]
-        found += row.p is not None and row.p <= 0.05
-    assert found / 50 == pytest.approx(sizing.by_seeds.power, abs=0.2)  # the spread is known to a seventh
-
-
-@pytest.mark.slow
-def test_few_runs_leave_open_how_far_runs_vary_and_ask_for_more(make: Make) -> None:
-    runs = [make({"f": [1] * passes + [0] * (60 - passes)}) for passes in (37, 42, 47)]
-    few, many = (
-        plan_size(make_pilot(pilot, row="f", adjust=False), 0.2, np.random.default_rng(0), simulations=60)
-        for pilot in (runs, 6 * runs)
-    )
-    assert many.by_seeds is not None
-    assert (few.by_seeds.seeds if few.by_seeds else 41) > many.by_seeds.seeds + 2
+    needed = plan_size(
+        runs(40, 0.7), [], 0.06, row="f", adjust="none"
+    ).needed  # many, so that the SD is known
+    assert needed is not None and 3 < needed < 10
+    comparisons: list[Comparison] = [
+        compare(runs(needed, 0.7), runs(needed, 0.64), ALONE) for _ in range(repetitions)
+    ]
+    found = np.mean([each.by("functionality")[0].significant for each in comparisons])
+    assert found == pytest.approx(0.85, abs=0.12)  # a whole number of runs
 
 
-def test_a_row_of_many_is_asked_at_its_stricter_level(make: Make) -> None:
-    a, b = pair(make, 10, 10, 80)
-    alone = plan_size(
-        make_pilot([a], [b], row="f", adjust=False), 0.1, np.random.default_rng(0), simulations=200
-    )
-    among = plan_size(make_pilot([a], [b], row="f"), 0.1, np.random.default_rng(0), simulations=200)
-    assert among.level == pytest.approx(alone.level / 4) and among.by_cases and alone.by_cases
-    assert among.by_cases.cases > alone.by_cases.cases
+def test_a_pilot_that_cannot_be_planned_from_is_an_error(make: Make) -> None:
+    a, b = pair(make, {"f": [-1, 1, 0, 0] * 5})
+    with pytest.raises(PlanError, match="one model does not show how often two differ"):
+        plan_size(a, [], 0.1)
+    with pytest.raises(PlanError, match="A has 1 runs, B has 2"):
+        plan_size(a, b * 2, 0.1)
+    with pytest.raises(PlanError, match="compare has no row 'g'"):
+        plan_size(a, b, 0.1, row="g")
+    for drop, power in ((0.0, 0.8), (0.1, 1.0), (float("nan"), 0.8)):
+        with pytest.raises(PlanError, match="difference"):
+            plan_size(a, b, drop, power)
+    empty = [make({"f": [None] * 20})]
+    with pytest.raises(DataError, match="compare cannot detect a drop"):
+        plan_size(empty, empty, 0.1)
 
 
-def test_a_row_of_very_many_can_be_found_too(make: Make) -> None:
-    """The level of the strictest of sixty rows is below what a thousand sampled flips can show."""
-    a, b = (
-        make({f"f{number}": [1, 0][:: 1 if side else -1] * 10 for number in range(60)})
-        for side in (False, True)
-    )
-    sizing = plan_size(make_pilot([a], [b]), 0.4, np.random.default_rng(0), simulations=5)
-    assert sizing.level < 0.001 and sizing.as_pilot.power == 1
-
-
-@pytest.mark.parametrize(
-    ("sizes", "differ"), [([1] * 4, 4), ([20] * 3 + [2] * 17, 3), ([1] * 3 + [10] * 17, 3)]
-)
-def test_the_difference_that_is_planted_is_the_one_asked_for(sizes: list[int], differ: int) -> None:
-    clusters = np.repeat(np.arange(len(sizes)), sizes)
-    first = (clusters % 2).astype(float)
-    second = np.where(clusters < differ, 1 - first, first)
-    pilot = Pilot("x", "x", [Group("g", first[:, None], second[:, None], clusters)])
-    rng, planted = np.random.default_rng(0), []
-    for _ in range(60):
-        sides, _ = _PairsWorld(pilot, 0.2).drawn([2_000], 1, rng)
-        planted.append(float((sides.hits[1] - sides.hits[0]).mean()))
-    assert np.mean(planted) == pytest.approx(0.2, abs=0.015)
-
-
-def test_a_mean_over_groups_grows_group_by_group(make: Make) -> None:
-    a = make({"f": [1, 0] * 10, "g": [1] * 38 + [0] * 2})
-    b = make({"f": [0, 1] * 10, "g": [1] * 36 + [0] * 4})
-    sizing = plan_size(make_pilot([a], [b], adjust=False), 0.1, np.random.default_rng(0), simulations=100)
-    assert sizing.pilot.name == "suite score" and sizing.by_cases is not None
-    assert sizing.by_cases.cases % 3 == pytest.approx(0, abs=2)
-
-
-def test_what_is_no_pilot_is_refused(make: Make) -> None:
-    a, b = pair(make, 2, 2, 20)
-    with pytest.raises(PlanError, match="one model does not say on how many cases two would differ"):
-        make_pilot([a])
-    with pytest.raises(PlanError, match="one run against several"):
-        make_pilot([a], [b, b])
-    with pytest.raises(PlanError, match="no row 'g'"):
-        make_pilot([a], [b], row="g")
-    with pytest.raises(DataError, match="is no pilot"):
-        make_pilot([replace(a, outcomes=())], [b])
-    pilot = make_pilot([a], [b])
-    for difference, power, words in ((0.0, 0.8, "a difference of 0"), (0.1, 1.0, "a power of 1")):
-        with pytest.raises(PlanError, match=words):
-            plan_size(pilot, difference, np.random.default_rng(0), power)
-    with pytest.raises(PlanError, match="cannot be planted"):
-        plan_size(make_pilot([a, b], [b, a]), 0.97, np.random.default_rng(0))
-
-
-def test_the_command_answers_in_a_sentence_and_as_json(
+def test_the_command_answers_in_its_first_line_and_as_json(
     shoal: Callable[..., Any], suite: Path, predicting: Callable[..., str]
 ) -> None:
     old, new = predicting("old", good=4), predicting("new", good=2, bad=3)
-    arguments = [
-        "plan-size",
-        old,
-        new,
-        "--set",
-        f"suite={suite}",
-        "--difference",
-        "0.2",
-        "--simulations",
-        "60",
-    ]
-    text = " ".join(shoal(*arguments, "--adjust", "none").output.split())
-    assert "suite score, a difference of 20.0 points" in text
-    assert "A comparison as large as the pilot finds it in" in text and "To find it in 80 %: about" in text
-    done = json.loads(shoal(*arguments, "--json").stdout)
-    needed = [row for row in done["measures"] if row["name"] == "cases needed"]
-    assert needed[0]["value"] > 10 and needed[0]["facts"]["power"] == 0.8
-    assert shoal(*arguments, "--json").stdout == shoal(*arguments, "--json").stdout
+    arguments = ("plan-size", old, new, "--set", f"suite={suite}", "--difference", "0.2")
+    text = " ".join(shoal(*arguments).output.split())
+    assert text.startswith("To detect a drop of 20.0 points in suite score with 80 % power you need ")
+    assert "cases; the pilot has 40 (power " in text
+    measures = json.loads(shoal(*arguments, "--json").stdout)["measures"]
+    assert {row["name"] for row in measures} == {"power", "cases needed"}
     alone = shoal("plan-size", old, "--set", f"suite={suite}", "--difference", "0.2")
     assert alone.exit_code == 1 and "--differing 0.1" in alone.output
+    runs = shoal("plan-size", "--a", old, "--a", new, *arguments[3:], "--json")
+    assert json.loads(runs.stdout)["measures"][-1]["name"] == "seeds needed"
     assert shoal("plan-size", "--difference", "0.2").exit_code == 2
+    assert shoal("plan-size", old, "--b", new, *arguments[3:]).exit_code == 2

@@ -71,9 +71,9 @@ def test_it_is_compared_and_gated(folder):
     }
     assert differences == {"all": -0.5, "long": 0.0, "short": -1.0}
     assert "short" in shoal("compare", *pair, "--protocol", "echo").output
-    Path("gate.toml").write_text('[[rule]]\nlength = "*"\nat_least = 0.9\njudge = "point"\n')
+    Path("gate.toml").write_text('[[rule]]\nlength = "*"\nat_least = 0.9\n')
     met = shoal("gate", pair[0], "--protocol", "echo", "--rules", "gate.toml", "--junit", "gate.xml")
-    assert "Gate met: 2 checks" in met.output
+    assert "Gate met: 1 rule" in met.output
     assert 'tests="2"' in Path("gate.xml").read_text()
     failed = shoal("gate", pair[1], "--protocol", "echo", "--rules", "gate.toml", code=3)
-    assert "short" in failed.output and "Gate not met: 1 of 2" in failed.output
+    assert "✗  short" in failed.output and "Gate not met: " in failed.output

@@ -75,7 +75,8 @@ def test_json_values_become_words(file):
     ("text,label\na,x\n", {"texts": ["text", "text"]}, "one column is named twice"),
     ("a,b,c,label\na,b,c,x\n", {"texts": ["a", "b", "c"]}, "3 text columns named"),
     ("text,label\na,x\n  ,y\n", {}, "line 3: nothing in column 'text'"),
-    ("text,label\na,x\nb,\n", {}, "line 3: nothing in column 'label'"),
+    ("text,label\na,x\nb,\nc,nan\n", {}, "2 of 3 rows have no label(.|\n)*empty or NaN on lines 3, 4"),
+    ('{"text": "a", "label": "x"}\n{"text": "b", "label": null}\n', {}, "1 of 2 rows has no label(.|\n)*on line 2"),
     ('{"text": "a", "label": 1}\n{"text": ["b"], "label": 1}\n', {}, "line 2: column 'text' holds list, text is"),
     ('{"text": "a", "label": 1}\n{"label": 1}\n', {}, "line 2: nothing in column 'text'"),
     ("text,label\n", {}, "no rows"),
@@ -114,3 +115,14 @@ def test_no_label_column_is_looked_for_where_no_row_needs_one(file):
     with pytest.raises(DataError, match="which column holds the label"):
         read_labelled(path, labelled="some")
     assert read_labelled(path, labelled="none").rows == [Row(("Loved it.",), "")]
+
+
+def test_labels_called_none_or_null_are_labels(file):
+    words = ["none", "null", "None", "NA", "Nan"]
+    rows = read_labelled(file("text,label\n" + "".join(f"a,{word}\n" for word in words))).rows
+    assert [row.label for row in rows] == words
+
+
+def test_fifty_rows_without_a_label_are_named_and_the_rest_are_counted(file):
+    with pytest.raises(DataError, match=r"60 of 61 rows have no label(.|\n)* 50, 51, 52 and 10 more"):
+        read_labelled(file("text,label\na,x\n" + "b,NaN\n" * 60))

@@ -1,6 +1,8 @@
 """Likelihoods and mask fillers against the plain way: one text, one mask, one forward pass."""
 
+import json
 import math
+import shutil
 
 import pytest
 
@@ -10,6 +12,7 @@ transformers = pytest.importorskip("transformers", reason="needs shoal[hf]")
 from shoal import load_model  # noqa: E402
 from shoal.errors import ModelError  # noqa: E402
 from shoal.models import likelihood  # noqa: E402
+from shoal.protocols.bias.asking import likelihoods  # noqa: E402
 
 TEXTS = [("the film was very good .",), ("anna",), ("bob lives in paris , but carol works in london !",)]
 PAIRS = [("the film was good", "it was not bad"), ("anna", "bob went to london")]
@@ -120,10 +123,37 @@ def test_causal_scores_are_those_of_a_loop_over_prefixes(folders):
             assert score == pytest.approx(float(expected), abs=1e-5)
 
 
-def test_without_a_token_to_begin_with_the_first_has_no_score(folders):
+def test_without_bos_a_text_begins_with_eos_as_in_lm_eval(folders):
+    with_bos, without = (load_model(f"hf:{folders['causal']}") for _ in range(2))
+    without.tokenizer.bos_token, without.tokenizer.eos_token = None, "[BOS]"
+    assert without.log_likelihood(TEXTS) == with_bos.log_likelihood(TEXTS)
+
+
+def test_without_bos_and_eos_a_likelihood_is_an_error(folders):
     model = load_model(f"hf:{folders['causal']}")
     model.tokenizer.bos_token = None
-    assert model.log_likelihood(TEXTS[:1])[0].positions == (1, 2, 3, 4, 5)
+    with pytest.raises(ModelError, match="neither a BOS nor an EOS token[\\s\\S]*tokenizer_config.json"):
+        model.log_likelihood(TEXTS[:1])
+
+
+def test_a_text_that_fills_a_causal_model_has_no_room_for_the_token_before_it(folders):
+    model = load_model(f"hf:{folders['causal']}")
+    full, fits = likelihoods(model, [" ".join(["good"] * 48), " ".join(["good"] * 47)])
+    assert full.reason == "49 tokens; the model takes 48"
+    assert len(fits["scores"]) == 47 and None not in fits["scores"]
+
+
+def test_beginning_with_eos_is_part_of_a_causal_models_identity(folders, tmp_path):
+    assert "likelihoods begin with" not in load_model(f"hf:{folders['causal']}").fingerprint()
+    folder = shutil.copytree(folders["causal"], tmp_path / "without")
+    for name in ("tokenizer_config.json", "special_tokens_map.json"):
+        if (folder / name).exists():
+            written = json.loads((folder / name).read_text())
+            written["eos_token"] = written.pop("bos_token")
+            (folder / name).write_text(json.dumps(written))
+    model = load_model(f"hf:{folder}")
+    assert model.fingerprint()["likelihoods begin with"] == "eos"
+    assert model.log_likelihood(TEXTS) == load_model(f"hf:{folders['causal']}").log_likelihood(TEXTS)
 
 
 @pytest.mark.parametrize("name", ["masked", "causal"])

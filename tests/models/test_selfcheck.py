@@ -130,6 +130,35 @@ def test_a_bad_model_is_not_blamed_on_the_order_of_its_labels():
     assert label_order(turned, expected, ["non-hateful", "hateful"]).ok is False
 
 
+@pytest.mark.parametrize("n", [8, 18])
+def test_another_order_is_never_suggested_on_few_answers(n):
+    expected = [LABELS[number % 3] for number in range(n)]
+    turned = [LABELS[(number + 1) % 3] for number in range(n)]
+    check = label_order(turned, expected, LABELS)
+    assert check.ok is None and "?labels=" not in check.detail
+
+
+def test_another_order_is_never_suggested_to_a_model_whose_prompt_defines_the_labels():
+    class Prompted(Reads):
+        prompt = "Is the review negative, neutral or positive?"
+
+    turned = {"negative": "positive", "neutral": "neutral", "positive": "negative"}
+    check = pick(self_check(Prompted(turned), cases(), LABELS), "label order")
+    assert check.ok is None and "?labels=" not in check.detail
+
+
+def test_a_weak_model_is_rarely_told_another_order():
+    """Right on 0 to 60 % of three labels, wrong at random: none of 400 is told to change its labels."""
+    rng = np.random.default_rng(0)
+    told = 0
+    for number in range(400):
+        truth = rng.integers(0, 3, 64)
+        wrong = (truth + rng.integers(1, 3, 64)) % 3
+        given = np.where(rng.random(64) < number / 400 * 0.6, truth, wrong)
+        told += label_order([LABELS[g] for g in given], [LABELS[t] for t in truth], LABELS).ok is False
+    assert told == 0
+
+
 def test_a_coin_and_a_constant_are_not_blamed_on_the_order():
     rng = np.random.default_rng(0)
     truth = [LABELS[code] for code in rng.integers(0, 3, 64)]
@@ -200,7 +229,10 @@ def test_the_same_label_for_everything_is_told_without_probabilities_too():
     assert check.ok is False and check.detail.startswith("neutral is its answer to all ")
     assert pick(self_check(Says(lambda text: LABELS[len(text) % 3]), cases(), LABELS), name).ok
     only = cases(labels=("neutral",))
-    assert pick(self_check(Says(lambda text: "neutral"), only, LABELS), name).ok is None
+    for label in ("neutral", "positive"):  # right or wrong, one label is all that is expected
+        assert pick(self_check(Says(lambda text, label=label: label), only, LABELS), name).ok is None
+    flat = self_check(Reads(flaw="untrained"), only, LABELS)
+    assert pick(flat, "head is trained").ok is None
     assert pick(self_check(Says(lambda text: "neutral"), cases()[:4], LABELS), name).ok is None
 
 

@@ -1,13 +1,18 @@
 """Settings have ranges: what is outside is refused with the range."""
 
-from dataclasses import fields
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from types import UnionType
 from typing import Annotated, Any, get_args, get_type_hints
 
 import pytest
+from click.testing import CliRunner
 from pydantic import TypeAdapter, ValidationError
 
+from shoal.cli import main
 from shoal.errors import PlanError
-from shoal.protocols.behaviour.settings import Settings, Train
+from shoal.protocols import PROTOCOLS, find_protocol
+from shoal.protocols.behaviour.settings import Settings
 from shoal.protocols.ranges import Within
 from shoal.runs.settings import make_settings
 
@@ -42,15 +47,40 @@ def test_a_setting_outside_its_range_is_refused_with_the_range(name, value, word
         make_settings(Settings, {name: value}, "--set")
 
 
-def test_every_number_has_a_range_and_its_default_lies_inside():
-    ranged = {name.removeprefix("train.") for name, _, _ in OUTSIDE}
-    for kind in (Settings, Train):
-        hints = get_type_hints(kind, include_extras=True)
-        numbers = {field.name for field in fields(kind) if is_number(hints[field.name])}
-        assert numbers <= ranged, numbers - ranged
-    make_settings(
-        Settings, {"limit": 0, "seed": 0, "tolerance": 0, "resamples": 10, "train.epochs": 0.5}, "--set"
-    )
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_every_number_of_every_protocol_has_a_range(protocol):
+    without = [name for name, hint in numbers_of(find_protocol(protocol).Settings) if not has_range(hint)]
+    assert not without
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_every_default_lies_inside_its_range(protocol):
+    kind = find_protocol(protocol).Settings
+    usual = {field.name: field.default for field in fields(kind) if has_range(hints_of(kind)[field.name])}
+    make_settings(kind, usual, "--set")
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        (("rank", "a", "b", "--data", "d.csv", "--set", "seed=-1"), "from 0 to 4,294,967,295"),
+        (("rank", "a", "b", "--data", "d.csv", "--set", "population=0"), "1 or more"),
+        (("rank", "a", "b", "--data", "d.csv", "--set", "probe_sizes=5,0"), "1 or more"),
+        (("rank", "a", "b", "--data", "d.csv", "--set", "resamples=0"), "from 1 to 1,000,000"),
+        (("try", "cood", "tiny:sentiment", "--set", "seed=-1"), "from 0 to 4,294,967,295"),
+        (("try", "cood", "tiny:sentiment", "--set", "warm_up=2"), "from 0 to 1"),
+        (("try", "cood", "tiny:sentiment", "--set", "batch=0"), "from 1 to 100,000"),
+        (("try", "cood", "tiny:sentiment", "--set", "per_label=5,0"), "1 or more"),
+        (("try", "bias", "tiny:masked", "--set", "seed=-1"), "from 0 to 4,294,967,295"),
+        (("try", "bias", "tiny:masked", "--set", "level=7"), "at most 1"),
+        (("try", "bias", "tiny:masked", "--set", "n_samples=0"), "1 or more"),
+    ],
+)
+def test_verbs_refuse_numbers_outside_their_range(command, words, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "d.csv").write_text("text,label\ngood,positive\nbad,negative\n")
+    done = CliRunner().invoke(main, list(command))
+    assert done.exit_code == 1 and words in done.output, done.output
 
 
 @pytest.mark.parametrize("value", [float("inf"), float("nan"), -1.0])
@@ -60,11 +90,32 @@ def test_a_number_without_an_upper_end_is_finite_all_the_same(value):
     assert TypeAdapter(Annotated[float, Within(0)]).validate_python(1e300) == 1e300
 
 
+def hints_of(kind: type[Any]) -> dict[str, Any]:
+    return get_type_hints(kind, include_extras=True)
+
+
+def numbers_of(kind: type[Any]) -> Iterator[tuple[str, Any]]:
+    """Every number among the fields of settings, those of the tables inside them too."""
+    for field in fields(kind):
+        hint = hints_of(kind)[field.name]
+        inner = [part for part in (hint, *get_args(hint)) if isinstance(part, type) and is_dataclass(part)]
+        for table in inner:
+            yield from ((f"{field.name}.{name}", found) for name, found in numbers_of(table))
+        if not inner and is_number(hint):
+            yield field.name, hint
+
+
 def is_number(hint: Any) -> bool:
-    parts = (hint, *get_args(hint), *(inner for part in get_args(hint) for inner in get_args(part)))
-    return int in parts or float in parts
+    if isinstance(hint, UnionType) and str in get_args(hint):
+        return False  # a label, which may be called by a number
+    return hint in (int, float) or any(is_number(part) for part in get_args(hint))
+
+
+def has_range(hint: Any) -> bool:
+    return isinstance(hint, Within) or any(has_range(part) for part in get_args(hint))
 
 
 def test_a_number_without_a_range_would_be_seen():
     assert is_number(int) and is_number(float | None) and is_number(Annotated[int, "x"] | None)
-    assert not is_number(str) and not is_number(tuple[str, ...])
+    assert is_number(tuple[int, ...]) and not is_number(str) and not is_number(tuple[str, ...])
+    assert has_range(tuple[Annotated[int, Within(0)], ...]) and not has_range(tuple[int, ...])

@@ -431,7 +431,7 @@ def test_a_finding_leads_to_its_number(tmp_path, opened):
     write_page(Contents(shown.parts, findings=page.findings, results=shown.results), tmp_path / "p.html", [])
     watched = opened(tmp_path / "p.html")
     whole, lowest = watched.page.locator("#findings .told").all_inner_texts()
-    assert whole.startswith("The suite score is 50.0 % (40.0 – 80.0). Of its 2 rates by functionality, 0 are")
+    assert whole.startswith("The suite score is 50.0 % (40.0 – 80.0). Of 2 rates by functionality, 0 are")
     assert lowest == "Lowest by functionality: negation, names, 50.0 % each."
     watched.page.locator("#findings a").nth(1).click()
     assert watched.value("document.activeElement.closest('article').id") == "part-1"

@@ -3,6 +3,7 @@
 import os
 
 import pytest
+from outcomes import result as outcomes_of
 
 from shoal import RunStore, audit, read_plan
 from shoal.records import Finding, Measure, Measures, Outcome, Result
@@ -50,8 +51,8 @@ def test_without_a_protocols_own_finding_the_headline_is_one_with_the_lowest_rat
     headline, lowest = finding.measures
     assert headline.name == "suite score" and lowest.name == "pass rate"
     result = page.results["tiny:sentiment"]
-    rates = [row.value for row in result.measures.by("functionality", "pass rate") if row.value is not None]
-    assert lowest.value == min(rates)
+    rates = [row for row in result.measures.by("functionality", "pass rate") if row.value is not None]
+    assert lowest.value == min(row.value or 0.0 for row in rates if row.n > 2)
     assert f"The lowest pass rate is that of {lowest.groups['functionality']}" in finding.text
 
 
@@ -156,18 +157,22 @@ def test_the_weightiest_finding_of_each_kind_comes_before_another_of_the_same():
 def test_one_job_without_conclusions_is_told_by_its_whole_its_weakest_part_and_its_lowest_rates():
     page = results_page([audit("behaviour", "tiny:sentiment", suite="sentiment", limit=400)])
     whole, part, lowest = page.findings
-    rates = [row for row in page.results["tiny:sentiment"].measures if row.facts.get("mean over") == "cases"]
-    known = [row for row in rates if row.value is not None]
+    measures = page.results["tiny:sentiment"].measures
+    known = [row for row in measures.by("functionality", "pass rate") if row.value is not None]
     below = [row for row in known if row.interval is not None and row.interval[1] < 0.5]
-    assert f"Of its {len(known)} rates by functionality, {len(below)} " in whole.text
-    assert f"in {sum(row.value == 1 for row in known)} nothing failed" in whole.text
-    capabilities = page.results["tiny:sentiment"].measures.by("capability", "pass rate")
-    weakest = min(
-        (row for row in capabilities if list(row.groups) == ["capability"]), key=lambda row: row.value or 0.0
-    )
+    assert f"Of {len(known)} rates by functionality, {len(below)} " in whole.text
+    assert f"{sum(row.value == 1 for row in known)} have no failures" in whole.text
+    weakest = min(measures.by("capability", "pass rate"), key=lambda row: row.value or 0.0)
     assert part.text.startswith(f"Weakest by capability: {weakest.groups['capability']}, ")
     assert part.measures[0] == weakest
-    assert lowest.measures[0].value == min(row.value or 0.0 for row in known)
+    assert lowest.measures[0].value == min(row.value or 0.0 for row in known if row.n > 2)
+
+
+def test_groups_of_one_or_two_cases_do_not_lead_a_page():
+    result = outcomes_of({"a_tiny": [0, 0], "b_many": [1] * 20 + [0] * 10, "c_more": [1] * 30})
+    _, part, lowest = results_page([result]).findings
+    assert part.text.startswith("Weakest by capability: b, 66.7 %")
+    assert lowest.text.startswith("Lowest by functionality: b_many, 66.7 %")
 
 
 def told(kind: str, text: str, weight: float = 1.0) -> Finding:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from shoal.errors import StoreError
 from shoal.runs.executors import run_here
 from shoal.runs.plan import check_plan, read_plan
 from shoal.runs.store import RunStore
@@ -132,5 +133,5 @@ def test_another_error_of_the_file_system_is_not_taken_for_missing_locks(plan, t
         raise OSError(errno.EIO, "Input/output error")
 
     monkeypatch.setattr(fcntl, "flock", broken)
-    with pytest.raises(OSError, match="Input/output"), RunStore(tmp_path / "store").lock("x", wait=False):
+    with pytest.raises(StoreError, match="Input/output"), RunStore(tmp_path / "store").lock("x", wait=False):
         pass

@@ -99,7 +99,7 @@ negation                                         54.5   50.0 –  60.0  280
   a_negated_question_is_no_statement  INV       100.0   97.0 – 100.0  140   12
 
 suite score                                         –                   0
-left out for want of room: bars; wider terminal or --json
+Hidden (terminal too narrow): bars.
 ▼ the lowest
 """
     )
@@ -117,7 +117,7 @@ def scores() -> Table:
         Row([Words("iid", "strong"), "vanilla", cell(0.917), cell(0.701), cell(0.702), cell(0.703)]),
         Row([Words("iid", "strong"), "l2", cell(0.9), cell(0.705), cell(0.706), waiting]),
         Row(),
-        Row([Words("iid>suite", "strong"), "vanilla", cell(0.9), cell(0.98, "▲"), cell(0.75, "△"), waiting]),
+        Row([Words("iid>suite", "strong"), "vanilla", cell(0.9), cell(0.98, "▲"), cell(0.75, "▼"), waiting]),
     ]
     return Table(columns, rows)
 
@@ -130,7 +130,7 @@ trained on  method           i.i.d.             G_seen            G_func        
 iid         vanilla  91.7 89.7–93.7  70.1    68.1–72.1  70.2   68.2–72.2  70.3 68.3–72.3
             l2       90.0 88.0–92.0  70.5    68.5–72.5  70.6   68.6–72.6        23 of 38
 
-iid>suite   vanilla  90.0 88.0–92.0  98.0 ▲ 96.0–100.0  75.0 △ 73.0–77.0        23 of 38
+iid>suite   vanilla  90.0 88.0–92.0  98.0 ▲ 96.0–100.0  75.0 ▼ 73.0–77.0        23 of 38
 """
     )
 
@@ -145,7 +145,7 @@ iid         vanilla  91.7       70.1        70.2       70.3
             l2       90.0       70.5        70.6       23 of 38
                      88.0–92.0  68.5–72.5   68.6–72.6
 
-iid>suite   vanilla  90.0       98.0 ▲      75.0 △     23 of 38
+iid>suite   vanilla  90.0       98.0 ▲      75.0 ▼     23 of 38
                      88.0–92.0  96.0–100.0  73.0–77.0
 """
     )
@@ -162,7 +162,7 @@ def test_intervals_go_below_before_a_spare_column_leaves():
 def test_pictures_leave_before_numbers_do():
     table = rates()
     columns = [replace(column, spare=column.spare or column.title == "n/a") for column in table.columns]
-    assert "left out for want of room: bars; wider" in lines(replace(table, columns=columns), 80)
+    assert "Hidden (terminal too narrow): bars." in lines(replace(table, columns=columns), 80)
 
 
 def test_a_number_alone_in_a_list_is_aligned_as_one_without():
@@ -249,10 +249,10 @@ negated_praise_is_negative  90.0  77.5  −12.5  −20.0 to +5.0    .043       2
 B minus A, in points           A     B  B − A  95 % interval  adj. p  better
 worse in B (1)
 negated_praise_is_negative  90.0  77.5  −12.5  −20.0 to +5.0    .043       2
-left out for want of room: worse, n; wider terminal or --json
+Hidden (terminal too narrow): worse, n.
 """
     )
-    assert "left out for want of room: A, better, worse, n;" in " ".join(lines(differences(), 60).split())
+    assert "Hidden (terminal too narrow): A, better, worse, n." in " ".join(lines(differences(), 60).split())
 
 
 def test_a_table_that_cannot_be_narrowed_comes_in_blocks_and_loses_nothing():
@@ -448,8 +448,7 @@ epoch    ID  COOD   gap          ID
     1  50.0  50.0   0.0        55.0
     2  91.0  62.0  29.0        90.0
     3  98.0  71.0  27.0              ◂ chosen
-left out for want of room: bars; wider terminal or
---json
+Hidden (terminal too narrow): bars.
 """
     )
 
@@ -589,7 +588,7 @@ def test_a_section_begins_with_its_answer_and_ends_with_its_notes():
 bias of tiny:mlm
 It prefers stereotypes in 61.0 (55.0 – 66.0) %.
 
-▲ few pairs: read with care
+! few pairs: read with care
 
 One.
 

@@ -111,6 +111,38 @@ def test_sets_of_other_sizes_are_partitioned_into_those_sizes(rng):
     assert (found.p, found.partitions) == (0.1, 10)
 
 
+def test_sets_of_one_size_have_the_same_p_with_and_without_studentising(rng):
+    for _ in range(20):
+        x, y = rng.normal(0.5, 3.0, 5), rng.normal(0.0, 1.0, 5)
+        assert permutation_p(x, y, rng, studentised=True) == permutation_p(x, y, rng)
+
+
+def test_the_studentised_p_is_that_of_brute_force_and_at_least_that_of_welch(rng):
+    for _ in range(10):
+        x, y = rng.normal(0.5, 1.0, 3), rng.normal(0.0, 2.0, 6)
+        both = np.concatenate([x, y])
+
+        def welch(chosen, both=both):
+            chosen = list(chosen)
+            return stats.ttest_ind(
+                both[chosen], np.delete(both, chosen), equal_var=False, alternative="greater"
+            )
+
+        partitions = [welch(chosen).statistic for chosen in itertools.combinations(range(9), 3)]
+        observed = welch((0, 1, 2))
+        share = np.mean(np.array(partitions) >= observed.statistic - 1e-9)
+        found = permutation_p(x, y, rng, studentised=True)
+        assert found.partitions == 84 and found.p == pytest.approx(max(share, observed.pvalue))
+        sampled = permutation_p(np.repeat(x, 3), np.repeat(y, 3), rng, 20_000, studentised=True)
+        whole = permutation_p(np.repeat(x, 3), np.repeat(y, 3), rng, 10**7, studentised=True)
+        assert not sampled.exact and whole.exact and sampled.p == pytest.approx(whole.p, abs=0.015)
+
+
+def test_a_set_of_one_word_and_words_that_are_all_alike_have_a_studentised_p(rng):
+    assert permutation_p([3.0], [1.0, 0.0, 2.0], rng, studentised=True).p == 0.25
+    assert permutation_p([1.0, 1.0], [0.0, 0.0, 0.0], rng, studentised=True).p == 0.1
+
+
 def test_sums_in_another_order_are_ties(rng):
     # 0.1 + 0.2 + 0.3 is not 0.3 + 0.2 + 0.1 to the last bit.
     values = [0.1, 0.2, 0.3]
@@ -165,13 +197,24 @@ def test_intervals_of_the_effect_size_cover_new_words(words, each, difference):
     assert held / 200 >= 0.95 - 2 * np.sqrt(0.05 * 0.95 / 200)
 
 
-def test_the_interval_of_words_alone_is_that_of_the_noncentral_t():
+def test_the_interval_of_words_alone_is_that_of_welchs_noncentral_t():
     x, y = np.array([0.5, 0.1, 0.4, 0.2, 0.3]), np.array([0.1, -0.2, 0.2, 0.0, -0.3])
     low, high = effect_size_interval(x, y)
-    t = stats.ttest_ind(x, y).statistic
+    welch = stats.ttest_ind(x, y, equal_var=False)
     for end, chance in ((low, 0.975), (high, 0.025)):
         g = end / np.sqrt(1 - end**2 / 4)
-        assert stats.nct.cdf(t, 8, g / np.sqrt(2 / 5)) == pytest.approx(chance, abs=1e-5)
+        assert stats.nct.cdf(welch.statistic, welch.df, g / np.sqrt(2 / 5)) == pytest.approx(chance, abs=1e-5)
+
+
+@pytest.mark.parametrize("spread", [(3.0, 1.0), (1.0, 3.0)])
+def test_the_interval_covers_where_the_smaller_set_spreads_more_or_less(spread):
+    rng, held, difference = np.random.default_rng(5), 0, 1.5
+    variance = 0.25 * spread[0] ** 2 + 0.75 * spread[1] ** 2
+    truth = difference / np.sqrt(variance + 0.25 * 0.75 * difference**2)
+    for _ in range(200):
+        low, high = effect_size_interval(rng.normal(difference, spread[0], 8), rng.normal(0, spread[1], 24))
+        held += low <= truth <= high
+    assert held / 200 >= 0.95 - 2 * np.sqrt(0.05 * 0.95 / 200)
 
 
 def test_many_words_narrow_the_interval_down_to_the_effect_size_of_sentences():

@@ -5,12 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal.stats.multiplicity import (
-    benjamini_hochberg,
-    holm,
-    holm_level,
-    max_t,
-)
+from shoal.stats.multiplicity import benjamini_hochberg, holm, holm_level
 
 NA = float("nan")
 p_values = st.lists(st.floats(0, 1), min_size=1, max_size=12)
@@ -42,31 +37,9 @@ def test_a_test_that_could_not_be_made_does_not_count() -> None:
     assert len(holm([])) == len(benjamini_hochberg([])) == 0
 
 
-def test_max_t_of_a_single_score_is_its_own_p() -> None:
-    shuffled = np.random.default_rng(0).normal(size=(999, 1))
-    expected = (1 + (np.abs(shuffled) >= 1.5).sum()) / 1000
-    assert max_t([1.5], shuffled) == pytest.approx(expected)
-    assert max_t([-1.5], shuffled) == pytest.approx(expected)
-
-
-def test_max_t_costs_less_than_holm_when_scores_move_together() -> None:
-    rng = np.random.default_rng(0)
-    shared = rng.normal(size=(1999, 1)) + 0.1 * rng.normal(size=(1999, 6))
-    observed = np.full(6, 2.3)
-    raw = (1 + (np.abs(shared) >= 2.3).sum(axis=0)) / 2000
-    assert (max_t(observed, shared) >= raw).all()
-    assert max_t(observed, shared).max() < holm(raw).min() / 2
-
-
-def test_max_t_gives_a_score_that_never_moves_one() -> None:
-    assert max_t([0.0, 3.0], [[0.0, 1.0], [0.0, -1.0]]).tolist() == [1.0, 1 / 3]
-
-
 def test_bad_arguments_are_named() -> None:
     with pytest.raises(ValueError, match="between 0 and 1"):
         holm([1.2])
-    with pytest.raises(ValueError, match="column per score"):
-        max_t([1.0, 2.0], [[1.0]])
 
 
 def test_the_level_of_holm_is_the_one_at_which_the_next_test_would_be_rejected() -> None:

@@ -1,27 +1,27 @@
 """Minimum detectable effects shrink with the cases, and are none where nothing could be found."""
 
-import math
 from math import comb
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import binom, nct, t
+from scipy.stats import binom, nct, t, ttest_ind
 
-from shoal.stats.intervals import Student, paired_t
+from shoal.stats.intervals import paired_t
 from shoal.stats.limits import difference_p
 from shoal.stats.paired import sign_flip_test, sign_test
 from shoal.stats.power import (
+    Cases,
+    even_drop_power,
     sign_test_power,
     smallest_difference,
     smallest_distance,
-    smallest_flip_difference,
+    smallest_even_drop,
     smallest_mean_difference,
-    smallest_recipe_difference,
+    welch_power,
 )
 from shoal.stats.resampling import ClusterTable, paired_table
-from shoal.stats.seeds import SeedError, composed
 
 
 @settings(deadline=None, max_examples=20)
@@ -109,34 +109,6 @@ def test_a_mean_over_functionalities_is_found_as_often_as_promised() -> None:
     assert rejected / 400 == pytest.approx(0.8, abs=0.06)
 
 
-def test_a_difference_of_recipes_is_found_as_often_as_promised() -> None:
-    rng = np.random.default_rng(3)
-    cases, error = Student(0.0, 0.015, 100), 0.02
-    for parts in (((error, 4.0),), ((error, 1.0), (error, 4.0))):
-        seeds = SeedError(parts, noise=0.0001)
-        smallest = smallest_recipe_difference(cases, seeds, known=True)
-        assert smallest is not None
-        sd = math.sqrt(cases.error**2 + seeds.error**2 - seeds.noise)
-        detected = 0
-        for _ in range(1500):
-            seen = tuple((e * math.sqrt(rng.chisquare(free) / free), free) for e, free in parts)
-            value = rng.normal(smallest, sd)
-            low, high = composed(value, Student(value, 0.015, 100).interval, SeedError(seen, seeds.noise))
-            detected += not low <= 0 <= high
-        assert detected / 1500 == pytest.approx(0.8, abs=0.03)
-    assert smallest_recipe_difference(cases, SeedError(((0.2, 1.0),))) is None
-
-
-def test_more_seeds_show_smaller_differences() -> None:
-    cases = Student(0.0, 0.01, 100)
-    smallest = [
-        smallest_recipe_difference(cases, SeedError(((0.05 * math.sqrt(2 / seeds), 2.0 * (seeds - 1)),)))
-        for seeds in (3, 5, 10)
-    ]
-    three, five, ten = (each or 1.0 for each in smallest)
-    assert ten < five < three < 1
-
-
 # Spreads that are estimated
 
 
@@ -172,39 +144,33 @@ def test_over_pilots_the_smallest_difference_of_a_sign_test_is_found_as_often_as
         assert 0.785 <= sum(powers) / chances[chances > 1e-3].sum() <= 0.9, (n, discordance)
 
 
-def test_two_seeds_leave_open_what_more_tell() -> None:
-    cases = Student(0.0, 0.01, 100)
-    assert smallest_recipe_difference(cases, SeedError(((0.05, 1.0),))) is None
-    assert smallest_recipe_difference(cases, SeedError(((0.05, 4.0),))) is not None
+# Drops that are spread evenly over cases
 
 
-def test_clusters_count_as_equally_heavy_ones() -> None:
-    cases, none = np.full(80, 1 / 80), Student(0.0, 0.0, 19)
-    moved = cases * np.repeat([1, -1, 0], [8, 8, 64])
-    assert smallest_flip_difference(moved, cases, none) == pytest.approx(smallest_difference(80, 0.2))
-    templates = moved.reshape(-1, 4).sum(axis=1), cases.reshape(-1, 4).sum(axis=1)  # whole ones changed
-    assert smallest_flip_difference(*templates, none) == pytest.approx(smallest_difference(20, 0.2))
-    assert smallest_flip_difference(np.zeros(5), np.full(5, 0.2), none) is None  # five never reach .05
-    a_case_each = np.where(templates[0] != 0, 1 / 80, 0.0), templates[1]
-    few, all_ = (
-        smallest_flip_difference(moved, weights, none) for moved, weights in (a_case_each, templates)
-    )
-    assert few is not None and all_ is not None and few < all_
+@pytest.mark.parametrize(("sizes", "churn"), [((20, 80), 0.0), ((20, 80), 0.1), ((10, 200), 0.03)])
+def test_sign_flips_with_unequal_weights_find_the_smallest_even_drop_as_often_as_promised(
+    sizes: tuple[int, int], churn: float
+) -> None:
+    rng, weights = np.random.default_rng(5), np.repeat([1 / size for size in sizes], sizes)
+    drop = smallest_even_drop(Cases.weighted(weights), churn)
+    assert drop is not None
+    shares = [churn / 2 + drop, churn / 2, 1 - churn - drop]
+    moved = weights * rng.choice([-1, 1, 0], (300, len(weights)), p=shares)
+    found = np.mean([sign_flip_test(each, rng, 1000) <= 0.05 for each in moved])
+    assert found == pytest.approx(0.8, abs=0.07)
 
 
-def test_where_many_clusters_differ_a_little_what_is_named_is_found_and_no_more_is_named() -> None:
-    """Cases that differ by themselves, in 20 templates of unequal size."""
-    rng, found, named = np.random.default_rng(0), 0, []
-    for _ in range(80):
-        sizes = rng.integers(1, 30, (2, 20))
-        changed = rng.binomial(sizes, 0.2)
-        moved = (2 * rng.binomial(changed[0], 0.5) - changed[0]) / sizes[0].sum()
-        weights = sizes[0] / sizes[0].sum()
-        error = math.sqrt(20 / 19 * ((moved - moved.sum() * weights) ** 2).sum())
-        smallest = smallest_flip_difference(moved, weights, Student(moved.sum(), error, 19))
-        assert smallest is not None
-        share = min(1.0, (1 + smallest / 0.2) / 2)
-        found += sign_flip_test(2.0 * rng.binomial(changed[1], share) - changed[1], rng, 999) <= 0.05
-        named.append(smallest)
-    assert 0.7 <= found / 80 <= 0.95
-    assert np.median(named) < 0.12  # it was .28, which is found always
+def test_equal_weights_are_the_exact_sign_test() -> None:
+    cases = Cases.weighted(np.full(80, 1 / 80))
+    assert even_drop_power(cases, 0.1, 0.1) == sign_test_power(80, 0.2, 0.1)
+    assert smallest_even_drop(Cases.weighted(np.full(5, 0.2)), 0.0) is None  # five never reach .05
+
+
+@pytest.mark.parametrize("runs", [2, 4])
+def test_welchs_test_finds_a_difference_as_often_as_its_power_says(runs: int) -> None:
+    """The spread is estimated from a pilot first."""
+    rng, number, degrees = np.random.default_rng(6), 10_000, 4
+    pilots = np.sqrt(rng.chisquare(degrees, (number, 1)) / degrees)
+    a, b = rng.normal(0, 1, (2, number, runs))
+    found = ttest_ind(a + 4 * pilots, b, axis=1, equal_var=False).pvalue <= 0.05
+    assert found.mean() == pytest.approx(welch_power(runs, 1.0, degrees, 4.0), abs=0.015)

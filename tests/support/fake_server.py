@@ -42,9 +42,14 @@ class FakeServer(ThreadingHTTPServer):
         self.tokens: list[tuple[str, float]] = []
         """The likeliest first tokens and their probabilities, if not those of what it says."""
         self.finish = "stop"
+        self.model = ""
+        """The name that it gives the model, if any."""
         self.schema_allowed = True
         self.under_way = self.most_under_way = 0
         self.lock = threading.Lock()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing: clients that were stopped have gone."""
 
     @property
     def url(self) -> str:
@@ -141,6 +146,7 @@ class _Handler(BaseHTTPRequestHandler):
         words = sum(len(turn["content"].split()) for turn in body["messages"])
         return {
             "choices": [choice],
+            **({"model": server.model} if server.model else {}),
             "system_fingerprint": "fake-1",
             "usage": {"prompt_tokens": words, "completion_tokens": 1},
         }

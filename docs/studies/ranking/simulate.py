@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from shoal.protocols.ranking import Settings
 from shoal.protocols.ranking.build import CHANCE, CHOSEN, LABELLED, LEAST, POOL, TIMES
 from shoal.protocols.ranking.choosing import label_next
-from shoal.protocols.ranking.order import CLOSE, DECIDED, Field, draws_of, order_by, pairs_of
+from shoal.protocols.ranking.order import DECIDED, UNDECIDED, Field, draws_of, order_by, pairs_of
 from shoal.records import Case
 from shoal.stats.ranking import probability_better
 from shoal.stats.sequential import differ_e_value
@@ -115,39 +115,38 @@ def calibration(runs: int, rng: Generator) -> None:
 
 
 def neighbours(runs: int, rng: Generator) -> None:
-    """The same for each model and the next in an order of several, whose accuracies are drawn from here or there."""
-    print("| accuracies | models | labels | stated .8 to .9 | mean stated | if close | right |")
+    """Of each model and the next in an order of several that are called better, how many are."""
+    print("| accuracies | models | labels | called better | mean stated | uniform prior | right |")
     print("| --- | --- | --- | --- | --- | --- | --- |")
     priors = {
-        "uniform, 10 to 90 %": lambda models: rng.uniform(0.1, 0.9, models),
         "uniform, 50 to 90 %": lambda models: rng.uniform(0.5, 0.9, models),
         "70 %, sd 10": lambda models: rng.normal(0.7, 0.1, models),
+        "70 %, sd 5": lambda models: rng.normal(0.7, 0.05, models),
         "70 %, sd 3": lambda models: rng.normal(0.7, 0.03, models),
     }
     for words, prior in priors.items():
-        for models, labels in ((2, 5), (2, 10), (2, 20), (8, 10), (8, 20)):
+        for models, labels in ((2, 20), (2, 50), (2, 100), (8, 50), (8, 100)):
             rows = [row for _ in range(runs) for row in _neighbours(prior(models), labels, rng)]
-            stated, close, right = np.array(rows).T
-            chosen = (stated >= 0.8) & (stated < 0.9)
-            means = " | ".join(f"{column[chosen].mean():.2f}" for column in (stated, close, right))
-            print(f"| {words} | {models} | {labels} | {chosen.sum():,} | {means} |", flush=True)
+            means = " | ".join(f"{column.mean():.2f}" for column in np.array(rows).reshape(-1, 3).T)
+            print(f"| {words} | {models} | {labels} | {len(rows):,} | {means} |", flush=True)
 
 
 def _neighbours(
     accuracies: NDArray[np.float64], labels: int, rng: Generator
 ) -> list[tuple[float, float, bool]]:
-    """Of each model and the next: what is stated, what is stated if models are close, and whether it is right."""
-    hard = rng.beta(1.2, 1.2, size=2_000) - 0.5
-    chances = np.clip(accuracies[:, None] + 0.8 * hard, 0.02, 0.98)
-    truth = chances.mean(axis=1)
-    right = rng.random((len(truth), labels)) < chances[:, rng.integers(len(hard), size=labels)]
-    order = np.lexsort((rng.random(len(truth)), -right.sum(axis=1)))
-    rows = []
-    for first, second in pairwise(order):
-        up, down = int((right[first] & ~right[second]).sum()), int((right[second] & ~right[first]).sum())
-        both = probability_better(up, down), probability_better(up, down, CLOSE)
-        rows.append((*both, bool(truth[first] > truth[second])))
-    return rows
+    """Of each model called better than the next: what is stated, the same by a uniform prior, whether it is right."""
+    sheets = answer_sheets(accuracies, 2_000, rng)
+    truth = (sheets == 0).mean(axis=1)
+    field = field_of_pool(sheets[:, :labels])
+    for place in range(labels):
+        label(field, sheets, place, None)
+    draws = draws_of(field.cases)
+    order, _ = order_by(field, draws)
+    pairs = {(pair.first, pair.second): pair for pair in pairs_of(field, draws, order)}
+    called = [pairs[both] for both in pairwise(order) if pairs[both].verdict != UNDECIDED]
+    return [
+        (pair.if_close, pair.probability, bool(truth[pair.first] > truth[pair.second])) for pair in called
+    ]
 
 
 def level(runs: int, rng: Generator) -> None:

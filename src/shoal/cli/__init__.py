@@ -20,6 +20,8 @@ from .plans import report, run, show, status
 from .rank import rank_command
 from .suites import check_command, import_command
 
+INTERRUPTED = 130
+
 
 class Cli(click.Group):
     """A group that shows our own errors as one clean message and anything else as the bug it is."""
@@ -31,9 +33,8 @@ class Cli(click.Group):
         except ShoalError as error:
             raise click.ClickException(printable(str(error))) from None
         except KeyboardInterrupt:
-            raise click.ClickException(
-                "stopped; what was kept is kept, the same command goes on from there"
-            ) from None
+            click.echo("Interrupted. Progress saved; run the same command to resume.", err=True)
+            raise SystemExit(INTERRUPTED) from None
         except BrokenPipeError:
             sys.stderr.close()  # the reader has gone, as `shoal … | head` does: nothing is left to say
             raise SystemExit(0) from None

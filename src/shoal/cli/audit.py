@@ -56,6 +56,14 @@ def list_command(what: str | None) -> None:
     help="Only these cases, such as functionality=neg*; repeat for more.",
 )
 @click.option("--limit", type=click.IntRange(min=1), help="Only a random sample of this many cases.")
+@click.option(
+    "--over",
+    type=click.Choice(["cases", "templates"]),
+    default="cases",
+    show_default=True,
+    help="Intervals for new cases of the same templates, or for new templates.",
+)
+@click.option("--full", is_flag=True, help="Show everything, also the intervals for new templates.")
 @AS_JSON
 def try_command(
     protocol: str,
@@ -63,6 +71,8 @@ def try_command(
     pairs: tuple[str, ...],
     only: tuple[str, ...],
     limit: int | None,
+    over: str,
+    full: bool,
     as_json: bool,
 ) -> None:
     """Audit MODEL by PROTOCOL, here and now; nothing is kept.
@@ -76,6 +86,7 @@ def try_command(
       shoal try behaviour "predictions:answers.csv?label=pred_a" --set suite=hatecheck.csv
       shoal try behaviour tiny:sentiment --only "functionality=neg*"
     """
+    from ..records import for_new_templates
     from ..runs.auditing import audit_with
     from ..runs.settings import parse_pairs
     from ..show.progress import progress_bar
@@ -86,11 +97,13 @@ def try_command(
     values |= {"only": list(only)} if only else {}
     with progress_bar() as progress:
         result = audit_with(protocol, model, values, "--set", progress)
+    if over == "templates":
+        result = for_new_templates(result)
     if as_json:
         echo_json(result)
     else:
         from ..runs.viewing import result_sections
         from ..show.terminal import print_sections
 
-        print_sections(result_sections(result))
+        print_sections(result_sections(result), full=full)
     refuse_dead([result])

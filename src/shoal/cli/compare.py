@@ -2,12 +2,17 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ..errors import PlanError
 from .options import AS_JSON, INTO, echo_object, echo_table, one_form, refuse_dead, say_alone
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..records import Result
 
 SETTINGS = click.option(
     "--set",
@@ -40,16 +45,23 @@ def first_protocol() -> str:
 @INTO
 @click.option(
     "--adjust",
-    type=click.Choice(["holm", "bonferroni", "bh", "max-t", "none"]),
+    type=click.Choice(["holm", "bonferroni", "bh", "none"]),
     default="holm",
     show_default=True,
-    help="How p is adjusted over all rows; with bonferroni the intervals hold together too.",
+    help="Adjust p within each level; bonferroni also makes intervals simultaneous.",
+)
+@click.option(
+    "--over",
+    type=click.Choice(["cases", "templates"]),
+    default="cases",
+    show_default=True,
+    help="Claim about new cases of the same templates, or about new templates.",
 )
 @click.option(
     "--margin",
     type=float,
     metavar="SHARE",
-    help="Ask of each row whether B is worse by less than this, such as 0.02 for two points.",
+    help="Also test whether B is worse by less than this; 0.02 is two points.",
 )
 @click.option(
     "--matrix",
@@ -58,6 +70,7 @@ def first_protocol() -> str:
 )
 @click.option("--paired-seeds", is_flag=True, help="Seed k of A and of B began from one checkpoint.")
 @click.option("--changed", is_flag=True, help="List every case that changed, both ways.")
+@click.option("--full", is_flag=True, help="Show every row, with adjusted p and detectable drop.")
 @PROTOCOL
 @KEEP
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
@@ -76,10 +89,12 @@ def compare_command(
     pairs: tuple[str, ...],
     into: Path,
     adjust: Any,
+    over: Any,
     margin: float | None,
     matrix: Path | None,
     paired_seeds: bool,
     changed: bool,
+    full: bool,
     protocol: str | None,
     keep: bool,
     as_json: bool,
@@ -109,27 +124,51 @@ def compare_command(
     if matrix:
         return _compare_runs(matrix, form)
     from ..comparing.pairs import Choices, compare
-    from ..runs.results import find_results, with_outcomes
-    from ..runs.settings import parse_pairs
-    from ..show.progress import progress_bar
 
     if bool(names) == bool(seeds_a or seeds_b) or (names and len(names) != 2):
         raise click.UsageError("give two models, A and B; or seeds with --a A1 --a A2 --b B1 --b B2")
     side_a, side_b = ((names[0],), (names[1],)) if names else (seeds_a, seeds_b)
     if not side_a or not side_b:
         raise click.UsageError("--a and --b are given together")
-    given = [*side_a, *side_b]
-    with progress_bar() as progress:
-        results = find_results(
-            given, protocol or first_protocol(), parse_pairs(pairs), into, progress, keep=keep
-        )
-    results = [with_outcomes(result, name) for result, name in zip(results, given, strict=True)]
-    refuse_dead(results)
-    choices = Choices(adjust=adjust, margin=margin, paired_seeds=paired_seeds)
-    comparison = compare(results[: len(side_a)], results[len(side_a) :], choices)
+    a, b = find_sides(side_a, side_b, protocol, pairs, into, keep=keep)
+    choices = Choices(adjust=adjust, over=over, margin=margin, paired_seeds=paired_seeds)
+    comparison = compare(a, b, choices)
     if out:
         _write_comparison(comparison, out)
-    _show_comparison(comparison, form, changed)
+    if form:
+        _print_comparison(comparison, form, changed)
+        return
+    from ..comparing.view import comparison_sections
+    from ..show.terminal import print_sections
+
+    templates = compare(a, b, replace(choices, over="templates", power=False)) if full else None
+    print_sections(
+        comparison_sections(comparison, changed=changed, full=full, over_templates=templates), full=full
+    )
+
+
+def find_sides(
+    side_a: "Sequence[str]",
+    side_b: "Sequence[str]",
+    protocol: str | None,
+    pairs: "Sequence[str]",
+    into: Path,
+    *,
+    keep: bool = False,
+) -> "tuple[list[Result], list[Result]]":
+    """Return the results of both sides, with outcomes; models are queried here."""
+    from ..runs.results import find_results, with_outcomes
+    from ..runs.settings import parse_pairs
+    from ..show.progress import progress_bar
+
+    specs = [*side_a, *side_b]
+    with progress_bar() as progress:
+        results = find_results(
+            specs, protocol or first_protocol(), parse_pairs(pairs), into, progress, keep=keep
+        )
+    results = [with_outcomes(result, spec) for result, spec in zip(results, specs, strict=True)]
+    refuse_dead(results)
+    return results[: len(side_a)], results[len(side_a) :]
 
 
 def _write_comparison(comparison: Any, out: Path) -> None:
@@ -147,8 +186,8 @@ def _write_comparison(comparison: Any, out: Path) -> None:
     say_alone(out)
 
 
-def _show_comparison(comparison: Any, form: str, changed: bool) -> None:
-    from ..comparing.view import comparison_sections, comparison_table, rows_for_csv
+def _print_comparison(comparison: Any, form: str, changed: bool) -> None:
+    from ..comparing.view import comparison_table, rows_for_csv
 
     if form == "json":
         from dataclasses import asdict
@@ -171,14 +210,10 @@ def _show_comparison(comparison: Any, form: str, changed: bool) -> None:
         from ..show.markdown import as_markdown
 
         click.echo(as_markdown([comparison_table(comparison)]), nl=False)
-    elif form == "latex":
+    else:
         from ..show.latex import as_latex
 
         click.echo(as_latex([comparison_table(comparison)]), nl=False)
-    else:
-        from ..show.terminal import print_sections
-
-        print_sections(comparison_sections(comparison, changed=changed))
 
 
 def _compare_runs(matrix: Path, form: str) -> None:
@@ -205,11 +240,6 @@ def _compare_runs(matrix: Path, form: str) -> None:
     help="The file of rules.",
 )
 @click.option("--baseline", metavar="RESULT", help="What relative rules compare with.")
-@click.option(
-    "--looks",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help='Count the looks at this baseline there, for rules with judge = "anytime"; keep the file with it.',
-)
 @click.option("--junit", type=click.Path(dir_okay=False, path_type=Path), help="Write JUnit XML there.")
 @SETTINGS
 @INTO
@@ -220,7 +250,6 @@ def gate_command(
     result: str,
     rules: Path,
     baseline: str | None,
-    looks: Path | None,
     junit: Path | None,
     pairs: tuple[str, ...],
     into: Path,
@@ -230,21 +259,19 @@ def gate_command(
 ) -> None:
     """Judge RESULT by a file of rules: exit code 0 if all are met, 3 if not.
 
-    RESULT is a file that `shoal try ... --json` wrote, a job of a store, or a model with --set suite=... Rules are
-    judged on a bound of the 95 % interval.
+    RESULT is a file that `shoal try ... --json` wrote, a job of a store, or a model with --set suite=... A rule judges
+    the observed rate unless it says judge = "lower bound" or "upper bound".
 
     \b
     Examples:
       shoal gate result.json --rules gate.toml
       shoal gate predictions:new.jsonl --set suite=suite.jsonl --rules gate.toml --baseline baseline.json
       shoal gate 3f9c1a2b --rules gate.toml --baseline 91be77d0 --junit shoal.xml
-      shoal gate 3f9c1a2b --rules gate.toml --baseline 91be77d0 --looks looks.json
     """
-    from ..comparing.judge import findings_of, judge
+    from ..comparing.gate_view import verdict_as_json, verdict_sections
+    from ..comparing.judge import judge
     from ..comparing.junit import write_junit
-    from ..comparing.looks import look, write_looks
     from ..comparing.rules import read_rules
-    from ..comparing.view import verdict_as_json, verdict_sections
     from ..runs.results import find_results
     from ..runs.settings import parse_pairs
     from ..show.progress import progress_bar
@@ -264,22 +291,16 @@ def gate_command(
             keep=keep,
         )
     refuse_dead(results[:1])
-    counted = look(looks, results[0], results[1] if baseline else None) if looks else None
     try:
-        verdicts = judge(
-            checked, results[0], results[1] if baseline else None, counted[0] if counted else None
-        )
+        verdicts = judge(checked, results[0], results[1] if baseline else None)
     except PlanError as problem:
         raise problem.at(str(rules)) from None
-    if looks and counted:
-        write_looks(looks, counted[1])
     if junit:
         write_junit(verdicts, results[0], junit)
     if as_json:
         rows = [verdict.measure for verdict in verdicts]
         told = [verdict_as_json(verdict) for verdict in verdicts]
-        findings = [*results[0].findings, *findings_of(verdicts)]
-        echo_object([judged.job for judged in results], rows, findings, verdicts=told)
+        echo_object([judged.job for judged in results], rows, results[0].findings, verdicts=told)
     else:
         from ..show.terminal import print_sections
 

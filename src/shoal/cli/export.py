@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ..errors import DataError
+from ..files import is_file, is_folder
 from .options import INTO
 
 if TYPE_CHECKING:
@@ -62,13 +64,15 @@ def export_command(what: str, out: Path, pairs: tuple[str, ...], into: Path, ver
 
 def _is_job(store: "RunStore", name: str) -> bool:
     """Whether this names jobs of the store, and no file."""
-    return not Path(name).exists() and any(name in job for job in store.job_ids())
+    return not (is_file(Path(name)) or is_folder(Path(name))) and any(name in job for job in store.job_ids())
 
 
 def _suite(name: str, out: Path, verbatim: bool) -> str:
     from ..protocols.behaviour.build import load_suite
     from ..protocols.behaviour.export import export_suite
 
+    if is_file(Path(name)) and out.exists() and out.samefile(name):
+        raise DataError(f"{out}: the suite itself", why="its labels would be lost", fix="--out another file")
     made = load_suite(name)
     count = export_suite(made, out, verbatim=verbatim)
     return f"{count:,} examples of {len(made.cases):,} cases"

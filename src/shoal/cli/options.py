@@ -16,9 +16,21 @@ if TYPE_CHECKING:
 
 EXISTING = click.Path(exists=True, dir_okay=False, path_type=Path)
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of a table.")
+
+
+def _named(_context: click.Context, _option: click.Parameter, folder: Path) -> Path:
+    """Refuse a name that the system finds too long."""
+    try:
+        folder.exists()
+    except OSError as problem:
+        raise click.BadParameter(f"{str(folder)[:80]}…: {problem.strerror}") from None
+    return folder
+
+
 INTO = click.option(
     "--into",
     type=click.Path(file_okay=False, path_type=Path),
+    callback=_named,
     default="runs",
     show_default=True,
     help="Folder that keeps the results.",

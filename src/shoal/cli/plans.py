@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import ModelError, ShoalError, some
+from ..files import is_file
 from .options import (
     AS_JSON,
     EXISTING,
@@ -262,6 +263,8 @@ def report(
     from ..report.data import with_explanations
     from ..report.writing import SUFFIXES, write_figures, write_forms
 
+    if out and is_file(Path(plan)) and out.exists() and out.samefile(plan):
+        raise ShoalError(f"{out}: the plan itself", fix="--out another file")
     page, jobs, told, problems = _page_of(plan, into)
     page = with_explanations(page, explain) if explain else page
     path = out or Path(f"report{SUFFIXES[form]}")
@@ -286,7 +289,7 @@ def _page_of(name: str, into: Path) -> "tuple[Page, list[dict[str, Any]], str, d
         identity = str(result.job.get("id", ""))
         page = results_page([result], {identity: store.answered_on(identity)} if identity else None)
         return page, [dict(result.job)], "1 job", {}
-    if not path.is_file():
+    if not is_file(path):
         raise ShoalError(f"{path}: no such file", fix="the plan that was run, or the name of a job")
     wanted, jobs, problems = reachable(read_plan(path))
     done = [job for job in jobs if store.is_done(job.id)]

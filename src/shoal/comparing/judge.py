@@ -1,7 +1,10 @@
-"""Rules and a result to verdicts: which are met, which are not, and by how much. Pure.
+"""Rules and a result to verdicts: which are met, which are not, and why. Pure.
 
-A relative rule compares with a baseline. Where both sides know how each case went, the difference is paired; where one
-has measures only, the two are taken as independent, which is wider, and the verdict says so.
+A relative rule compares with a baseline. If both sides have outcomes by case, the difference is paired. If one side has
+measures only, the two count as independent: the interval is wider, and the verdict says so.
+
+The population is new cases of the same templates: cases are the unit, except where a protocol's clusters are something
+else (premises, texts). `judge` "observed" uses the rate itself; the bounds are confirmed by exact one-sided tests.
 """
 
 import math
@@ -13,35 +16,32 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from ..claims import ALPHA, THESE_TEMPLATES, for_templates
+from ..claims import ALPHA
 from ..errors import DataError, PlanError, nearest, some
-from ..measures import FEW_CASES, quantity, shown_p
-from ..records import Case, Finding, Measure, Measures, Result, verdicts_of
+from ..measures import quantity, shown, shown_p
+from ..records import Case, Measure, Measures, Result, verdicts_of
 from ..stats.hits import hits_of
-from ..stats.intervals import UNDEFINED, normal_quantile, wilson_cases
+from ..stats.intervals import UNDEFINED, normal_quantile, wilson, wilson_cases
 from ..stats.limits import Side, binomial_p, difference_p, rate_p
 from ..stats.multiplicity import holm
 from ..stats.resampling import cluster_table, paired_table, sharing
-from ..stats.sequential import below_e_value, look_limit, mean_below_e_value, worse_e_value
 from .pairs import compare
 from .quantities import Quantity, comparable
-from .reach import on_few_templates
-from .rows import Choices
+from .rows import Choices, Row, note_of
 from .rules import EVERY, Rule
-from .sides import scoring_of
+from .sides import scoring_of, unusable
 
 Floats = NDArray[np.float64]
-Status = Literal["met", "failed", "error", "undefined", "passed over"]
-"""`error`: the model gave no answer to some cases; `undefined`: there is no number to judge; both fail the gate.
-`passed over`: undefined, and the rule allows that."""
+Status = Literal["met", "failed", "error", "undefined", "not judged", "passed over"]
+"""`error`: the model is unusable or left cases unanswered; `undefined`: there is no number to judge; `not judged`: at
+its number of cases the rule could not fail, or could not pass. All three fail the gate. `passed over`: undefined, and
+the rule allows that."""
 
 Way = Literal["for", "against"]
 """Evidence that a limit is kept, or that it is missed."""
 
 SLACK = 1e-12
 """9 of 10 reach 0.9, whatever binary fractions say."""
-DECISIVE_CHECKS = ("label order",)
-"""Self-checks that fail a gate: every number would be about other labels."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Verdict:
     """What was judged: a measure, or its difference from the baseline."""
     status: Status
     judged: float | None
-    """The end of the interval, or the point, that was held against the limit."""
+    """The end of the interval, or the rate, that was compared with the limit."""
     reason: str = ""
 
     @property
@@ -63,7 +63,7 @@ class Verdict:
 
     @property
     def name(self) -> str:
-        """What was judged; a number, such as a threshold, says nothing without the measure and the other groups."""
+        """What was judged, by its groups; a number, such as a threshold, needs the measure and the other groups."""
         groups = [value for value in self.measure.groups.values() if value != "all"]
         measure = str(self.measure.facts.get("of", self.measure.name))
         if any(value.replace(".", "", 1).isdecimal() for value in groups):
@@ -79,20 +79,9 @@ class Verdict:
         return limit - self.judged if self.rule.kind == "at_most" else self.judged - limit
 
 
-def judge(
-    rules: Sequence[Rule], result: Result, baseline: Result | None = None, look: int | None = None
-) -> list[Verdict]:
-    """A verdict for each thing that each rule looks at; a rule that looks at nothing is an error.
-
-    `look` counts the models that were looked at beside this baseline, for rules that are judged at any time.
-    """
+def judge(rules: Sequence[Rule], result: Result, baseline: Result | None = None) -> list[Verdict]:
+    """Return a verdict for each thing that each rule looks at; a rule that looks at nothing is an error."""
     differences: dict[Key, Measure] | None = None
-    for rule in rules:
-        if rule.judge == "anytime" and look is None:
-            raise PlanError(
-                f"{rule}: to judge at any time, the looks must be counted",
-                fix="--looks looks.json, kept with the baseline",
-            )
     if any(rule.is_relative for rule in rules):
         if baseline is None:
             relative = next(rule for rule in rules if rule.is_relative)
@@ -102,36 +91,24 @@ def judge(
     for number, rule in enumerate(rules, start=1):
         measures = _looked_at(rule, number, result.measures)
         judged = [_verdict(rule, measure, differences) for measure in measures]
-        if rule.is_family and rule.judge == "upper bound":
-            judged = _on_evidence(judged, measures, result, baseline if rule.is_relative else None)
-        elif rule.judge in ("lower bound", "upper bound"):
-            judged = _by_exact_test(judged, measures, result, baseline if rule.is_relative else None)
-        if rule.judge == "anytime" and look is not None:
-            judged = _at_any_time(judged, measures, result, baseline if rule.is_relative else None, look)
+        if rule.judge != "observed":
+            evidence = _Evidence(result, baseline if rule.is_relative else None)
+            judged = [
+                _if_decidable(verdict, measure, evidence, number)
+                for verdict, measure in zip(judged, measures, strict=True)
+            ]
+            by_test = _on_evidence if rule.is_family and rule.judge == "upper bound" else _by_exact_test
+            judged = by_test(judged, measures, evidence)
         verdicts += judged
-    return [*_of_checks(result), *verdicts]
+    return [*_unusable(result), *verdicts]
 
 
-def findings_of(verdicts: Sequence[Verdict]) -> list[Finding]:
-    """What a reader of the verdicts must know: which of them speak of a few templates only."""
-    judged = [verdict for verdict in verdicts if verdict.status in ("met", "failed")]
-    return on_few_templates(
-        {verdict.name: verdict.measure.facts for verdict in judged if verdict.rule.judge != "point"}
-    )
-
-
-def _of_checks(result: Result) -> list[Verdict]:
-    """Self-checks that make every number worthless."""
+def _unusable(result: Result) -> list[Verdict]:
+    """Return a verdict for each finding and failed self-check that makes every number unusable."""
+    rule = Rule(measure="usable model", at_least=1.0)
     return [
-        Verdict(
-            Rule(measure="self-check", at_least=1.0),
-            Measure("self-check", None, 0, {"check": check["name"]}),
-            "error",
-            None,
-            check["detail"],
-        )
-        for check in result.job.get("checks", ())
-        if check["ok"] is False and check["name"] in DECISIVE_CHECKS
+        Verdict(rule, Measure("usable model", None, 0, {"check": finding.kind}), "error", None, finding.text)
+        for finding in unusable(result)
     ]
 
 
@@ -229,9 +206,7 @@ def _verdict(rule: Rule, measure: Measure, differences: "dict[Key, Measure] | No
     judged_measure = measure
     if rule.is_relative:
         _refuse_no_direction(rule, measure)
-        absent = Measure(
-            "difference", None, 0, measure.groups, facts={"why": "the baseline does not have it"}
-        )
+        absent = Measure("difference", None, 0, measure.groups, facts={"why": "not in the baseline"})
         judged_measure = (differences or {}).get(_key(measure), absent)
     if measure.errors and not rule.allow_errors:
         asked = measure.n + measure.na + measure.errors
@@ -243,14 +218,39 @@ def _verdict(rule: Rule, measure: Measure, differences: "dict[Key, Measure] | No
     judged = _judged(rule, judged_measure)
     if judged is None:
         return Verdict(rule, judged_measure, "undefined", None, "no interval to judge by")
-    verdict = Verdict(rule, judged_measure, "met", judged, _caution(judged_measure))
-    if verdict.room >= -SLACK:
-        return verdict
-    as_measured = Verdict(rule, judged_measure, "met", _worth(rule, judged_measure, judged_measure.value))
-    doubt = as_measured.room >= -SLACK
-    reason = "as measured it is met, but too uncertain: more cases would tell" if doubt else ""
-    reasons = "; ".join(filter(None, [reason, _caution(judged_measure)]))
-    return Verdict(rule, judged_measure, "failed", judged, reasons)
+    verdict = Verdict(rule, judged_measure, "met", judged)
+    verdict = verdict if verdict.room >= -SLACK else replace(verdict, status="failed")
+    return replace(verdict, reason=_reason(verdict, measure))
+
+
+def _reason(verdict: Verdict, measure: Measure) -> str:
+    """Return the counts behind a verdict, and what its limit allows."""
+    rule, row = verdict.rule, verdict.measure
+    parts = []
+    if rule.is_relative:
+        if "newly failing" in row.facts:
+            parts.append(f"{row.facts['newly failing']:,} newly failing, {row.facts['fixed']:,} fixed")
+        if row.facts.get("unpaired"):
+            parts.append("unpaired: one side has measures only")
+        elif measure.facts.get("mean over") == "cases" and rule.judge == "observed":
+            parts.append(f"the limit allows {int(rule.limit * row.n + SLACK):,} net of {row.n:,}")
+    elif (
+        measure.facts.get("mean over") == "cases" and row.value is not None and quantity(row).unit == "share"
+    ):
+        parts.append(
+            f"{round(row.value * row.n):,} of {row.n:,} pass" if _counts(row) else f"{row.n:,} cases"
+        )
+    if rule.judge != "observed" and verdict.judged is not None:
+        what = quantity(str(row.facts.get("of", row.name)))
+        end = "lower" if (rule.judge == "lower bound") == (rule.kind != "at_most") else "upper"
+        parts.append(f"{end} bound {shown(_worth(rule, row, verdict.judged), what, signed=rule.is_relative)}")
+    return "; ".join(parts)
+
+
+def _counts(row: Measure) -> bool:
+    """Whether a rate counts passes: the cases times the rate is a whole number."""
+    passes = (row.value or 0.0) * row.n
+    return row.name.endswith("pass rate") and abs(passes - round(passes)) < 1e-6
 
 
 def _refuse_per_cent(rule: Rule, measure: Measure) -> None:
@@ -262,13 +262,13 @@ def _refuse_per_cent(rule: Rule, measure: Measure) -> None:
 def _refuse_no_direction(rule: Rule, measure: Measure) -> None:
     if quantity(measure).direction not in ("higher", "lower"):
         raise PlanError(
-            f"{rule}: neither more nor less of {measure.name} is worse",
+            f"{rule}: {measure.name} has no better direction",
             fix="at_least, at_most or both in two rules",
         )
 
 
 def _worth(rule: Rule, measure: Measure, value: float) -> float:
-    """A number so that more is better, for a rule about a difference: a measure may be better when it is lower."""
+    """Return a number for which more is better, for a rule about a difference of a measure that is better lower."""
     return -value if rule.is_relative and _lower_is_better(measure) else value
 
 
@@ -277,10 +277,10 @@ def _lower_is_better(measure: Measure) -> bool:
 
 
 def _judged(rule: Rule, measure: Measure) -> float | None:
-    by_value = rule.judge in ("point", "anytime")
-    if measure.value is None or (not by_value and measure.interval is None):
+    observed = rule.judge == "observed"
+    if measure.value is None or (not observed and measure.interval is None):
         return None
-    ends = [measure.value] if by_value else list(measure.interval or ())
+    ends = [measure.value] if observed else list(measure.interval or ())
     worth = sorted(_worth(rule, measure, end) for end in ends)
     confident = 0 if rule.judge == "lower bound" else -1
     return worth[confident if rule.kind != "at_most" else -1 - confident]
@@ -294,104 +294,74 @@ def _why_undefined(measure: Measure) -> str:
     return "the model answered no case" if measure.errors else "it has no value"
 
 
-def _caution(measure: Measure) -> str:
-    """What a reader of the verdict must know about the number."""
-    if measure.facts.get("unpaired"):
-        return "unpaired: one side has measures only"
-    few = [f"{measure.n} cases"] if measure.n < FEW_CASES else []
-    if THESE_TEMPLATES in measure.facts:
-        return ", ".join([*few, for_templates(measure.facts[THESE_TEMPLATES])])
-    shared = [f"{measure.facts['templates']} templates"] if "templates" in measure.facts else []
-    return ", ".join([*few, *shared])
+# Rules that no result of this size could meet, or miss
 
 
-# The test beside the interval
+def _if_decidable(verdict: Verdict, measure: Measure, evidence: "_Evidence", number: int) -> Verdict:
+    """Return the verdict if the rule can both pass and fail at this number of cases; else it is not judged."""
+    if verdict.status not in ("met", "failed") or (problem := evidence.undecidable(verdict, measure)) is None:
+        return verdict
+    if not verdict.rule.is_family:
+        bound = verdict.rule.judge
+        raise PlanError(
+            f"rule {number}: {verdict.rule}: {problem}",
+            why=f'judge = "{bound}" on {verdict.measure.n:,} cases',
+            fix='judge = "observed", more cases, or another limit',
+        )
+    return replace(verdict, status="not judged", judged=None, reason=problem)
+
+
+# The test behind a bound
 
 
 def _by_exact_test(
-    verdicts: Sequence[Verdict], measures: Sequence[Measure], result: Result, baseline: Result | None
+    verdicts: Sequence[Verdict], measures: Sequence[Measure], evidence: "_Evidence"
 ) -> list[Verdict]:
-    """What the end of an interval concludes stands only where the one-sided test agrees at half of the level.
+    """Confirm what the end of an interval concludes by a one-sided test at half the level.
 
-    The end of Wilson's interval is no such test: twenty cases at a rate of .95 are below it in 7.5 %, not in 2.5.
+    The end of Wilson's interval is not such a test: twenty cases at a rate of .95 are below it in 7.5 %, not in 2.5.
     """
-    paired = None if baseline is None else _Evidence(result, baseline)
     judged = []
     for verdict, measure in zip(verdicts, measures, strict=True):
         concluded: Status = "met" if verdict.rule.judge == "lower bound" else "failed"
         way: Way = "for" if concluded == "met" else "against"
-        p = None
-        if verdict.status == concluded:
-            p = paired.of_limit(verdict, measure, way) if paired else _of_interval(verdict, way)
+        p = evidence.of_limit(verdict, measure, way) if verdict.status == concluded else None
         if p is None or p <= ALPHA / 2:
             judged.append(verdict)
             continue
-        words = f"not by the one-sided test: p = {p:.4g}, more than {ALPHA / 2:g}"
         status: Status = "failed" if concluded == "met" else "met"
-        reason = "; ".join(filter(None, [words, _caution(verdict.measure)]))
-        judged.append(replace(verdict, status=status, reason=reason))
+        reason = f"{verdict.reason}; exact one-sided p = {p:.3g} is above {ALPHA / 2:g}"
+        judged.append(replace(verdict, status=status, reason=reason.removeprefix("; ")))
     return judged
 
 
-# Many at once
-
-
 def _on_evidence(
-    verdicts: Sequence[Verdict], measures: Sequence[Measure], result: Result, baseline: Result | None
+    verdicts: Sequence[Verdict], measures: Sequence[Measure], evidence: "_Evidence"
 ) -> list[Verdict]:
-    """Of a rule about each of many: those fail whose one-sided p, adjusted by Holm over all of them, is at most .05.
+    """Fail those of many whose one-sided p, adjusted by Holm over all of them, is at most .05.
 
     The end of each interval by itself would fail some of thirty by chance in half of all gates.
     """
     decided = [verdict.status in ("met", "failed") for verdict in verdicts]
-    evidence = _Evidence(result, baseline)
     raw = [
         evidence.against(verdict, measure) if known else math.nan
         for verdict, measure, known in zip(verdicts, measures, decided, strict=True)
     ]
-    adjusted = holm(raw)
     judged = []
-    for verdict, known, p in zip(verdicts, decided, adjusted.tolist(), strict=True):
+    for verdict, known, p in zip(verdicts, decided, holm(raw).tolist(), strict=True):
         if not known:
             judged.append(verdict)
             continue
-        shown = shown_p(p)
-        words = f"adjusted p {shown if shown.startswith('<') else '= ' + shown} over {sum(decided)}"
+        shown_value = shown_p(p)
+        words = f"adjusted p {shown_value if shown_value.startswith('<') else '= ' + shown_value}"
         status: Status = "failed" if p <= ALPHA else "met"
-        judged.append(
-            replace(
-                verdict, status=status, reason="; ".join(filter(None, [words, _caution(verdict.measure)]))
-            )
-        )
-    return judged
-
-
-def _at_any_time(
-    verdicts: Sequence[Verdict],
-    measures: Sequence[Measure],
-    result: Result,
-    baseline: Result | None,
-    look: int,
-) -> list[Verdict]:
-    """Those fail whose e-value reaches the limit of this look: over all looks at most .05 of good histories do."""
-    decided = [verdict.status in ("met", "failed") for verdict in verdicts]
-    evidence, limit = _Evidence(result, baseline), look_limit(look, sum(decided), ALPHA)
-    judged = []
-    for verdict, measure, known in zip(verdicts, measures, decided, strict=True):
-        if not known:
-            judged.append(verdict)
-            continue
-        e = evidence.e_value(verdict, measure)
-        status: Status = "failed" if e >= limit else "met"
-        words = f"e = {e:.3g}, fails at {limit:,.0f}: look {look}"
-        words += f", {sum(decided)} at once" if sum(decided) > 1 else ""
-        reason = "; ".join(filter(None, [words, _caution(verdict.measure)]))
+        reason = "; ".join(filter(None, [verdict.reason, words if status == "failed" else ""]))
         judged.append(replace(verdict, status=status, reason=reason))
     return judged
 
 
 def _hits_on(cases: Sequence[Case], side: Result) -> Floats:
-    """Passes and failures of a result on these cases; NaN where it has neither."""
+    """Return passes and failures of a result on these cases; NaN where it has neither."""
     hits = hits_of(verdicts_of(side.outcomes))
     if side.cases is cases:
         return hits
@@ -401,7 +371,7 @@ def _hits_on(cases: Sequence[Case], side: Result) -> Floats:
 
 
 class _Evidence:
-    """One-sided p values that a limit is missed, from the cases where they are known."""
+    """One-sided p values that a limit is kept or missed, from the cases where they are known."""
 
     def __init__(self, result: Result, baseline: Result | None) -> None:
         self.relative = baseline is not None
@@ -423,101 +393,92 @@ class _Evidence:
         }
 
     def against(self, verdict: Verdict, measure: Measure) -> float:
-        """The p value of "the limit is kept", against "it is missed"; from the interval where no test is known."""
+        """Return the p value against "the limit is kept"; from the interval where no test is known."""
         p = self.of_limit(verdict, measure, "against")
         limit = -verdict.rule.limit if verdict.rule.is_relative else verdict.rule.limit
         return _from_interval(verdict, limit) if p is None else p
 
     def of_limit(self, verdict: Verdict, measure: Measure, way: Way) -> float | None:
-        """The one-sided p value for "the limit is kept", or against it; None where only the interval is known."""
+        """Return the one-sided p value for "the limit is kept", or against it; None if only the interval is known."""
         if not self.known:
             return None if self.relative else _of_interval(verdict, way)
         rule, value, side = verdict.rule, verdict.measure.value or 0.0, _side(verdict.rule, way)
         limit = -rule.limit if rule.is_relative else rule.limit
-        quantity = self.parts.get((measure.name, frozenset(measure.groups.items())))
-        if quantity is None or quantity.weights or quantity.column or not quantity.parts:
+        quantity = self._quantity(measure)
+        if quantity is None:
             return None
         members, owners = [positions for _, positions in quantity.parts], self._owners(quantity)
+        shared = sharing([owners[each] for each in members], [self.values[each] for each in members])
         if self.relative:
             if _lower_is_better(measure):
                 return None
             tables = [paired_table(self.hits[0][each], self.hits[1][each], owners[each]) for each in members]
-            shared = sharing([owners[each] for each in members], [self.values[each] for each in members])
             return difference_p([table for table in tables if table.totals[-1]], limit, side, shared)
         rates = [cluster_table(self.hits[0][each], owners[each]) for each in members]
         rates = [table for table in rates if table.totals[-1]]
         if not 0 < limit < 1:  # nothing is below 0, and one failure is all the evidence against 1
             return 0.0 if (value < limit if side == "below" else value > limit) else 1.0
-        shared = sharing([owners[each] for each in members], [self.values[each] for each in members])
         return rate_p(rates, limit, side, shared)
 
-    def e_value(self, verdict: Verdict, measure: Measure) -> float:
-        """Evidence against "the limit is kept": at most 1 on average where it is."""
+    def undecidable(self, verdict: Verdict, measure: Measure) -> str | None:
+        """Return why a rule on one group of cases can never fail, or never pass, at its size; None if it can."""
+        rule, n = verdict.rule, self._cases(measure)
+        if n is None or _lower_is_better(measure):
+            return None
+        best, worst = (1.0, 0.0) if rule.kind != "at_most" else (0.0, 1.0)
+        if rule.judge == "lower bound" and not self.relative and not _passes(rule, n, best):
+            return f"even {_outcome(rule, n)} cannot show that the limit is kept"
+        if rule.judge == "upper bound" and not _fails(rule, n, worst, self.relative):
+            what = f"{n} newly failing of {n}" if self.relative else _outcome(rule, n, worst=True)
+            return f"even {what} does not fail it"
+        return None
+
+    def _cases(self, measure: Measure) -> int | None:
+        """Return how many cases a rate is a mean over; None if it is a mean over groups, or unpaired."""
         if not self.known:
-            raise DataError(
-                f"{verdict.rule}: a result file cannot be judged at any time",
-                why="how each case went is not in it",
-                fix="the predictions or the job of the result, and of its baseline",
-            )
-        rule, quantity = verdict.rule, self.parts[measure.name, frozenset(measure.groups.items())]
-        if not quantity.parts:
-            raise PlanError(
-                f"{rule}: {measure.name} rests on no cases that could be judged at any time",
-                fix='judge = "upper bound"',
-            )
-        lower = rule.kind == "at_most" or (rule.is_relative and _lower_is_better(measure))
-        values = self.values
-        alone = self._alone(quantity, values)
-        if alone is not None and self.relative and rule.limit == 0:
-            better, worse = int((alone > 0).sum()), int((alone < 0).sum())
-            return worse_e_value(worse, better) if lower else worse_e_value(better, worse)
-        if alone is not None and not self.relative and 0 < rule.limit < 1:
-            good, limit = int(alone.sum()), rule.limit
-            n = len(alone)
-            return below_e_value(n - good, n, 1 - limit) if lower else below_e_value(good, n, limit)
-        limit = rule.limit - float(measure.facts.get("constant", 0.0))
-        if self.relative:
-            limit = rule.limit if lower else -rule.limit
-        sums, most = self._room(quantity, values, limit, -1.0 if lower else 1.0)
-        return mean_below_e_value(sums, 0.0, most) if most > 0 else 1.0
+            is_rate = measure.facts.get("mean over") == "cases" and measure.interval_method == "wilson"
+            return measure.n if is_rate and not self.relative else None
+        quantity = self._quantity(measure)
+        if quantity is None or len(quantity.parts) != 1:
+            return None
+        return int((~np.isnan(self.values[quantity.parts[0][1]])).sum())
 
     @property
     def values(self) -> Floats:
-        """What is judged of each case: its outcome, or how that differs from the baseline's."""
+        """What is judged of each case: its outcome, or its difference from the baseline."""
         return self.hits[0] - self.hits[1] if self.relative else self.hits[0]
 
+    def _quantity(self, measure: Measure) -> "Quantity | None":
+        found = self.parts.get((measure.name, frozenset(measure.groups.items())))
+        return None if found is None or found.weights or found.column or not found.parts else found
+
     def _owners(self, quantity: "Quantity") -> NDArray[np.int64]:
-        """The cluster of each case; each its own for what speaks of these templates only."""
-        few = quantity.few_templates(self.clusters, self.values)
-        return self.clusters if few is None else np.arange(len(self.clusters))
+        """Return the unit of each case: the case itself, or its premise or text; never its template."""
+        return np.arange(len(self.clusters)) if quantity.has_templates else self.clusters
 
-    def _alone(self, quantity: "Quantity", values: Floats) -> Floats | None:
-        """The values of the one group of independent cases that it rests on; None where it rests on more."""
-        if quantity.weights or len(quantity.parts) > 1:
-            return None
-        members = quantity.parts[0][1]
-        known = members[~np.isnan(values[members])]
-        owners = self._owners(quantity)[known]
-        return values[known] if len(np.unique(owners)) == len(owners) else None
 
-    def _room(self, quantity: "Quantity", values: Floats, limit: float, sign: float) -> tuple[Floats, float]:
-        """What each cluster adds to "the sum less its limit", and the most that any could.
+def _passes(rule: Rule, n: int, rate: float) -> bool:
+    """Whether a rule on the confident bound is met at this rate of n cases."""
+    low, high = wilson(rate * n, n)
+    if not 0 < rule.limit < 1:
+        return (low >= rule.limit) if rule.kind == "at_least" else (high <= rule.limit)
+    p = binomial_p(rate, n, rule.limit, _side(rule, "for"))
+    return p <= ALPHA / 2 and (low >= rule.limit if rule.kind == "at_least" else high <= rule.limit)
 
-        `sign` is -1 where less is better.
-        """
-        weights = list(quantity.weights) or [1 / len(quantity.parts)] * len(quantity.parts)
-        size = math.fsum(map(abs, weights))
-        owners = self._owners(quantity)
-        sums, highest = np.zeros(int(owners.max()) + 1), np.zeros(int(owners.max()) + 1)
-        least = -1.0 if self.relative else 0.0
-        for weight, (_, members) in zip(weights, quantity.parts, strict=True):
-            known = members[~np.isnan(values[members])]
-            if not len(known):
-                continue
-            part, own_limit = sign * weight, sign * limit * abs(weight) / size
-            np.add.at(sums, owners[known], (part * values[known] - own_limit) / len(known))
-            np.add.at(highest, owners[known], (max(part * least, part) - own_limit) / len(known))
-        return sums, float(highest.max())
+
+def _fails(rule: Rule, n: int, rate: float, relative: bool) -> bool:
+    """Whether the worst outcome of n cases is evidence against a rule."""
+    level = ALPHA if rule.is_family else ALPHA / 2
+    if relative:
+        return difference_p([paired_table(np.zeros(n), np.ones(n))], -rule.limit, "below") <= level
+    if not 0 < rule.limit < 1:
+        return rate < rule.limit if rule.kind == "at_least" else rate > rule.limit
+    return binomial_p(rate, n, rule.limit, _side(rule, "against")) <= level
+
+
+def _outcome(rule: Rule, n: int, *, worst: bool = False) -> str:
+    """Return the best or the worst outcome of n cases for a rule, as a count."""
+    return f"{n} of {n}" if (rule.kind == "at_least") != worst else f"0 of {n}"
 
 
 def _side(rule: Rule, way: Way) -> Side:
@@ -525,14 +486,14 @@ def _side(rule: Rule, way: Way) -> Side:
 
 
 def _of_interval(verdict: Verdict, way: Way) -> float | None:
-    """The one-sided p value of a rate, on the cases that stand behind its interval; None where it is not Wilson's."""
+    """Return the one-sided p value of a rate from the sample size behind its Wilson interval; None if it has none."""
     value, limit = verdict.measure.value or 0.0, verdict.rule.limit
     n = wilson_cases(value, verdict.measure.interval or UNDEFINED)
     return None if n is None or not 0 < limit < 1 else binomial_p(value, n, limit, _side(verdict.rule, way))
 
 
 def _from_interval(verdict: Verdict, limit: float) -> float:
-    """The same from the ends of the interval, as if it were normal."""
+    """Return the same from the ends of the interval, by the normal approximation."""
     low, high = verdict.measure.interval or (math.nan, math.nan)
     error = (high - low) / 2 / normal_quantile(0.95)
     away = (
@@ -557,10 +518,9 @@ def _key(row: Measure) -> Key:
 def _differences(result: Result, baseline: Result) -> dict[Key, Measure]:
     """What the result has more than the baseline, by what is compared."""
     if result.outcomes and baseline.outcomes:
-        # The ends of intervals are judged, not p: a gate runs at every commit.
-        choices = Choices(shuffles=100, could_see=False)
-        rows = compare([baseline], [result], choices).measures.where("difference")
-        return {_key(row): row for row in rows}
+        # Gates use the rates and the ends of intervals, not p: a few shuffles are enough.
+        compared = compare([baseline], [result], Choices(shuffles=100, power=False))
+        return {_key(row): row for row in map(_with_counts, compared.rows)}
     _comparable(result, baseline)
     before = {_key(row): row for row in judgeable(baseline.measures)}
     return {
@@ -568,6 +528,23 @@ def _differences(result: Result, baseline: Result) -> dict[Key, Measure]:
         for row in judgeable(result.measures)
         if _key(row) in before
     }
+
+
+def _with_counts(row: Row) -> Measure:
+    """Return the difference of a row with how many cases changed."""
+    facts = {"of": row.measure, "newly failing": row.lost, "fixed": row.gained, **row.facts}
+    return Measure(
+        "difference",
+        row.difference,
+        row.n,
+        row.groups,
+        row.interval,
+        row.interval_method if row.interval else "",
+        row.na,
+        max(row.errors),
+        note_of(row),
+        facts=facts,
+    )
 
 
 def _comparable(result: Result, baseline: Result) -> None:

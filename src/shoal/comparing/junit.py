@@ -114,26 +114,26 @@ def _count(parent: Xml.Element) -> None:
 
 def sentence(verdict: Verdict) -> str:
     """A verdict in a line: what was found, what was wanted."""
-    rule, row = verdict.rule, verdict.measure
+    row = verdict.measure
     reason = f" ({verdict.reason})" if verdict.reason else ""
     if row.value is None or verdict.status == "error":
-        return f"{verdict.name}: {verdict.status}, wanted {wanted(verdict)}{reason}"
-    return (
-        f"{verdict.name}: {number(row)}, n = {row.n:,}; wanted {wanted(verdict)}, "
-        f"judged on the {rule.judge}{reason}"
-    )
+        return f"{verdict.name}: {verdict.status}, expected {wanted(verdict)}{reason}"
+    return f"{verdict.name}: {number(row)}, n = {row.n:,}; expected {wanted(verdict)}{reason}"
 
 
 def wanted(verdict: Verdict) -> str:
     """What the rule asks, in words."""
     rule, row = verdict.rule, verdict.measure
+    if row.name == "usable model":
+        return "a usable model"
     what = quantity(str(row.facts.get("of", row.name)))
+    end = "" if rule.judge == "observed" else f" ({rule.judge})"
     limit = shown(rule.limit, what, signed=False)
     unit = " %" if what.unit == "share" else ""
     if rule.is_relative:
         points = " points" if what.unit == "share" else ""
-        return f"no worse than the baseline by {limit}{points}"
-    return f"{rule.kind.replace('_', ' ')} {limit}{unit}"
+        return f"no worse than the baseline by {limit}{points}{end}"
+    return f"{rule.kind.replace('_', ' ')} {limit}{unit}{end}"
 
 
 def number(row: Measure) -> str:

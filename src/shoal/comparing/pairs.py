@@ -1,4 +1,4 @@
-"""Two models on the same cases: what differs, how sure that is, and what could not have been seen.
+"""Two models on the same cases: what differs, and how sure that is.
 
 `docs/method/beyond.md` 7.2 to 7.7.
 
@@ -7,35 +7,30 @@
                                                   measures, as `--json` shows them
 
 For any protocol. A measure with the fact `mean over` is a mean over cases, or over the groups of cases that the fact
-names, with its `weights` where they are not all alike and a `constant` where one stands beside them; its cases are
-those whose groups agree with its own (and with the fact `only`), but for those that agree with the fact `without`. With
-the fact `column` it is a mean of that column of the results, not of passes. With the fact `templates`
-its clusters are templates, and where fewer than `claims.ENOUGH_TEMPLATES` have a common case it does not speak of
-others: cases are drawn again, templates are not. One
-with the fact `compare` = "runs" has no cases to pair, and only several runs a side tell how far it varies.
+names, with `weights` where they are not equal and a `constant` added to it. Its cases are those whose groups agree
+with its own (and with the fact `only`), except those that agree with the fact `without`. With the fact `column` it is
+a mean of that column of the results instead of passes. With the fact `templates` the clusters of its cases are
+templates. A measure with the fact `compare` = "runs" has no cases to pair: only several runs a side show its variance.
 
-Every difference is B minus A on the cases that apply to both. One result a side is one checkpoint, and the claim is
-about "this checkpoint on new cases of these groups"; several a side are seeds of one recipe, and the claim is about the
-recipe.
+Every difference is B minus A on the cases that apply to both. The population is new cases of the same templates; with
+`over="templates"` it is new templates, from six templates on. Premises and texts are always the unit. If either side
+has several runs, the run is the unit.
 
     what                   interval                                       test
-    a mean over cases      t over cases or clusters, two added            exact sign test; sign flips by cluster
-                           (Bonett & Price 2012)
+    a mean over cases      t over cases, two added (Bonett & Price 2012)  exact sign test
     the same of a column   the same                                       sign flips
-    a mean over groups     the same, variances added                      sign flips, by the weight each case has
+    a mean over groups     the same, variances added                      sign flips, by the weight of each case
     a weighted sum         t over clusters, each with all its cases       sign flips of clusters
-    several seeds          the interval over cases and Student's or       the level at which that interval
-                           Welch's t over seeds, squares added            reaches 0
-    one run against many   for these very runs                            none: nothing is known of the one recipe
+    several runs           Welch's t over runs                            the same
+    one run against many   as with one run a side, on the mean outcomes   the same
 
-An interval reaches to 0 where the test beside it does not reject. Each interval is of its row alone, but with `adjust`
-"bonferroni": then all hold together, and leave out 0 exactly where a row is marked. What could have been seen is asked
-at the level that the table uses, exactly where cases are independent.
+If the unadjusted test does not reject, the interval reaches zero. p is adjusted within a level (overall, test type,
+capability, functionality). Each interval is for its own row, except with `adjust` "bonferroni".
 
-With a `margin`, each row has a second question: is B shown to be worse by less than that (non-inferiority)? One-sided,
-at half of the level, so that the answer is that of the lower end of a 95 % interval.
+With a `margin`, each row gets a second test: is B worse by less than that (non-inferiority)? One-sided, at half the
+level, so that it agrees with the lower end of a 95 % interval.
 
-Exchanging A and B flips every sign and changes no p. Pure: nothing here asks a model or reads a file.
+Exchanging A and B flips every sign and changes no p. Pure: nothing here queries a model or reads a file.
 """
 
 import math
@@ -46,16 +41,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..claims import ONE_CHECKPOINT, THESE_TEMPLATES
+from ..claims import ENOUGH_TEMPLATES, ONE_CHECKPOINT, TOO_FEW_TEMPLATES
 from ..errors import DataError, PlanError
+from ..measures import quantity as kind_of
 from ..records import Case, Finding, Measure, Measures, Result
+from ..stats.intervals import within
 from ..stats.seeds import composed_p, error_of_difference
-from .families import all_together, level_of, with_adjusted_p, with_margin
-from .inference import Estimate, Part, inference, smallest
-from .quantities import Quantity, comparable, members_of, of_the_fewest
-from .reach import on_few_templates
-from .rows import ADJUSTMENTS, RUNS, Choices, Row, note_of
-from .sides import Sides, in_any, sides_of
+from .families import all_together, level_of, tests_in, with_adjusted_p, with_margin
+from .inference import Estimate, Part, detectable_drop, inference
+from .quantities import Quantity, comparable, members_of
+from .rows import ADJUSTMENTS, RUNS, TEMPLATES, Choices, Row, note_of
+from .sides import Sides, in_any, sides_of, unusable
 
 __all__ = ["Choices", "Comparison", "Row", "compare"]
 
@@ -71,6 +67,8 @@ class Comparison:
     choices: Choices
     rows: Sequence[Row]
     changes: Floats = field(repr=False)  # (cases,) B minus A, NaN where the two have no common outcome
+    estimates: Sequence[Estimate] = field(default=(), repr=False)
+    """What each row was computed from."""
 
     @property
     def cases(self) -> Sequence[Case]:
@@ -107,12 +105,20 @@ class Comparison:
         changed = [(self.cases[position], bool(changes[position] > 0)) for position in positions.tolist()]
         return sorted(changed, key=lambda change: change[1])
 
+    def detectable(self, level: str) -> float | None:
+        """Return the median minimum detectable drop of a level; None where no row has one."""
+        drops = [row.mde for row in self.by(level) if row.mde is not None]
+        return float(np.median(drops)) if drops else None
+
     @property
     def findings(self) -> list[Finding]:
-        """What a reader of the marks must know."""
-        return on_few_templates(
-            {row.name: row.facts for row in self.rows if row.significant or row.not_inferior}
-        )
+        """Return the findings and failed self-checks of either side that make its numbers unusable."""
+        return [
+            replace(finding, text=f"{side}: {finding.text}", groups={**finding.groups, "side": side})
+            for side, results in (("A", self.a), ("B", self.b))
+            for result in results
+            for finding in unusable(result)
+        ]
 
     @property
     def measures(self) -> Measures:
@@ -143,10 +149,8 @@ def compare(a: Sequence[Result], b: Sequence[Result], choices: Choices | None = 
             f"a margin of {choices.margin:g}: it says how much worse B may be",
             fix="--margin 0.02 for two points",
         )
-    if choices.adjust == "max-t" and len(a) + len(b) > 2:
-        raise PlanError("max-T works with one checkpoint a side", fix="--adjust holm")
     sides = sides_of(a, b)
-    wanted = of_the_fewest(comparable(a[0], a[0].cases), [*a, *b])
+    wanted = comparable(a[0], a[0].cases)
     if not wanted:
         raise DataError(
             "there is nothing to compare",
@@ -163,21 +167,24 @@ def compare(a: Sequence[Result], b: Sequence[Result], choices: Choices | None = 
         for quantity in wanted
     ]
     estimates = [estimate for _, estimate in made]
-    rows = with_adjusted_p([row for row, _ in made], wanted, sides, choices)
+    rows = with_adjusted_p([row for row, _ in made], choices.adjust)
     if choices.adjust == "bonferroni":
         rows = all_together(rows, estimates)
-    if choices.could_see:
-        level = level_of(rows, choices)
-        could_see = [smallest(estimate, level) for estimate in estimates]
-        rows = [replace(row, mde=mde) for row, mde in zip(rows, could_see, strict=True)]
+    if choices.power:
+        levels = {row.level: level_of(rows, row.level, choices.adjust) for row in rows}
+        rows = [
+            replace(row, mde=detectable_drop(estimate, levels[row.level]))
+            for row, estimate in zip(rows, estimates, strict=True)
+        ]
     if choices.margin is not None:
         rows = with_margin(rows, estimates, choices.margin, choices.adjust)
-    return Comparison(a, b, choices, rows, sides.changes)
+    return Comparison(a, b, choices, rows, sides.changes, estimates)
 
 
 def _row(quantity: Quantity, sides: Sides, choices: Choices) -> tuple[Row, Estimate]:
-    templates = quantity.few_templates(sides.clusters, sides.changes)
-    sides = sides if templates is None else sides.case_by_case()
+    over_templates = quantity.has_templates and choices.over == TEMPLATES
+    templates = quantity.templates(sides.clusters, sides.changes) if over_templates else 0
+    sides = sides.case_by_case() if quantity.has_templates and not over_templates else sides
     parts = [Part(sides, name, members) for name, members in quantity.parts]
     known = [part for part in parts if part.n]
     members = np.unique(np.concatenate([part.members for part in parts]))
@@ -185,12 +192,14 @@ def _row(quantity: Quantity, sides: Sides, choices: Choices) -> tuple[Row, Estim
     weights = list(quantity.weights)
     missing = bool(weights) and len(known) < len(parts)
     estimate = Estimate() if missing else inference(known, weights, sides, choices)
+    if over_templates and not sides.several and templates < ENOUGH_TEMPLATES:
+        estimate = Estimate(estimate.difference, facts={TOO_FEW_TEMPLATES: templates})
     applicability = _applicability(sides, members)
     facts: dict[str, Any] = {"headline": True} if quantity.measure.facts.get("headline") else {}
     facts |= estimate.facts if known else {"none in common": _why_none(sides, members)}
     absent = [part.name for part in parts if not part.n]
     facts |= {"left out": absent} if known and absent else {}
-    facts |= {THESE_TEMPLATES: templates} if templates is not None else {}
+    facts |= {"templates": templates, "effective templates": _effective(quantity, sides)} if templates else {}
     row = Row(
         measure=quantity.measure.name,
         level=quantity.level,
@@ -214,6 +223,16 @@ def _row(quantity: Quantity, sides: Sides, choices: Choices) -> tuple[Row, Estim
         facts=facts,
     )
     return row, estimate
+
+
+def _effective(quantity: Quantity, sides: Sides) -> float:
+    """Return Kish's effective number of templates: a dominant template counts for most of them."""
+    members = np.unique(np.concatenate([positions for _, positions in quantity.parts]))
+    known = members[~np.isnan(sides.changes[members])]
+    if sides.clusters is None or not len(known):
+        return 0.0
+    sizes = np.bincount(sides.clusters[known])
+    return float(sizes.sum() ** 2 / (sizes**2).sum())
 
 
 def _mean_rates(
@@ -260,8 +279,11 @@ def _row_over_runs(quantity: Quantity, a: Sequence[Result], b: Sequence[Result])
         if seeds.error > 0:
             reach = seeds.reach(0.95)
             interval = (observed - reach, observed + reach)
+            kind = kind_of(measure)
+            if kind.unit == "share" and not kind.signed:
+                interval = within(interval, -1.0, 1.0)
             p = composed_p(observed, lambda level: (observed, observed), seeds)
-    estimate = Estimate(observed, interval, "welch t over runs" if interval else "", p, seeds=seeds)
+    estimate = Estimate(observed, interval, "welch t over runs" if interval else "", p, runs=seeds)
     row = Row(
         measure=measure.name,
         level=quantity.level,
@@ -332,15 +354,9 @@ def difference_of(row: Row, comparison: Comparison) -> Measure:
 def _row_measures(row: Row, comparison: Comparison) -> Iterator[Measure]:
     errors, note = max(row.errors), note_of(row)
     scope = "" if comparison.several_seeds else ONE_CHECKPOINT
-    tests = sum(other.p is not None for other in comparison.rows)
-    adjustment = f"{ADJUSTMENTS[comparison.choices.adjust]} over {tests} comparisons"
-    undetectable = (
-        ""
-        if row.mde is not None
-        else "no difference can be promised to be found 8 times in 10"
-        if row.n
-        else note
-    )
+    tests = tests_in(comparison.rows, row.level)
+    adjustment = f"{ADJUSTMENTS[comparison.choices.adjust]} over {tests} tests"
+    undetectable = "" if row.mde is not None else "no drop is detected with 80 % power" if row.n else note
     facts = {"of": row.measure, **row.facts}
     yield Measure(
         "difference",

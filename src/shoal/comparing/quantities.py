@@ -5,13 +5,12 @@ A measure says so by its facts; `pairs` lists them.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..claims import ENOUGH_TEMPLATES, THESE_TEMPLATES
 from ..records import Case, Measure, Result
 from .rows import CASES, RUNS
 
@@ -43,13 +42,17 @@ class Quantity:
         """Whether only several runs tell how far it varies."""
         return not self.parts
 
-    def few_templates(self, clusters: Integers | None, values: Floats) -> int | None:
-        """The number of templates with a value, where they are too few to speak of others; else None."""
-        if clusters is None or "templates" not in self.measure.facts:
-            return None
+    @property
+    def has_templates(self) -> bool:
+        """Whether the clusters of its cases are templates, which are the unit on request only."""
+        return "templates" in self.measure.facts
+
+    def templates(self, clusters: Integers | None, values: Floats) -> int:
+        """Return the number of templates with a value."""
+        if clusters is None:
+            return 0
         known = [members[~np.isnan(values[members])] for _, members in self.parts]
-        templates = len(np.unique(clusters[np.concatenate(known)])) if known else 0
-        return templates if templates < min(ENOUGH_TEMPLATES, sum(map(len, known))) else None
+        return len(np.unique(clusters[np.concatenate(known)])) if known else 0
 
 
 def comparable(result: Result, cases: Sequence[Case]) -> list[Quantity]:
@@ -75,24 +78,6 @@ def comparable(result: Result, cases: Sequence[Case]) -> list[Quantity]:
         quantities.append(_quantity(row, level, name, groups, index))
     order = {level: number for number, level in enumerate(_levels(quantities))}
     return sorted(quantities, key=lambda quantity: order[quantity.level])
-
-
-def of_the_fewest(quantities: Sequence[Quantity], results: Sequence[Result]) -> list[Quantity]:
-    """With what any of the results says of templates, the fewest where several do: either side decides for both.
-
-    A result says nothing of them where each of its own applicable cases has one to itself.
-    """
-    fewest: dict[tuple[str, frozenset[tuple[str, str]]], dict[str, int]] = {}
-    for row in (row for result in results for row in result.measures):
-        said = fewest.setdefault((row.name, frozenset(row.groups.items())), {})
-        for fact in {"templates", THESE_TEMPLATES} & row.facts.keys():
-            said[fact] = min(said.get(fact, row.facts[fact]), row.facts[fact])
-    found = []
-    for quantity in quantities:
-        said = fewest[quantity.measure.name, frozenset(quantity.measure.groups.items())]
-        facts = {**quantity.measure.facts, **said}
-        found.append(replace(quantity, measure=replace(quantity.measure, facts=facts)))
-    return found
 
 
 def _keys(measures: Sequence[Measure]) -> list[str]:

@@ -4,17 +4,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from ..claims import ALPHA, FLAGGED, THESE_TEMPLATES, for_templates
+from ..claims import ALPHA, FLAGGED, TOO_FEW_TEMPLATES, too_few_templates
+from ..measures import quantity
 from ..stats.intervals import Interval
 
-Adjust = Literal["holm", "bonferroni", "bh", "max-t", "none"]
-CASES, RUNS = "cases", "runs"
+Adjust = Literal["holm", "bonferroni", "bh", "none"]
+Over = Literal["cases", "templates"]
+CASES, RUNS, TEMPLATES = "cases", "runs", "templates"
 
 ADJUSTMENTS: dict[str, str] = {
     "holm": "Holm",
     "bonferroni": "Bonferroni",
     "bh": "Benjamini-Hochberg",
-    "max-t": "max-T",
     "none": "no adjustment",
 }
 
@@ -24,17 +25,19 @@ class Choices:
     """How two sides are compared."""
 
     adjust: Adjust = "holm"
-    """How p is adjusted over all rows of the comparison: holm, bonferroni, bh, max-t or none."""
+    """How p is adjusted within a level: holm, bonferroni, bh or none."""
+    over: Over = "cases"
+    """The population: new cases of the same templates, or new templates."""
     margin: float | None = None
-    """How much worse B may be and still pass for not inferior; None: not asked."""
+    """How much worse B may be and still be called not inferior; None: no such test."""
     paired_seeds: bool = False
-    """Seed k of A and seed k of B started from the same checkpoint: they are drawn together."""
+    """Seed k of A and seed k of B started from the same checkpoint: their differences are tested."""
     shuffles: int = 10_000
     """Random sign flips behind the tests of means."""
     seed: int = 0
     """Of every random draw here."""
-    could_see: bool = True
-    """Work out the smallest difference that would have been found; most of the time of a small comparison."""
+    power: bool = True
+    """Compute the minimum detectable drop; most of the time of a small comparison."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +62,7 @@ class Row:
     test: str
     """What p is the p of."""
     mde: float | None
-    """The smallest difference that would have been found 8 times in 10 at the level of the table; None: none would."""
+    """The smallest drop, spread evenly over cases, that the test detects in 8 of 10 draws; None: it detects none."""
     gained: int
     """Cases that only B passes."""
     lost: int
@@ -86,6 +89,21 @@ class Row:
         return self.adjusted is not None and self.adjusted <= ALPHA
 
     @property
+    def is_better(self) -> bool:
+        """Whether B is better; for measures without a better direction, whether it is higher."""
+        return ((self.difference or 0) > 0) != (quantity(self.measure).direction == "lower")
+
+    @property
+    def is_suspect(self) -> bool:
+        """Whether the interval excludes zero although the row is not significant after correction."""
+        return (
+            not self.significant
+            and self.interval is not None
+            and self.p is not None
+            and not self.interval[0] <= 0 <= self.interval[1]
+        )
+
+    @property
     def applicability_differs(self) -> bool:
         """Whether one model is asked much more of this than the other."""
         a, b = self.applicability
@@ -93,23 +111,21 @@ class Row:
 
 
 def note_of(row: Row) -> str:
-    """What a reader of a row should know, in words."""
+    """Return what a reader of a row should know, in words."""
     facts = row.facts
     if "none in common" in facts:
         return str(facts["none in common"])
     notes = [f"few cases ({facts['few cases']})"] if "few cases" in facts else []
     if "seeds of A" in facts:
-        notes.append(f"seeds: {facts['seeds of A']} of A, {facts['seeds of B']} of B")
-    if "one against many" in facts:
-        notes.append(
-            "one run against several: nothing is known of its recipe, the interval is for these runs"
-        )
-    if THESE_TEMPLATES in facts:
-        notes.append(for_templates(facts[THESE_TEMPLATES]))
+        notes.append(f"runs: {facts['seeds of A']} of A, {facts['seeds of B']} of B")
+    if "these runs" in facts:
+        notes.append("tested by case: variance between runs cannot be estimated")
+    if TOO_FEW_TEMPLATES in facts:
+        notes.append(too_few_templates(facts[TOO_FEW_TEMPLATES]))
     if "left out" in facts:
-        notes.append(f"left out, no common applicable case: {', '.join(facts['left out'])}")
+        notes.append(f"no common applicable case in {', '.join(facts['left out'])}")
     if facts.get("over") == RUNS and row.interval is None:
-        notes.append("not paired by case: two runs a side or more would tell how far it varies")
+        notes.append("cannot be paired by case: compare two or more runs a side")
     if row.applicability_differs:
         notes.append("applies to {:.0%} of the cases for A and to {:.0%} for B".format(*row.applicability))
     return "; ".join(notes)

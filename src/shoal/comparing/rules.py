@@ -13,16 +13,13 @@
     category = "gender"
     at_most = 0.6
 
-A rule says what it looks at, how good that must be, and which end of the 95 % interval is held against it:
+A rule says what it looks at, how good that must be, and what is compared with the limit:
 
-    lower bound   (default) met when we are confident that the model is good enough
-    upper bound   met unless we are confident that it is not: fails on evidence, not on doubt
-    point         the number as measured, chance included
-    anytime       as the upper bound, for a gate that looks at every commit: met unless an e-value says otherwise, over
-                  all looks together (needs the file of looks)
+    observed      (default) the rate itself: the suite is the specification
+    lower bound   the confident end of the 95 % interval: met only on proof that the limit is kept
+    upper bound   the other end: fails only on proof that it is not
 
-For `at_most` the ends are the other way round: the bound that confidence needs is the upper one. What could not be
-measured does not pass: errors and undefined values fail a rule unless it allows them.
+For `at_most` the ends are exchanged. Errors and undefined values fail a rule unless it allows them.
 """
 
 from collections.abc import Mapping
@@ -33,7 +30,8 @@ from typing import Any, Literal, get_args
 from ..errors import PlanError, nearest
 from ..files import read_toml
 
-Judge = Literal["lower bound", "upper bound", "point", "anytime"]
+Judge = Literal["observed", "lower bound", "upper bound"]
+REMOVED = {"point": 'judge = "observed"', "anytime": 'judge = "upper bound"'}
 EVERY = "*"
 LIMITS = ("at_least", "at_most", "no_worse_than_baseline_by")
 ALLOWANCES = ("allow_errors", "allow_undefined")
@@ -54,8 +52,8 @@ class Rule:
     """What must not be passed."""
     no_worse_than_baseline_by: float | None = None
     """How much worse than the baseline it may be; 0 is not at all."""
-    judge: Judge = "lower bound"
-    """Which end of the interval must reach it."""
+    judge: Judge = "observed"
+    """What is compared with the limit: the rate itself, or an end of its interval."""
     allow_errors: bool = False
     """Judge what was answered, though the model gave no answer to some cases."""
     allow_undefined: bool = False
@@ -82,7 +80,7 @@ class Rule:
                 raise PlanError(f'unknown key "{key}"', why=why, fix=near or "one of those, or a text")
         known = get_args(Judge)
         if self.judge not in known:
-            fix = nearest(str(self.judge), known) or "one of those"
+            fix = REMOVED.get(str(self.judge)) or nearest(str(self.judge), known) or "one of those"
             raise PlanError(f"judge = {self.judge!r}", why=f"known: {', '.join(known)}", fix=fix)
         self._check_limit()
 

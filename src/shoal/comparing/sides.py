@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..errors import DataError, some
 from ..protocols.base import identity
-from ..records import Case, Result, verdicts_of
+from ..records import Case, Finding, Result, verdicts_of
 from ..stats.hits import errors_of, hits_of
 
 Floats = NDArray[np.float64]
@@ -83,6 +83,21 @@ def _same_settings(a: Sequence[Result], b: Sequence[Result]) -> None:
                     why="; ".join(differing),
                     fix="score both under the same settings; it takes seconds and asks no model",
                 )
+
+
+EXCUSED_CHECKS = ("every example is answered", "known by what it reads", "same answer when asked again")
+"""Self-checks whose failure does not fail a gate: unanswered cases have a rule of their own, the others are notes."""
+
+
+def unusable(result: Result) -> list[Finding]:
+    """Return the findings that make every number of a result unusable; if there are none, the failed self-checks."""
+    findings = [finding for finding in result.findings if finding.disqualifies]
+    # A constant answer is both a finding and a failed self-check: one line is enough.
+    return findings or [
+        Finding(check["name"], f"{check['name']}: {check['detail']}", disqualifies=True)
+        for check in result.job.get("checks", ())
+        if check["ok"] is False and check["name"] not in EXCUSED_CHECKS
+    ]
 
 
 RESAMPLING = ("seed", "resamples", "shuffles")

@@ -1,12 +1,12 @@
-"""A comparison, or verdicts, as sections: the answer in a sentence, then worse, better and undecided, what changed."""
+"""A comparison as sections: the answer, what got worse and better, suspects, and the cases that changed."""
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import fields, is_dataclass, replace
 from math import floor, log10
 from pathlib import PurePath
 from typing import Any
 
-from ..claims import ALPHA, ENOUGH_SEEDS, FEW_TEMPLATES, OF_FEW_TEMPLATES, THESE_TEMPLATES
+from ..claims import ALPHA, ENOUGH_SEEDS, TOO_FEW_TEMPLATES, too_few_templates
 from ..errors import some
 from ..measures import quantity, shown, shown_p
 from ..protocols.base import differing
@@ -27,113 +27,59 @@ from ..views import (
     expected_words,
 )
 from ..views import Row as TableRow
-from .judge import Status, Verdict, findings_of
-from .junit import number
+from .families import tests_in
 from .pairs import Comparison, difference_of
-from .rows import ADJUSTMENTS, RUNS, Row, note_of
+from .rows import ADJUSTMENTS, RUNS, TEMPLATES, Row, note_of
+from .sides import EXCUSED_CHECKS
 
 EXAMPLES = 2
-"""How many newly failing cases are shown unless all are asked for."""
+"""How many newly failing cases the short view shows."""
 COMPARED = "compared"
-"""The kind of what a page says first: no more than stands in its table."""
+"""The kind of the findings that a page shows first."""
 NAMED, DRAWN = 3, 40
-"""How many rows a finding of a page names, and how many its picture has."""
-COULD_SEE = (
-    "could see: minimum detectable effect, found 8 times in 10 at the level of this table; "
-    "nothing: none can be promised"
-)
-NO_TEST = "p: none, and nothing could be seen: no test compares one run with several"
+"""How many rows a finding of a page names, and how many its chart has."""
+NOTES = 3
+"""How many caveats stand below the table."""
+PLURALS = {"functionality": "functionalities", "capability": "capabilities", "category": "categories"}
 
 
-# Comparisons
+def comparison_sections(
+    comparison: Comparison,
+    *,
+    changed: bool = False,
+    full: bool = False,
+    over_templates: Comparison | None = None,
+) -> list[Section]:
+    """Return the comparison for reading; with `changed` every case that changed, with `full` every row.
 
-
-def comparison_sections(comparison: Comparison, *, changed: bool = False) -> list[Section]:
-    """The whole of a comparison, or with `changed` every case that changed."""
+    `over_templates` is the same comparison for new templates, shown in full next to the default.
+    """
     if changed:
         return [Section(_heading(comparison), blocks=list(_every_change(comparison)))]
-    return [
-        Section(
-            _heading(comparison),
-            _sentence(comparison),
-            [_table(comparison), *_examples(comparison)],
-            _footnotes(comparison),
-            _warnings(comparison),
-        )
-    ]
+    rows = _full_table(comparison) if full else _short_table(comparison)
+    blocks = [*([rows] if rows.rows else []), *_rest(comparison, full=full), *_examples(comparison)]
+    notes = _caveats(comparison)[: None if full else NOTES]
+    details = [*_provenance(comparison), *_of_templates(over_templates)] if full else []
+    return [Section(_heading(comparison), _answer(comparison), blocks, [*notes, *details])]
 
 
-# On a page
-
-
-def comparison_findings(comparison: Comparison) -> list[Finding]:
-    """What a page says first: the whole, what got worse, what got better."""
-    whole = comparison.headline
-    told = "".join(
-        piece if isinstance(piece, str) else getattr(piece, "text", "") for piece in _sentence(comparison)
-    )
-    findings = [Finding(COMPARED, told.strip(), (_with_cases(whole, comparison),), 3.0)]
-    worse, better, _ = _sorted(comparison)
-    for word, rows in (("worse", worse), ("better", better)):
-        if rows:
-            names = [f"{row.name} by {_apart(row)}" for row in rows]
-            few = sum(THESE_TEMPLATES in row.facts for row in rows)
-            how_many = "all of them" if few == len(rows) else f"{few} of them"
-            reach = f"; {how_many} for new fillings of few templates only" if few else ""
-            text = f"{_word(comparison, word).capitalize()} in B: {some(names, NAMED)}{reach}."
-            rests_on = tuple(_with_cases(row, comparison) for row in rows)
-            findings.append(Finding(COMPARED, text, rests_on, 2.0))
-    return findings
-
-
-def _apart(row: Row) -> str:
-    return f"{shown(abs(row.difference or 0.0), quantity(row.measure), signed=False)}{_unit(row)}"
-
-
-def difference_strips(comparison: Comparison) -> list[Block]:
-    """The differences on one scale, each with its interval: worse, better, undecided, the largest first."""
-    worse, better, undecided = _sorted(comparison)
-    rows = [row for row in (*worse, *better, *undecided) if row.gained or row.lost or row.significant][:DRAWN]
-    if len(rows) < 2:
-        return []
-    measures = [_with_cases(row, comparison) for row in rows]
-    ends = [abs(end) for measure in measures for end in (measure.value or 0.0, *(measure.interval or ()))]
-    reach = _round_up(max(ends))
-    legend = "dot: B minus A; bar: its 95 % interval; in the middle: no difference"
-    drawn = [(row.name, [measure]) for row, measure in zip(rows, measures, strict=True)]
-    return [Strips(drawn, (-reach, reach), 0.0, f"B minus A, by {comparison.finest}", legend=[legend])]
-
-
-def _round_up(value: float) -> float:
-    """The next of 1, 2 and 5 with noughts.
-
-    >>> _round_up(0.034), _round_up(0.5), _round_up(7.0)
-    (0.05, 0.5, 10.0)
-    """
-    power = 10.0 ** floor(log10(value)) if value > 0 else 1.0
-    return next((factor * power for factor in (1, 2, 5) if factor * power >= value), 10 * power)
-
-
-def _with_cases(row: Row, comparison: Comparison) -> Measure:
-    """The difference of a row; from a page one gets to its cases."""
-    measure = difference_of(row, comparison)
-    if row.facts.get("over") == RUNS:
-        return measure
-    return replace(measure, facts={**measure.facts, "mean over": "cases"})
+# The answer
 
 
 def _heading(comparison: Comparison) -> list[Words]:
-    pieces = []
+    pieces: list[Words] = []
     for side, results in (("A", comparison.a), ("B", comparison.b)):
-        for position, result in enumerate(results, start=1):
-            seed = f"seed {position}  " if len(results) > 1 else ""
-            pieces += [Words(f"{side}  ", "strong" if position == 1 else "quiet"), Words(seed, "quiet")]
-            pieces.append(Words(f"{result.job.get('model', '')}\n", "strong"))
-    return [*pieces, Words(f"{about_cases(comparison.a[0])}\n", "quiet")]
+        names = list(dict.fromkeys(str(result.job.get("model", "")) for result in results))
+        runs = f" ({len(results)} runs)" if len(results) > 1 else ""
+        pieces += [Words(f"{side} ", "quiet"), Words(f"{some(names, 3)}{runs}    ", "strong")]
+    pieces.append(Words(f"{about_cases(comparison.a[0])}\n", "quiet"))
+    if differs := _differing_settings(comparison.a[0], comparison.b[0]):
+        pieces.append(Words(f"A and B also differ in {differs}.\n", "doubt"))
+    return pieces
 
 
 def about_cases(result: Result) -> str:
-    """What was asked and under which settings, those that differ from the profile's."""
+    """Return what both sides were tested on, with the settings that differ from the profile's."""
     settings = result.settings
     unusual = {} if settings is None else differing(settings)
     words = [
@@ -142,67 +88,123 @@ def about_cases(result: Result) -> str:
         if (isinstance(value, str | int | float) and not isinstance(value, bool))
         or (isinstance(value, tuple) and all(isinstance(word, str) for word in value))
     ]
-    profile = getattr(settings, "profile", "")
-    parts = [str(result.job.get("protocol", "")), *words, f"{len(result.cases):,} cases"]
-    return ", ".join(filter(None, [*parts, f"profile {profile}" if profile else ""]))
+    if not any(word.startswith("suite ") for word in words):
+        words.insert(0, str(result.job.get("protocol", "")))
+    return ", ".join([*words, f"the same {len(result.cases):,} cases"])
 
 
-def _sentence(comparison: Comparison) -> list[Words | Number | str]:
-    """What a reader in a hurry takes away."""
-    row = comparison.headline
-    if row.difference is None:
-        return [Words("A and B have no applicable case in common.\n", "doubt")]
-    direction = quantity(row.measure).direction
-    size = f"{shown(abs(row.difference), quantity(row.measure), signed=False)}{_unit(row)}"
-    pieces: list[Words | Number | str] = []
-    if row.significant:
-        more = row.difference > 0
-        tone: Tone = "" if direction not in ("higher", "lower") else "good" if _is_better(row) else "bad"
-        pieces.append(
-            Words(
-                f"The {_of(row)} is {size} {'higher' if more else 'lower'} in B than in A", tone or "strong"
-            )
-        )
-        pieces.append(f" ({_interval(row)}), p {_p(row.p)}{_beside(comparison)}")
-    elif not row.gained and not row.lost and row.facts.get("over") != RUNS:
-        pieces.append(Words("A and B pass the same cases", "strong"))
-    else:
-        pieces.append(Words(f"No difference shown in the {_of(row)}", "strong"))
-        p = f", p {_p(row.p)}{_beside(comparison)}" if row.p is not None else ""
-        pieces.append(f": {_signed(row)}{_unit(row)} ({_interval(row) or 'no interval'}){p}")
-        pieces.append(
-            f"; one of {_detectable(row)} would mostly have been found" if row.mde is not None else ""
-        )
-    pieces += _about_margin(comparison)
-    worse, better, undecided = _sorted(comparison)
-    if comparison.finest:
-        pieces += [f". By {comparison.finest}: "]
-        pieces += [Words(f"{_word(comparison, 'worse')} in {len(worse)}", "bad" if worse else "quiet"), ", "]
-        pieces += [
-            Words(f"{_word(comparison, 'better')} in {len(better)}", "good" if better else "quiet"),
-            ", ",
-        ]
-        pieces += [Words(f"no difference shown in {len(undecided)}", "quiet")]
-    return [*pieces, ".\n"]
-
-
-def _beside(comparison: Comparison) -> str:
-    """Beside the headline's own p that of the table, which is adjusted for all its rows, where they differ."""
-    row = comparison.headline
-    if row.p is None or row.adjusted is None or shown_p(row.p) == shown_p(row.adjusted):
+def _differing_settings(a: Result, b: Result) -> str:
+    """Return the settings, other than the model, in which the two sides differ."""
+    if not is_dataclass(a.settings) or type(a.settings) is not type(b.settings):
         return ""
-    return f" by itself, {_p(row.adjusted)} adjusted for every row"
+    old, new = (dict(_by_name(result.settings)) for result in (a, b))
+    names = [name for name in {**old, **new} if old.get(name) != new.get(name)]
+    return ", ".join(f"{name} ({_setting(old.get(name))} and {_setting(new.get(name))})" for name in names)
+
+
+def _by_name(settings: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Return every setting with its name; those of a table inside as train.method."""
+    for part in fields(settings):
+        value, name = getattr(settings, part.name), f"{prefix}{part.name.removesuffix('_')}"
+        if is_dataclass(value):
+            yield from _by_name(value, f"{name}.")
+        else:
+            yield name, value
+
+
+def _setting(value: Any) -> str:
+    if isinstance(value, tuple):
+        return " / ".join(map(str, value))
+    return "none" if value is None or value == "" else str(value)
+
+
+def _answer(comparison: Comparison) -> list[Words | Number | str]:
+    """Return the first lines: is a side unusable, which side is better, how many rows changed."""
+    pieces: list[Words | Number | str] = [
+        Words(f"{finding.text}\n", ("strong", "bad")) for finding in comparison.findings
+    ]
+    row = _overall(comparison)
+    if row.difference is None:
+        return [*pieces, Words("A and B have no applicable case in common.\n", "doubt")]
+    if row.significant:
+        tone: Tone = "good" if row.is_better else "bad"
+        word = _word(row, "better" if row.is_better else "worse")
+        pieces.append(Words(f"B is {word} overall: ", ("strong", tone) if _directed(row) else "strong"))
+    elif not row.gained and not row.lost and row.facts.get("over") != RUNS:
+        pieces.append(Words("A and B pass the same cases: ", "strong"))
+    else:
+        pieces.append(Words("No clear difference overall: ", "strong"))
+    pieces += [
+        f"{_both(row)} ({_signed(row)}{_unit(row)}{_with_interval(row)})\n",
+        *_about_margin(comparison),
+    ]
+    return [*pieces, *_counted(comparison), *_power(comparison)]
+
+
+def _overall(comparison: Comparison) -> Row:
+    """Return the plain pass rate where there is one: it counts cases; else what the protocol is about."""
+    plain = [row for row in comparison.by("") if row.measure == "pass rate"]
+    return (plain or [comparison.headline])[0]
+
+
+def _both(row: Row) -> str:
+    """Return both sides of a row, as counts of cases where it is a pass rate of one run a side."""
+    a, b = row.rates
+    if row.measure == "pass rate" and None not in (a, b) and "seeds of A" not in row.facts:
+        return f"{round((a or 0) * row.n):,} → {round((b or 0) * row.n):,} of {row.n:,} cases pass"
+    unit = " %" if quantity(row.measure).unit == "share" else ""
+    return f"{_of(row)} {_rate(row, 0)} → {_rate(row, 1)}{unit}"
+
+
+def _with_interval(row: Row) -> str:
+    if TOO_FEW_TEMPLATES in row.facts:
+        return f", {too_few_templates(row.facts[TOO_FEW_TEMPLATES])}"
+    return f", 95 % CI {_interval(row)}" if row.interval else ""
+
+
+def _counted(comparison: Comparison) -> list[Words | Number | str]:
+    """Return how many rows of the finest level got worse, got better, and show no clear change."""
+    if not comparison.finest:
+        return []
+    worse, better, rest = _sorted(comparison)
+    first = comparison.by(comparison.finest)[0]
+    what = PLURALS.get(comparison.finest, f"{comparison.finest}s")
+    what = comparison.finest if len(worse) == 1 else what
+    return [
+        Words(f"{len(worse)} {what} got {_word(first, 'worse')}", "bad" if worse else "quiet"),
+        ", ",
+        Words(f"{len(better)} {_word(first, 'better')}", "good" if better else "quiet"),
+        Words(f", {len(rest)} {'shows' if len(rest) == 1 else 'show'} no clear change.\n", "quiet"),
+    ]
+
+
+def _power(comparison: Comparison) -> list[Words | Number | str]:
+    """Return the minimum detectable drop, one number per level."""
+    overall = _overall(comparison).mde
+    parts = [f"{_drop(overall, comparison)} overall"] if overall is not None else []
+    fine = comparison.detectable(comparison.finest) if comparison.finest else None
+    if fine is not None:
+        parts.append(f"{_drop(fine, comparison)} in a typical {comparison.finest}")
+    return [Words(f"Minimum detectable drop: {', '.join(parts)} (80 % power).\n", "quiet")] if parts else []
+
+
+def _drop(value: float, comparison: Comparison) -> str:
+    row = _overall(comparison)
+    return f"{shown(value, quantity(row.measure), signed=False)}{_unit(row)}"
 
 
 def _about_margin(comparison: Comparison) -> list[Words | Number | str]:
-    """Whether the headline is shown to be worse by less than the margin; its own p, of one question."""
-    p = comparison.headline.inferior_p
-    if p is None:
+    """Return whether B is shown to be worse by less than the margin, overall."""
+    row = _overall(comparison)
+    if row.inferior_p is None:
         return []
-    size = f"{_margin(comparison)}{_unit(comparison.headline)}"
-    if p <= ALPHA / 2:
-        return ["; ", Words(f"B is not worse by {size} or more", "good"), f", one-sided p {_p(p)}"]
-    return ["; ", Words(f"not shown that B is worse by less than {size}", "doubt"), f", one-sided p {_p(p)}"]
+    size = f"{_margin(comparison)}{_unit(row)}"
+    if row.inferior_p <= ALPHA / 2:
+        return [Words(f"B is not worse by {size} or more", "good"), f" (one-sided p {_p(row.inferior_p)}).\n"]
+    return [
+        Words(f"B may be worse by {size} or more", "doubt"),
+        f" (one-sided p {_p(row.inferior_p)}).\n",
+    ]
 
 
 def _of(row: Row) -> str:
@@ -213,111 +215,116 @@ def _unit(row: Row) -> str:
     return " points" if quantity(row.measure).unit == "share" else ""
 
 
-def _word(comparison: Comparison, word: str) -> str:
-    """Better and worse, where the measure has a better way; else higher and lower."""
-    directed = quantity(comparison.by(comparison.finest)[0].measure).direction in ("higher", "lower")
-    return word if directed else {"worse": "lower", "better": "higher"}[word]
+def _directed(row: Row) -> bool:
+    return quantity(row.measure).direction in ("higher", "lower")
 
 
-def _warnings(comparison: Comparison) -> list[str]:
-    """What makes the numbers less than they seem; most comparisons have none."""
-    lines = [finding.text for finding in comparison.findings]
-    for side, results in (("A", comparison.a), ("B", comparison.b)):
-        for result in results:
-            lines += [
-                f"{side}: {check['name']}: {check['detail']}"
-                for check in result.job.get("checks", ())
-                if check["ok"] is False
-            ]
-    a, b = comparison.headline.errors
-    if a or b:
-        lines.append(f"no answer to {a:,} cases by A and {b:,} by B: they are left out of every difference")
-    flagged = [row for row in comparison.by(comparison.finest) if row.applicability_differs]
-    for row in flagged[:3]:
-        shares = [100 * (share or 0) for share in row.applicability]
-        lines.append(
-            f"{row.name}: applies to {shares[0]:.0f} % of the cases for A and {shares[1]:.0f} % for B; "
-            "only the common ones are compared"
-        )
-    if len(flagged) > 3:
-        lines.append(f"applicability differs by more than 10 points in {len(flagged) - 3} more")
-    return lines
+def _word(row: Row, word: str) -> str:
+    """Return better or worse where the measure has a better direction; else higher or lower."""
+    return word if _directed(row) else {"worse": "lower", "better": "higher"}[word]
 
 
 def _sorted(comparison: Comparison) -> tuple[list[Row], list[Row], list[Row]]:
-    """Rows of the finest level: worse in B, better in B, undecided; the largest difference first."""
+    """Return the rows of the finest level: worse in B, better in B, the rest; the largest difference first."""
     rows = comparison.by(comparison.finest) if comparison.finest else []
     known = [row for row in rows if row.difference is not None]
     ranked = sorted(known, key=lambda row: (-abs(row.difference or 0.0), row.name))
     decided = [row for row in ranked if row.significant and row.difference]
     return (
-        [row for row in decided if not _is_better(row)],
-        [row for row in decided if _is_better(row)],
+        [row for row in decided if not row.is_better],
+        [row for row in decided if row.is_better],
         [row for row in ranked if row not in decided],
     )
 
 
-def _is_better(row: Row) -> bool:
-    """Whether B is better; where neither way is, whether it is higher."""
-    return ((row.difference or 0) > 0) != (quantity(row.measure).direction == "lower")
+# The tables
 
 
-# The table
-
-
-def _table(comparison: Comparison) -> Table:
-    columns: list[tuple[Column, Callable[[Row], Cell]]] = [
-        (Column("A", spare=True), lambda row: _rate(row, 0)),
-        (Column("B"), lambda row: _rate(row, 1)),
-        (Column("B − A"), lambda row: Number(_with_cases(row, comparison), _tone(row))),
-        (Column("95 % interval"), lambda row: Words(_marked_interval(row), "quiet")),
-        (Column("adj. p"), lambda row: "–" if row.adjusted is None else shown_p(row.adjusted)),
-        (Column("could see"), lambda row: Words("" if row.significant else _detectable(row), "quiet")),
-        (Column("better", spare=True), lambda row: Words(f"{row.gained:,}" if row.gained else "·", "quiet")),
-        (Column("worse", spare=True), lambda row: _lost(row)),
+def _short_table(comparison: Comparison) -> Table:
+    """Return the marked rows: of the finest level, then of the levels between."""
+    worse, better, _ = _sorted(comparison)
+    between = [
+        row
+        for row in comparison.rows
+        if row.level not in ("", comparison.finest) and row.significant and row.difference
     ]
-    if any(any(row.errors) for row in comparison.rows):
-        errors = lambda row: Words("{:,} / {:,}".format(*row.errors) if any(row.errors) else "", "quiet")  # noqa: E731
-        columns.append((Column("errors"), errors))
-    if comparison.choices.margin is not None:
-        columns.append((Column(f"not −{_margin(comparison)}"), _not_inferior))
-    columns.append((Column("n", spare=True), lambda row: Words(f"{row.n:,}", "quiet")))
-    rows = list(_rows(comparison, [cell for _, cell in columns]))
-    unit = "points" if quantity(comparison.headline.measure).unit == "share" else "its own unit"
-    heads = [Column("", "left"), Column(f"B minus A, in {unit}", "left"), *(column for column, _ in columns)]
-    return Table(heads, rows)
+    whole = [] if comparison.finest else comparison.by("")
+    return _table(comparison, [*worse, *better, *between, *whole], full=False)
 
 
-def _rows(comparison: Comparison, cells: Sequence[Callable[[Row], Cell]]) -> Iterator[TableRow]:
-    def line(row: Row, name: str, mark: str = "", tone: Tone = "") -> TableRow:
-        return TableRow([Words(mark, tone), Words(name, tone), *(cell(row) for cell in cells)])
+def _full_table(comparison: Comparison) -> Table:
+    """Return every row, level by level; the finest level worst first."""
+    coarse = [row for row in comparison.rows if row.level != comparison.finest or not comparison.finest]
+    worse, better, rest = _sorted(comparison)
+    return _table(comparison, [*coarse, *worse, *better, *rest], full=True)
 
-    def block(
-        title: str, rows: Sequence[Row], tone: Tone, marks: tuple[str, str] = ("", ""), more: int = 0
-    ) -> Iterator[TableRow]:
-        if rows:
-            yield TableRow()
-            yield TableRow(["", Words(f"{title} ({len(rows) + more})", tone or "strong")])
-            for row in rows:
-                yield line(row, row.name, marks[THESE_TEMPLATES in row.facts], tone)
-            if more:
-                yield TableRow(["", Words(f"… {more} more: no case changed", "quiet")])
 
-    for row in comparison.by(""):
-        yield line(row, row.name, tone="strong")
-    between = dict.fromkeys(row.level for row in comparison.rows if row.level not in ("", comparison.finest))
-    short = [level for level in between if 1 < len(comparison.by(level)) <= 4]
-    for level in short:
-        for row in comparison.by(level):
-            yield line(row, f"all {row.name}", tone=_tone(row))
-    worse, better, undecided = _sorted(comparison)
-    yield from block(f"{_word(comparison, 'worse')} in B", worse, "bad", ("▼", "▽")) if worse else ()
-    yield from block(f"{_word(comparison, 'better')} in B", better, "good", ("▲", "△")) if better else ()
-    moved = [row for row in undecided if row.facts.get("over") == RUNS or row.gained or row.lost]
-    yield from block("no difference shown", moved, "", more=len(undecided) - len(moved))
-    for level in between:
-        if level not in short:
-            yield from block(f"by {level}", comparison.by(level), "")
+def _table(comparison: Comparison, rows: Sequence[Row], *, full: bool) -> Table:
+    unpaired = all(row.facts.get("over") == RUNS for row in rows)
+    margin = comparison.choices.margin is not None
+    columns = [
+        Column("", "left"),
+        Column("", "left"),
+        Column("A"),
+        Column("B"),
+        Column("diff"),
+        Column("95 % CI"),
+        *([] if unpaired else [Column("newly failing"), Column("fixed")]),
+        *([Column("n"), Column("p (adj.)")] if full else []),
+        *([Column("detectable drop")] if full and comparison.choices.power else []),
+        *([Column(f"not −{_margin(comparison)}")] if margin else []),
+    ]
+
+    def line(row: Row) -> TableRow:
+        name = row.name if row.level in ("", comparison.finest) else f"{row.level}: {row.name}"
+        cells: list[Cell] = [
+            Words(_mark(row), _tone(row)),
+            Words(name, _tone(row)),
+            _rate(row, 0),
+            _rate(row, 1),
+            Number(_with_cases(row, comparison), _tone(row)),
+            Words(_interval(row) or _no_interval(row), "quiet"),
+        ]
+        if not unpaired:
+            cells += [_count(row.lost, _tone(row) == "bad"), _count(row.gained, False)]
+        if full:
+            cells += [Words(f"{row.n:,}", "quiet"), "–" if row.adjusted is None else shown_p(row.adjusted)]
+            cells += [Words(_detectable(row), "quiet")] if comparison.choices.power else []
+        return TableRow([*cells, *([_not_inferior(row)] if margin else [])])
+
+    return Table(columns, [line(row) for row in rows])
+
+
+def _mark(row: Row) -> str:
+    return "" if not row.significant or not row.difference else "▲" if row.is_better else "▼"
+
+
+def _no_interval(row: Row) -> str:
+    few = row.facts.get(TOO_FEW_TEMPLATES)
+    return "" if few is None else too_few_templates(few)
+
+
+def _count(number: int, loud: bool) -> Words:
+    return Words(f"{number:,}", "bad" if loud and number else "quiet")
+
+
+def _rest(comparison: Comparison, *, full: bool) -> Iterator[Block]:
+    """Return the suspects, and how many rows are not shown."""
+    _, _, rest = _sorted(comparison)
+    suspects = [row for row in rest if row.is_suspect]
+    lines = []
+    if suspects:
+        tests = tests_in(comparison.rows, comparison.finest)
+        names = [f"{row.name} {_signed(row)} ({_interval(row)})" for row in suspects]
+        lines.append(
+            f"Not significant after correction for {tests} tests, but the interval excludes zero: "
+            f"{some(names, len(names) if full else 6)}"
+        )
+    hidden = len(rest) - len(suspects)
+    if hidden and not full:
+        lines.append(f"{hidden} more without a clear change: --full")
+    for line in lines:
+        yield Text([Words(line, "quiet" if line.endswith("--full") else "")])
 
 
 def _margin(comparison: Comparison) -> str:
@@ -325,7 +332,7 @@ def _margin(comparison: Comparison) -> str:
 
 
 def _not_inferior(row: Row) -> Words:
-    """The p of being worse by the margin or more, with a mark where that is ruled out."""
+    """Return the p of being worse by the margin or more, with ✓ if that is ruled out."""
     if row.inferior_adjusted is None:
         return Words("")
     p = shown_p(row.inferior_adjusted)
@@ -347,30 +354,14 @@ def _interval(row: Row) -> str:
     return " to ".join(shown(end, what, signed=True) for end in row.interval)
 
 
-def _marked_interval(row: Row) -> str:
-    """The interval, with a mark where it is for these templates only."""
-    return (
-        f"{FEW_TEMPLATES} {_interval(row)}"
-        if THESE_TEMPLATES in row.facts and row.interval
-        else _interval(row)
-    )
-
-
 def _detectable(row: Row) -> str:
-    if row.facts.get("over") == RUNS:
-        return ""
-    return "nothing" if row.mde is None else shown(row.mde, quantity(row.measure), signed=False)
-
-
-def _lost(row: Row) -> Words:
-    loud = row.lost and row.significant and not _is_better(row)
-    return Words(f"{row.lost:,}" if row.lost else "·", "bad" if loud else "quiet")
+    return "–" if row.mde is None else shown(row.mde, quantity(row.measure), signed=False)
 
 
 def _tone(row: Row) -> Tone:
-    if not row.significant or quantity(row.measure).direction not in ("higher", "lower"):
+    if not row.significant or not _directed(row):
         return ""
-    return "good" if _is_better(row) else "bad"
+    return "good" if row.is_better else "bad"
 
 
 def _p(value: float | None) -> str:
@@ -380,28 +371,25 @@ def _p(value: float | None) -> str:
     return f"< {text[1:]}" if text.startswith("<") else f"= {text}"
 
 
-# What changed
+# The cases that changed
 
 
 def _examples(comparison: Comparison) -> list[Block]:
-    """Newly failing cases of the row that lost most, a few."""
+    """Return a few newly failing cases of the row that lost most."""
     rows = comparison.by(comparison.finest) if comparison.finest else []
-    rows = sorted(rows, key=lambda row: (not (row.significant and not _is_better(row)), -row.lost, row.name))
-    if not rows or rows[0].facts.get("over") == RUNS:
+    rows = sorted(rows, key=lambda row: (not (row.significant and not row.is_better), -row.lost, row.name))
+    if not rows or rows[0].facts.get("over") == RUNS or not rows[0].lost:
         return []
-    if not rows[0].lost:
-        return [Text([Words("No case that A passes fails in B.", "good")])]
     row = rows[0]
     lost = [case for case, better in comparison.changed(row) if not better]
     title: Cell = [
-        Words("Newly failing", "strong"),
-        ", most in ",
+        Words("Newly failing in ", "strong"),
         Words(row.name, "bad"),
-        f": {row.lost:,} cases",
+        f": {row.lost:,} of {row.n:,}",
     ]
     total = sum(other.gained + other.lost for other in rows)
     shown_cases = [_shown(comparison, case) for case in lost[:EXAMPLES]]
-    return [CaseList(shown_cases, title, [f"all {total:,} changed cases: --changed"])]
+    return [CaseList(shown_cases, title, [f"All {total:,} changed cases: --changed"])]
 
 
 def _shown(comparison: Comparison, case: Any, mark: str = "", tone: Tone = "") -> ShownCase:
@@ -409,7 +397,7 @@ def _shown(comparison: Comparison, case: Any, mark: str = "", tone: Tone = "") -
 
 
 def _answers(comparison: Comparison, case: Any) -> list[str]:
-    """What each side said of every example, where that is known."""
+    """Return each side's answer to every example, if the results keep them."""
     position = next(p for p, other in enumerate(comparison.cases) if other is case)
     sides = [side[0].columns.get("said") for side in (comparison.a, comparison.b)]
     if not all(sides) or comparison.several_seeds:
@@ -419,126 +407,153 @@ def _answers(comparison: Comparison, case: Any) -> list[str]:
 
 
 def _every_change(comparison: Comparison) -> Iterator[Block]:
-    """Every case that changed, those of the rows that lost most first."""
+    """Return every case that changed, those of the rows that lost most first."""
     rows = comparison.by(comparison.finest) if comparison.finest else comparison.by("")
     for row in sorted(rows, key=lambda row: (-row.lost, -row.gained, row.name)):
         changes = comparison.changed(row)
         if changes:
-            count = f"   {row.lost:,} newly failing, {row.gained:,} newly passing"
+            count = f"   {row.lost:,} newly failing, {row.gained:,} fixed"
             cases = [
-                _shown(comparison, case, *(("▲", "good") if up else ("▼", "bad"))) for case, up in changes
+                _shown(comparison, case, *(("fixed", "good") if up else ("newly failing", "bad")))
+                for case, up in changes
             ]
             yield CaseList(cases, [Words(row.name, "strong"), Words(count, "quiet")])
     lost, gained = (sum(getattr(row, name) for row in rows) for name in ("lost", "gained"))
-    yield Text([Words(f"{lost:,} cases newly fail in B, {gained:,} newly pass", "quiet")])
+    yield Text([Words(f"{lost:,} cases newly fail in B, {gained:,} are fixed.", "quiet")])
 
 
-# What the numbers mean
+# Caveats and provenance
 
 
-def claim(a: Sequence[Result], b: Sequence[Result]) -> str:
-    """How far the numbers reach, in words (`docs/method/beyond.md` 7.19)."""
-    if len(a) + len(b) == 2:
-        return "on new cases of these groups, this checkpoint only: one seed a side"
-    if min(len(a), len(b)) == 1:
-        return "on new cases, these very runs: one run against several, so nothing is known of the recipe of the one"
-    seeds = f"{len(a)} and {len(b)} seeds"
-    if min(len(a), len(b)) < ENOUGH_SEEDS:
-        return f"on new cases, {seeds}: fewer than {ENOUGH_SEEDS} a side support no claim about the recipe"
-    return f"for this training recipe, on new cases: {seeds}"
+def _caveats(comparison: Comparison) -> list[str]:
+    """Return what could change the decision, the most important first."""
+    lines = [
+        f"! {side}: {check['name']}: {check['detail']}"
+        for side, results in (("A", comparison.a), ("B", comparison.b))
+        for result in results
+        for check in result.job.get("checks", ())
+        if check["ok"] is False and check["name"] in EXCUSED_CHECKS
+    ]
+    a, b = _overall(comparison).errors
+    if a or b:
+        lines.append(f"! A left {a:,} cases unanswered, B {b:,}. No difference includes them.")
+    flagged = [row for row in comparison.by(comparison.finest) if row.applicability_differs]
+    if flagged:
+        names = [f"{row.name} ({_applies(row)})" for row in flagged]
+        lines.append(f"! Tests apply to different shares of the cases: {some(names, NAMED)}.")
+    if any("one against many" in row.facts for row in comparison.rows):
+        lines.append("! One run against several: the test is by case, for these runs only.")
+    elif comparison.several_seeds and min(len(comparison.a), len(comparison.b)) < ENOUGH_SEEDS:
+        lines.append(
+            f"! Fewer than {ENOUGH_SEEDS} runs a side: small differences between recipes stay hidden."
+        )
+    return lines
 
 
-def _footnotes(comparison: Comparison) -> list[str]:
-    tests = [row.test for row in comparison.rows if row.p is not None]
+def _applies(row: Row) -> str:
+    a, b = (100 * (share or 0) for share in row.applicability)
+    return f"A {a:.0f} %, B {b:.0f} %"
+
+
+def claim(comparison: Comparison) -> str:
+    """Return the population that intervals, tests and marks speak about (`docs/method/beyond.md` 7.19)."""
+    if comparison.several_seeds and min(len(comparison.a), len(comparison.b)) > 1:
+        return f"new runs of these recipes on these cases ({len(comparison.a)} and {len(comparison.b)} runs)"
+    new = "new templates" if comparison.choices.over == TEMPLATES else "new cases from the same templates"
+    return f"{new}, these checkpoints"
+
+
+def _provenance(comparison: Comparison) -> list[str]:
+    """Return how the numbers were computed."""
     adjust = comparison.choices.adjust
     adjusted = (
-        f"adjusted for {len(tests)} comparisons ({ADJUSTMENTS[adjust]})"
-        if adjust != "none"
-        else "not adjusted"
+        f"p adjusted by {ADJUSTMENTS[adjust]} within each level" if adjust != "none" else "p not adjusted"
     )
-    rows = comparison.by(comparison.finest) if comparison.finest else []
-    same = [
-        f"{row.name} ({_detectable(row)})"
-        for row in _sorted(comparison)[2]
-        if not row.gained and not row.lost and row.facts.get("over") != RUNS
-    ]
-    few = [row.name for row in rows if "few cases" in row.facts]
-    absent = [row.name for row in rows if row.difference is None]
-    applies = [
-        f"{row.name} {' / '.join(f'{100 * _share(share):.1f}' for share in row.applicability)}"
-        for row in rows
-        if row.n and min(map(_share, row.applicability)) < 1
-    ]
+    tests = dict.fromkeys(row.test.split(" of ")[0] for row in comparison.rows if row.test)
+    absent = [row.name for row in comparison.rows if row.difference is None]
+    together = ", simultaneous within each level" if adjust == "bonferroni" else ""
     return [
-        claim(comparison.a, comparison.b),
-        *(
-            [NO_TEST]
-            if comparison.several_seeds and not tests
-            else [f"p: {_how(comparison)}; {adjusted}", COULD_SEE]
-        ),
-        _of_intervals(comparison),
-        *_of_templates(comparison),
-        *_of_margin(comparison),
-        "rates are on the cases that apply to both",
-        *([f"no case changed, in brackets what could have been seen: {', '.join(same)}"] if same else []),
-        *([f"applies to part of the cases, A / B in %: {some(applies)}"] if applies else []),
-        *([f"no case that applies to both: {', '.join(absent)}"] if absent else []),
-        *([f"few cases, read with care: {', '.join(few)}"] if few else []),
-        *(
-            [
-                f"not paired by case: {note_of(row)}"
-                for row in comparison.rows
-                if row.facts.get("over") == RUNS
-            ][:1]
-        ),
+        f"Claim: {claim(comparison)}.",
+        f"95 % intervals{together}; tests: {', '.join(tests) or 'none'}; {adjusted}.",
+        "Rates are on the cases that apply to both. Detectable drop: spread evenly over cases, 80 % power.",
+        *([f"No common applicable case: {some(absent, 8)}."] if absent else []),
+        *list(
+            dict.fromkeys(
+                f"{row.name}: {note_of(row)}." for row in comparison.rows if row.facts.get("over") == RUNS
+            )
+        )[:1],
     ]
 
 
-def _of_intervals(comparison: Comparison) -> str:
-    if comparison.choices.adjust == "bonferroni":
-        return "intervals: all rows together in 95 of 100 comparisons; they leave out 0 where a row is marked"
-    return "intervals: each for its own row; for all rows together: --adjust bonferroni"
-
-
-def _of_templates(comparison: Comparison) -> list[str]:
-    """What † and the hollow marks say, where there are any."""
-    few = [row for row in comparison.rows if THESE_TEMPLATES in row.facts]
-    hollow = any(row.significant and row.level == comparison.finest for row in few)
-    return [OF_FEW_TEMPLATES + ("; ▽ △ marked on those only" if hollow else "")] if few else []
-
-
-def _of_margin(comparison: Comparison) -> list[str]:
-    rows = [row for row in comparison.rows if row.inferior_adjusted is not None]
+def _of_templates(comparison: Comparison | None) -> list[str]:
+    """Return the overall difference for new templates, next to the default claim."""
+    if comparison is None or comparison.several_seeds:
+        return []
+    rows = [row for row in comparison.rows if "templates" in row.facts]
     if not rows:
         return []
-    adjust = comparison.choices.adjust
-    how = {"none": "not adjusted", "bonferroni": "Bonferroni"}.get(adjust, "Holm")
-    margin = _margin(comparison)
-    return [
-        f"not −{margin}: p of being worse by {margin}{_unit(comparison.headline)} or more, one-sided "
-        f"({how} over {len(rows)}); ✓ at most .025"
-    ]
+    row = next((row for row in comparison.by("") if row in rows), rows[0])
+    few = sum(TOO_FEW_TEMPLATES in other.facts for other in comparison.by(comparison.finest))
+    number = f"{row.facts['templates']:,} templates, effective {row.facts['effective templates']:.1f}"
+    counts = f"; too few templates in {few} of {len(comparison.by(comparison.finest))}" if few else ""
+    return [f"For new templates: {_of(row)} {_signed(row)}{_with_interval(row)} ({number}){counts}."]
 
 
-def _how(comparison: Comparison) -> str:
-    if comparison.several_seeds:
-        return "t over seeds beside cases"
-    how = "exact paired tests of the cases that changed"
-    clustered = any("clusters" in row.test for row in comparison.rows)
-    how += ", whole templates of them where there are enough" if clustered else ""
-    return how + f"; of means, {comparison.choices.shuffles:,} random sign flips"
+# For pages and files
 
 
-def _share(value: float | None) -> float:
-    return 1.0 if value is None else value
+def comparison_findings(comparison: Comparison) -> list[Finding]:
+    """Return what a page says first: overall, what got worse, what got better."""
+    whole = comparison.headline
+    text = "".join(
+        piece if isinstance(piece, str) else getattr(piece, "text", "") for piece in _answer(comparison)
+    )
+    findings = [Finding(COMPARED, text.strip().replace("\n", " "), (_with_cases(whole, comparison),), 3.0)]
+    worse, better, _ = _sorted(comparison)
+    for word, rows in (("worse", worse), ("better", better)):
+        if rows:
+            names = [f"{row.name} {_signed(row)}" for row in rows]
+            text = f"{_word(rows[0], word).capitalize()} in B: {some(names, NAMED)}."
+            rests_on = tuple(_with_cases(row, comparison) for row in rows)
+            findings.append(Finding(COMPARED, text, rests_on, 2.0))
+    return findings
 
 
-# The table for files
+def difference_strips(comparison: Comparison) -> list[Block]:
+    """Return the differences on one scale, each with its interval: worse, better, the rest."""
+    worse, better, undecided = _sorted(comparison)
+    rows = [row for row in (*worse, *better, *undecided) if row.gained or row.lost or row.significant][:DRAWN]
+    if len(rows) < 2:
+        return []
+    measures = [_with_cases(row, comparison) for row in rows]
+    ends = [abs(end) for measure in measures for end in (measure.value or 0.0, *(measure.interval or ()))]
+    reach = _round_up(max(ends))
+    legend = "Dot: B minus A. Bar: 95 % CI."
+    drawn = [(row.name, [measure]) for row, measure in zip(rows, measures, strict=True)]
+    return [Strips(drawn, (-reach, reach), 0.0, f"B minus A, by {comparison.finest}", legend=[legend])]
+
+
+def _round_up(value: float) -> float:
+    """The next of 1, 2 and 5 with noughts.
+
+    >>> _round_up(0.034), _round_up(0.5), _round_up(7.0)
+    (0.05, 0.5, 10.0)
+    """
+    power = 10.0 ** floor(log10(value)) if value > 0 else 1.0
+    return next((factor * power for factor in (1, 2, 5) if factor * power >= value), 10 * power)
+
+
+def _with_cases(row: Row, comparison: Comparison) -> Measure:
+    """Return the difference of a row, so that a page can link it to its cases."""
+    measure = difference_of(row, comparison)
+    if row.facts.get("over") == RUNS:
+        return measure
+    return replace(measure, facts={**measure.facts, "mean over": "cases"})
 
 
 def comparison_table(comparison: Comparison) -> Section:
-    """Every row in one table, for Markdown and LaTeX."""
-    titles = ["", "level", "n", "A", "B", "B − A", "95 % interval", "p", "MDE", "better", "worse"]
+    """Return every row in one table, for Markdown and LaTeX."""
+    titles = ["", "level", "n", "A", "B", "diff", "95 % CI", "adjusted p", "newly failing", "fixed"]
     margin = comparison.choices.margin is not None
     titles += [f"p, worse by {_margin(comparison)}"] if margin else []
     columns = [Column(title, "left" if position < 2 else "right") for position, title in enumerate(titles)]
@@ -551,11 +566,10 @@ def comparison_table(comparison: Comparison) -> Section:
                 _rate(row, 0),
                 _rate(row, 1),
                 _signed(row),
-                _marked_interval(row),
+                _interval(row) or _no_interval(row),
                 "–" if row.adjusted is None else shown_p(row.adjusted),
-                "–" if row.mde is None or row.significant else _detectable(row),
-                str(row.gained),
                 str(row.lost),
+                str(row.gained),
                 *([_not_inferior(row)] if margin else []),
             ]
         )
@@ -565,14 +579,13 @@ def comparison_table(comparison: Comparison) -> Section:
 
 
 def caption(comparison: Comparison) -> str:
-    """What a reader of the table must know."""
+    """Return what a reader of the table must know."""
     sides = (comparison.a, comparison.b)
     a, b = (", ".join(str(result.job.get("model", "")) for result in side) for side in sides)
-    scope = "several seeds" if comparison.several_seeds else "this checkpoint only"
-    scope = "; ".join([scope, *_of_templates(comparison)])
+    adjust = ADJUSTMENTS[comparison.choices.adjust]
     return (
         f"A: {a}. B: {b}. Rates in per cent on the cases that apply to both; differences in points, B minus A; "
-        f"p: {ADJUSTMENTS[comparison.choices.adjust]}; MDE: smallest difference found 8 times in 10; {scope}."
+        f"p: {adjust} within each level; claim: {claim(comparison)}."
     )
 
 
@@ -615,91 +628,3 @@ def rows_for_csv(comparison: Comparison) -> list[dict[str, Any]]:
         }
         for row in comparison.rows
     ]
-
-
-# Verdicts
-
-
-TONES: dict[Status, Tone] = {
-    "met": "good",
-    "failed": "bad",
-    "error": "bad",
-    "undefined": "bad",
-    "passed over": "quiet",
-}
-MARKS: dict[Status, str] = {"met": "✓", "failed": "✗", "error": "✗", "undefined": "✗", "passed over": "·"}
-TIGHTEST = 3
-
-
-def verdict_sections(verdicts: Sequence[Verdict], result: Result) -> list[Section]:
-    """The rules that are not met, each with its numbers, then a summary; where all are, the tightest few."""
-    failed = [verdict for verdict in verdicts if not verdict.is_met]
-    over = sum(verdict.status == "passed over" for verdict in verdicts)
-    aside = f", {over} passed over: no applicable case" if over else ""
-    warnings = [
-        f"{check['name']}: {check['detail']}"
-        for check in result.job.get("checks", ())
-        if check["ok"] is False
-    ] + [finding.text for finding in findings_of(verdicts)]
-    if failed:
-        words = Words(f"Gate not met: {len(failed)} of {len(verdicts)} checks failed{aside}.", "bad")
-        return [Section(blocks=[_verdicts(failed), Text([words])], warnings=warnings)]
-    judged = [verdict for verdict in verdicts if verdict.judged is not None]
-    tightest = sorted(judged, key=lambda verdict: verdict.room)[:TIGHTEST]
-    more = " The tightest are shown." if len(judged) > len(tightest) else ""
-    words = Words(f"Gate met: {len(judged)} checks{aside}.{more}", "good")
-    return [Section(blocks=[*([_verdicts(tightest)] if tightest else []), Text([words])], warnings=warnings)]
-
-
-def _verdicts(verdicts: Sequence[Verdict]) -> Table:
-    columns = [
-        Column("", "left"),
-        Column("what", "left"),
-        Column("found"),
-        Column("n"),
-        Column("wanted", "left"),
-        Column("", "left"),
-    ]
-    return Table(columns, [TableRow(_verdict_cells(verdict)) for verdict in verdicts])
-
-
-def _verdict_cells(verdict: Verdict) -> list[Cell]:
-    tone = TONES[verdict.status]
-    return [
-        Words(MARKS[verdict.status], tone),
-        Words(verdict.name, "" if verdict.is_met else tone),
-        "error" if verdict.status == "error" else number(verdict.measure),
-        Words(f"{verdict.measure.n:,}", "quiet"),
-        bound(verdict),
-        Words(verdict.reason, "quiet"),
-    ]
-
-
-def bound(verdict: Verdict) -> str:
-    """What the rule asks, in a few words."""
-    rule, what = verdict.rule, quantity(str(verdict.measure.facts.get("of", verdict.measure.name)))
-    unit = " %" if what.unit == "share" else ""
-    if rule.is_relative:
-        points = " points" if what.unit == "share" else ""
-        return f"{rule.judge} ≥ {shown(-rule.limit, what, signed=True)}{points}"
-    sign = "≤" if rule.kind == "at_most" else "≥"
-    return f"{rule.judge} {sign} {shown(rule.limit, what, signed=False)}{unit}"
-
-
-def verdict_as_json(verdict: Verdict) -> dict[str, Any]:
-    """A verdict as the gate's JSON object shows it."""
-    rule, row = verdict.rule, verdict.measure
-    return {
-        "rule": str(rule),
-        "measure": str(row.facts.get("of", row.name)),
-        "groups": dict(row.groups),
-        "status": verdict.status,
-        "met": verdict.is_met,
-        "limit": -rule.limit if rule.is_relative else rule.limit,
-        "judge": rule.judge,
-        "judged": verdict.judged,
-        "value": row.value,
-        "interval": list(row.interval) if row.interval else None,
-        "n": row.n,
-        "reason": verdict.reason,
-    }

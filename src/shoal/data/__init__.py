@@ -13,6 +13,7 @@ from typing import Any
 
 from ..errors import DataError, some
 from ..files import first_bytes, is_json_array, read_json_array, read_json_lines, read_lines, read_table
+from .missing import is_missing
 from .tables import is_table, open_rows
 
 FORMATS: dict[str, str] = {
@@ -104,7 +105,10 @@ def with_label_names(rows: SuiteRows, names: Mapping[str, str], path: Path) -> S
                 )
             labels = row.get("labels")
             many = labels if isinstance(labels, list) else [labels]
-            called_so = [None if label is None else _called(label, names, where) for label in many]
+            called_so = [
+                label if is_missing(label) and label not in names else _called(label, names, where)
+                for label in many
+            ]
             yield number, {**row, "labels": called_so if isinstance(labels, list) else called_so[0]}
 
     return replace(rows, header=header, rows=renamed())

@@ -12,6 +12,7 @@ from urllib.parse import unquote
 
 from ..files import read_table
 from . import Glimpse, SuiteRows
+from .missing import is_missing
 
 EXPECTED = {"pass": "", "fail": "not_"}
 
@@ -35,7 +36,7 @@ def _cases(
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     unjudged = 0
     for line, row in rows:
-        if row["label"] not in EXPECTED or not row["output"].strip():
+        if row["label"] not in EXPECTED or is_missing(row["output"]):
             unjudged += 1
             continue
         topic = unquote(row["topic"]).strip("/") or "no topic"

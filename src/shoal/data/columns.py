@@ -1,6 +1,5 @@
 """Any table whose columns you name: labelled texts (MFT), or originals with their variants (INV, DIR)."""
 
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,6 +7,7 @@ from typing import Any
 
 from ..errors import DataError, nearest, some
 from . import Glimpse, SuiteRows
+from .missing import is_blank
 from .tables import Rows, open_rows
 
 PAIRS = {1: ("text",), 2: ("question1", "question2")}
@@ -132,8 +132,7 @@ def _case(path: Path, number: int, row: Mapping[str, Any], named: Named) -> dict
 def _cell(row: Mapping[str, Any], column: str) -> Any:
     """What stands in a column, if anything does."""
     value = row.get(column)
-    missing = value is None or (isinstance(value, float) and math.isnan(value))
-    if missing or (isinstance(value, str) and not value.strip()):
+    if is_blank(value):
         raise DataError(f"nothing in column {column!r}", fix="fill it in, or take the row out")
     return value
 
@@ -153,7 +152,9 @@ def _word(row: Mapping[str, Any], column: str) -> str:
 
 
 def _label(row: Mapping[str, Any], column: str) -> Any:
-    value = _cell(row, column)
+    value = row.get(column)
+    if is_blank(value):
+        return ""  # the suite names all rows without a label at once
     if isinstance(value, list | dict):
         raise DataError(
             f"column {column!r} holds {type(value).__name__}, one label is expected",

@@ -3,7 +3,6 @@
 Columns are named, or told from the usual names. Labels may be put together into classes: stars 1 and 2 as negative.
 """
 
-import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -13,6 +12,7 @@ from typing import Any, Literal
 
 from ..errors import DataError, nearest, some
 from .grammar.rows import Row
+from .missing import is_blank, is_missing, missing_labels
 from .tables import open_rows
 
 TEXTS: tuple[tuple[str, ...], ...] = (
@@ -68,11 +68,17 @@ def read_labelled(
     chosen = _chosen(path, table.columns, tuple(texts), label, settings, read_label=labelled != "none")
     to_class = _to_class(path, classes)
     found, lines, left_out, others = [], [], Counter[str](), []
-    for line, row in table.rows:
+    unlabelled: list[int] = []
+    count = 0
+    for count, (line, row) in enumerate(table.rows, start=1):  # noqa: B007
+        label_cell = row.get(chosen[-1])
+        lacks_label = is_missing(label_cell) and (labelled == "all" or not is_blank(label_cell))
+        if labelled != "none" and lacks_label and _key(str(label_cell)) not in to_class:
+            unlabelled.append(line)
+            continue
         try:
             parts = [_cell(row, column) for column in chosen[:-1]]
-            is_blank = labelled == "none" or (labelled == "some" and _is_empty(row.get(chosen[-1])))
-            word = "" if is_blank else _cell(row, chosen[-1])
+            word = "" if labelled == "none" or is_blank(label_cell) else _cell(row, chosen[-1])
         except DataError as problem:
             raise problem.at(f"{path}, {table.unit} {line}") from None
         name = word if classes is None or not word else to_class.get(_key(word))
@@ -82,6 +88,9 @@ def read_labelled(
         found.append(Row(tuple(parts), name))
         lines.append(line)
         others.append({column: _further(row.get(column)) for column in more})
+    if unlabelled:
+        fix = "leave the label empty where an example is still to be labelled" if labelled == "some" else ""
+        raise missing_labels(path, table.unit, unlabelled, count, fix)
     if not found and not left_out:
         raise DataError(f"{path}: no rows", fix="check that this is the file you meant")
     _check_classes(path, classes, {_key(row.label) for row in found}, left_out)
@@ -145,25 +154,19 @@ def _only(
     )
 
 
-def _is_empty(value: Any) -> bool:
-    is_missing = value is None or (isinstance(value, float) and math.isnan(value))
-    return is_missing or (isinstance(value, str) and not value.strip())
-
-
 def _further(value: Any) -> str:
-    return "" if _is_empty(value) else str(value).strip()
+    return "" if is_blank(value) else str(value).strip()
 
 
 def _cell(row: Mapping[str, Any], column: str) -> str:
     value = row.get(column)
     if isinstance(value, bool):
         value = str(value).lower()
-    is_missing = value is None or (isinstance(value, float) and math.isnan(value))
-    word = str(value).strip() if isinstance(value, str | int | float) and not is_missing else ""
+    word = str(value).strip() if isinstance(value, str | int | float) and not is_blank(value) else ""
     if not word:
         raise DataError(
             f"nothing in column {column!r}"
-            if is_missing or isinstance(value, str)
+            if is_blank(value)
             else f"column {column!r} holds {type(value).__name__}, text is expected",
             fix="fill it in, or take the row out",
         )

@@ -4,6 +4,7 @@ A long table with columns `run_id, item_id, outcome` (1, 0, or empty/NA for a ti
 `group`, `score_a`, `score_b`.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -77,6 +78,23 @@ def read_matrix(path: Path) -> RunMatrix:
     table = np.full((2, len(items), len(runs)), np.nan)
     for (at, run_at), both in cells.items():
         table[:, at, run_at] = both
+    _refuse_undecided_runs(path, table[0], tuple(runs), tuple(groups.values()))
     return RunMatrix(
         tuple(runs), tuple(items), tuple(groups.values()), table[0], table[1] if scored else None
     )
+
+
+def _refuse_undecided_runs(
+    path: Path, outcomes: NDArray[np.float64], runs: Sequence[str], groups: Sequence[str]
+) -> None:
+    """Raise where a run has no outcome for any item, or for any item of a group."""
+    for name in dict.fromkeys(groups):
+        own = np.array([group == name for group in groups])
+        for run, is_undecided in zip(runs, np.isnan(outcomes[own]).all(axis=0), strict=True):
+            if is_undecided:
+                where = f" of group {name!r}" if len(set(groups)) > 1 else ""
+                raise DataError(
+                    f"{path}: run {run!r} has no outcome for any item{where}",
+                    why="its pass rate is undefined",
+                    fix="leave the run out, or add its outcomes",
+                )

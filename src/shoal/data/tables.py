@@ -11,18 +11,23 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
+from io import BytesIO
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from ..errors import DataError, MissingExtra, some
 from ..files import (
     LARGEST_WHOLE,
+    LONGEST_SHEET,
+    Swelling,
     first_bytes,
     is_json_array,
     read_json_array,
     read_json_lines,
     read_lines,
     read_table,
+    whole_bytes,
 )
 
 Numbered = Iterator[tuple[int, Mapping[str, Any]]]
@@ -39,6 +44,7 @@ class Rows:
     """By column: what its values are called, in the order of the file's own numbers."""
 
 
+ROWS_AT_ONCE = 500
 MAGIC: tuple[tuple[bytes, str], ...] = (
     (b"PAR1", "parquet"),
     (b"ARROW1", "arrow"),
@@ -83,7 +89,7 @@ def _parquet(path: Path) -> Rows:
     parquet = _library("pyarrow.parquet", "pyarrow", "Parquet files")
     with _broken(path, "Parquet"):
         file = parquet.ParquetFile(path)
-        return _arrow_rows(path, file.schema_arrow, lambda: file.iter_batches())
+        return _arrow_rows(path, file.schema_arrow, lambda: file.iter_batches(ROWS_AT_ONCE))
 
 
 def _arrow(path: Path) -> Rows:
@@ -111,12 +117,18 @@ def _arrow_rows(path: Path, schema: Any, batches: Callable[[], Iterator[Any]]) -
 def _numbered(
     path: Path, batches: Callable[[], Iterator[Any]], names: Mapping[str, tuple[str, ...]]
 ) -> Numbered:
-    number = 0
+    number, swelling = 0, Swelling(path)
     with _broken(path, "table"):
-        for batch in batches():
-            for row in batch.to_pylist():
-                number += 1
-                yield number, {column: _named(value, names.get(column)) for column, value in row.items()}
+        for row in chain.from_iterable(map(_few_at_a_time, batches())):
+            swelling.take_row(row)
+            number += 1
+            yield number, {column: _named(value, names.get(column)) for column, value in row.items()}
+
+
+def _few_at_a_time(batch: Any) -> Iterator[Mapping[str, Any]]:
+    """The rows of a batch; a text that a dictionary holds once is copied for every row that names it."""
+    for start in range(0, batch.num_rows, ROWS_AT_ONCE):
+        yield from batch.slice(start, ROWS_AT_ONCE).to_pylist()
 
 
 def _named(value: Any, names: tuple[str, ...] | None) -> Any:
@@ -196,7 +208,8 @@ def _xlsx(path: Path) -> Rows:
     """The only sheet of a workbook; its first row names the columns."""
     openpyxl = _library("openpyxl", "openpyxl", "xlsx files")
     with _broken(path, "xlsx"):
-        with zipfile.ZipFile(path) as archive:
+        content = BytesIO(whole_bytes(path))
+        with zipfile.ZipFile(content) as archive:
             if "xl/workbook.xml" not in archive.namelist():
                 raise DataError(
                     f"{path}: a zip archive, not a table", fix="unzip it, and name the file in it"
@@ -205,15 +218,18 @@ def _xlsx(path: Path) -> Rows:
                 raise DataError(
                     f"{path}: unzipped, larger than {LARGEST_WHOLE // 2**20} MB", fix="save it as CSV"
                 )
-        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
+        book = openpyxl.load_workbook(content, read_only=True, data_only=True)
     if len(book.sheetnames) != 1:
         raise DataError(
             f"{path}: {len(book.sheetnames)} sheets: {some(book.sheetnames)}",
             why="which of them is meant cannot be told",
             fix="save the one you mean by itself",
         )
-    lines = book[book.sheetnames[0]].iter_rows(values_only=True)
-    columns = [str(cell) if cell is not None else "" for cell in next(lines, ())]
+    with _broken(path, "xlsx"):
+        sheet = book[book.sheetnames[0]]
+        sheet.reset_dimensions()  # what the sheet says of its size may be a lie of 16,384 columns
+        lines = sheet.iter_rows(values_only=True)
+        columns = [str(cell) if cell is not None else "" for cell in next(lines, ())]
     while columns and not columns[-1]:
         columns.pop()
     if not any(columns):
@@ -229,6 +245,8 @@ def _xlsx(path: Path) -> Rows:
 def _sheet_rows(path: Path, columns: list[str], lines: Iterator[tuple[Any, ...]]) -> Numbered:
     with _broken(path, "xlsx"):
         for number, cells in enumerate(lines, start=2):
+            if number > LONGEST_SHEET:
+                raise ValueError(f"a sheet has at most {LONGEST_SHEET:,} rows")
             if any(cell is not None for cell in cells):
                 padded = [*cells, *[None] * (len(columns) - len(cells))]
                 yield number, dict(zip(columns, padded, strict=False))

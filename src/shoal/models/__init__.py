@@ -92,6 +92,11 @@ def asked_in_words(spec: str) -> bool:
     return bool(checkpoint.config.get("is_encoder_decoder")) or HFModel(checkpoint).language_model == "causal"
 
 
+def is_remote(spec: str) -> bool:
+    """Return whether a model is behind an endpoint."""
+    return parse_spec(spec).scheme == "openai"
+
+
 def digest_file(path: Path) -> str:
     """A file's content as a short hash."""
     if not path.is_file():

@@ -98,39 +98,42 @@ class Prompted(Protocol):
 
 
 @runtime_checkable
-class FarAway(Protocol):
-    """A model that is asked over a network: question by question, several under way at once, each paid for."""
+class RemoteModel(Protocol):
+    """A model behind a network: several requests in flight, every response paid for."""
 
     @property
-    def at_once(self) -> int:
-        """How many questions may be under way."""
+    def concurrency(self) -> int:
+        """How many requests may be in flight."""
         ...
 
     @property
     def again(self) -> int:
-        """How many questions to ask twice, to see whether the answers are the same."""
+        """How many examples to ask twice, to see whether the answers are the same."""
         ...
 
     @property
     def how(self) -> str:
-        """The way it is asked, in words."""
+        """The mode and the reason for it, in words."""
         ...
 
     @property
     def spending(self) -> Any:
-        """What was spent: `keep_in(path)` writes it down there."""
+        """The tokens spent; `keep_in(path)` appends them to a file."""
         ...
 
     def worst(self, example: Example) -> tuple[int, int]:
-        """Tokens that a question may take: read, by an estimate, and written."""
+        """Return the most tokens that an example may take: read, estimated, and written."""
         ...
 
     def resume(self, mode: str) -> None:
-        """Go on in the mode in which it was asked before."""
+        """Stay in the mode of the answers that are stored already."""
         ...
 
-    def halt(self) -> None:
-        """Wait for nothing any more: whoever asked has gone."""
+    def stream(self, examples: Sequence[Example]) -> Iterator[Sequence[tuple[int, Any]]]:
+        """Yield answers as they arrive: the example's position, and a model that answers it without a request.
+
+        The next requests start when the caller takes the next step: by then it has stored these answers.
+        """
         ...
 
 
@@ -326,7 +329,7 @@ def batch_plan(model: object, questions: Questions) -> Sequence[Sequence[int]]:
     """Which questions go together; stored answers come all at once."""
     if isinstance(model, HasAnswered):
         return [range(len(questions.ids))]
-    if isinstance(model, FarAway):
+    if isinstance(model, RemoteModel):
         return [[number] for number in range(len(questions.ids))]
     if isinstance(model, HasTokens):
         return batches(questions.examples, model.lengths(questions.examples), BATCH_TOKENS)

@@ -176,6 +176,14 @@ class Checkpoint:
                 "dtype": self.dtype,
             }
 
+    @property
+    def has_bos(self) -> bool:
+        """Whether the tokenizer's files name a BOS token; False of a .gguf file, which would have to be read."""
+        if self.gguf:
+            return False
+        names = ("tokenizer_config.json", "special_tokens_map.json")
+        return any(self._json(name).get("bos_token") for name in names if (self.place / name).is_file())
+
     def tokenizer_name(self) -> str:
         """What decides how texts are taken apart, as a hash; empty of a .gguf file, which would have to be read."""
         if self.gguf:

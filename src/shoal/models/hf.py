@@ -144,6 +144,10 @@ def _one_of(spec: ModelSpec, option: str, known: Sequence[str]) -> None:
         )
 
 
+BEGINS_WITH = "likelihoods begin with"
+"""In a fingerprint: the token before the first, where it is not BOS."""
+
+
 class HFModel:
     """A checkpoint that answers; what it is asked for first decides nothing about what it can be asked later."""
 
@@ -178,7 +182,10 @@ class HFModel:
         }
         if "without" in self.options:
             kept["without"] = digest_file(Path(self.options["without"]))
-        return {**self.checkpoint.fingerprint(), **kept}
+        checkpoint = self.checkpoint.fingerprint()
+        if self.language_model == "causal" and not self.checkpoint.has_bos:
+            kept[BEGINS_WITH] = "eos"  # likelihoods that left the first token out are not taken for these
+        return {**checkpoint, **kept}
 
     # Loading
 

@@ -49,14 +49,11 @@ def tokens_of(tokenizer: Any, texts: Sequence[Any]) -> list[Tokens]:
 def causal(network: Any, tokenizer: Any, rows: Sequence[Tokens], only: Only = None) -> list[TokenScores]:
     """log p(token | all before it).
 
-    The first token has a score only where the tokenizer has a token to begin a text with, which is then put before it.
+    The first token is scored too: the tokenizer's BOS stands before it, or its EOS where it has no BOS, as in lm-eval.
     """
     torch, _ = libraries()
-    begin = tokenizer.bos_token_id
-    starts = [0 if begin is None or row.ids[:1] == [begin] else 1 for row in rows]
-    longer = [
-        Tokens([begin, *row.ids] if start else row.ids) for row, start in zip(rows, starts, strict=True)
-    ]
+    longer = [Tokens(with_begin(tokenizer, row.ids)) for row in rows]
+    starts = [len(long.ids) - len(row.ids) for long, row in zip(longer, rows, strict=True)]
     scores: list[TokenScores] = [None] * len(rows)  # type: ignore[list-item]
     for part in parts_of([len(row.ids) for row in longer], CELLS // int(network.config.vocab_size)):
         inputs = padded([longer[at] for at in part], tokenizer.pad_token_id, network.device)
@@ -66,6 +63,12 @@ def causal(network: Any, tokenizer: Any, rows: Sequence[Tokens], only: Only = No
         for row, at in enumerate(part):
             start, wanted = starts[at], range(len(rows[at].ids)) if only is None else only[at]
             places = [place for place in wanted if place + start > 0]
+            if not start and 0 in wanted and rows[at].ids[0] not in tokenizer.all_special_ids:
+                raise ModelError(
+                    "the tokenizer has neither a BOS nor an EOS token",
+                    why="the first token of a text would have no likelihood",
+                    fix='"bos_token" in tokenizer_config.json, as the model was trained',
+                )
             numbers = [float(found[row, place + start - 1]) for place in places]
             scores[at] = _scores(tokenizer, rows[at], places, numbers)
     return scores
@@ -288,6 +291,12 @@ def room_of(network: Any) -> int:
     """How many tokens a masked network takes at once at its fastest."""
     widest = getattr(network.config, "intermediate_size", None) or 1024
     return min(TOKENS, max(FEW_TOKENS, ACTIVATIONS // int(widest)))
+
+
+def with_begin(tokenizer: Any, ids: list[int]) -> list[int]:
+    """Return the tokens of a text behind BOS, or behind EOS without a BOS; unchanged where there is neither."""
+    begin = tokenizer.eos_token_id if tokenizer.bos_token_id is None else tokenizer.bos_token_id
+    return ids if begin is None or ids[:1] == [begin] else [begin, *ids]
 
 
 def mask_of(tokenizer: Any) -> int:

@@ -4,6 +4,7 @@ Each check says yes, no, or that it cannot be told from outside. What rests on l
 model may be wrong, and a suite may be made of nothing but traps.
 """
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,8 +17,8 @@ from ..errors import some
 from ..records import Answer, Answers, Case, Example
 from .ask import (
     Classifier,
-    FarAway,
     HasAnswered,
+    RemoteModel,
     answer_columns,
     answer_examples,
     classify_safely,
@@ -42,8 +43,10 @@ ALIKE = 0.1
 """If no probability moves by more over all examples asked, the head says nothing about them."""
 RARE = 0.001
 """How improbable a result must be before it is called likely to be a mistake."""
-EXPLAINED = 0.4
+EXPLAINED = 0.5
 """How far another order must explain a model's answers, from 0 (not at all) to 1, before its own is doubted."""
+ENOUGH = 20
+"""Of fewer labelled answers no other label order is suggested."""
 SHOWN = 200
 """Letters of an error, in a line."""
 FEW = 8
@@ -83,7 +86,7 @@ def self_check(
         return check_answers(model.answer_cases(cases, whole or cases, labels), cases, labels)
     if not cases:
         return []
-    if isinstance(model, FarAway):
+    if isinstance(model, RemoteModel):
         return _few_questions(model, cases, labels)
     reading = is_reading(cases)
     examples = sample(distinct(cases).examples, TOGETHER)
@@ -101,17 +104,17 @@ def self_check(
     checks = [_names(answers, labels), _answered(answers), *_read_late(model)]
     words = dict(zip(examples, _words(answers), strict=False))
     words |= dict(zip((mark.example for mark in marked), labels_given, strict=True))
-    checks += [_head(model, answers), _varied(list(words.values()), expected)]
+    checks += [_head(model, answers, expected), _varied(list(words.values()), expected)]
     checks += _engine(model, examples, answers, labels)
     checks += _company(model, examples, answers, labels, reading)
     order = tuple(taken.values()) if len(taken) == len(answers.labels) else answers.labels
-    checks.append(label_order(labels_given, expected, answers.labels, order))
+    checks.append(label_order(labels_given, expected, answers.labels, order, fixed=hasattr(model, "prompt")))
     if len(examples[0]) == 2:
         checks.append(_pair_order(model, marked, labels_given, labels))
     return checks
 
 
-def _few_questions(model: FarAway, cases: Sequence[Case], labels: Sequence[str] | None) -> list[Check]:
+def _few_questions(model: RemoteModel, cases: Sequence[Case], labels: Sequence[str] | None) -> list[Check]:
     """Of a model whose every answer is paid for: whether it answers, and whether its labels are the suite's."""
     reading = is_reading(cases)
     marked = [] if reading or labels is None else labelled(cases, labels, labels, A_DOZEN)
@@ -120,8 +123,9 @@ def _few_questions(model: FarAway, cases: Sequence[Case], labels: Sequence[str] 
     checks = [Check("asked in mode", None, model.how), _answered(answers)]
     if reading or len(answers.errors) == len(examples):
         return checks
-    order = label_order(_words(answers), [mark.label for mark in marked], answers.labels) if marked else None
-    return [*checks, _names(answers, labels), *([order] if order else [])]
+    words, expected = _words(answers), [mark.label for mark in marked]
+    order = [label_order(words, expected, answers.labels, fixed=True)] if marked else []
+    return [*checks, _names(answers, labels), *order]
 
 
 def check_answers(answers: Answers, cases: Sequence[Case], labels: Sequence[str] | None) -> list[Check]:
@@ -235,12 +239,12 @@ def _varied(words: Sequence[str], expected: Sequence[str]) -> Check:
         return Check(title, None, f"cannot be told: fewer than {FEW} examples")
     if len(set(given)) > 1:
         return Check(title, True, f"{len(set(given))} labels over {len(given):,} examples")
-    if set(expected) == set(given):
-        return Check(title, None, f"cannot be told: {given[0]} is the only label that is expected")
+    if len(set(expected)) == 1:
+        return Check(title, None, f"cannot be told: {expected[0]} is the only label that is expected")
     return Check(title, False, f"{given[0]} is its answer to all {len(given):,} examples")
 
 
-def _head(model: object, answers: Answers) -> Check:
+def _head(model: object, answers: Answers, expected: Sequence[str]) -> Check:
     """A head that was never trained says nearly the same of everything."""
     loaded = "every weight is from the checkpoint" if hasattr(model, "checkpoint") else ""
     if answers.probabilities is None or len(answers.predictions) < 2:
@@ -248,6 +252,10 @@ def _head(model: object, answers: Answers) -> Check:
     spread = float(
         np.nanmax(np.nanmax(answers.probabilities, axis=0) - np.nanmin(answers.probabilities, axis=0))
     )
+    if spread < ALIKE and len(set(expected)) == 1:
+        return Check(
+            "head is trained", None, f"cannot be told: {expected[0]} is the only label that is expected"
+        )
     if spread < ALIKE:
         return Check(
             "head is trained",
@@ -334,24 +342,29 @@ def label_order(
     expected: Sequence[str],
     names: Sequence[str],
     order: Sequence[str] | None = None,
+    *,
+    fixed: bool = False,
 ) -> Check:
     """Whether another order of the model's labels would explain its answers far better.
 
-    `order` has the same names in the model's order, where it has one.
+    `order` has the same names in the model's order, where it has one. `fixed`: a prompt defines the labels, so that
+    their order cannot be wrong.
 
     >>> label_order(["no"] * 12 + ["yes"] * 12, ["yes"] * 12 + ["no"] * 12, ["no", "yes"]).ok
     False
     """
     title = "label order"
-    n, k = len(given), len(names)
+    k = len(names)
+    table = _confusion(given, expected, names)
+    n = int(table.sum())
     if n < FEW or len(set(expected)) < 2:
         return Check(title, None, f"cannot be told: fewer than {FEW} labelled examples, or all of one label")
-    table = _confusion(given, expected, names)
     right = int(np.trace(table))
-    best, meaning = _best_order(table, names) if right / n <= 0.5 else (right, {})
+    may_differ = not fixed and n >= ENOUGH and right / n <= 0.5
+    best, meaning = _best_order(table, names) if may_differ else (right, {})
     # Two of three labels swapped leave a third right: at chance, not below it.
     suspect = best > right and (bdtr(right, n, 1 / k) < RARE or best / n >= 0.8)
-    if suspect and _explained(table, names, meaning) >= EXPLAINED:
+    if suspect and _is_better(table, names, meaning) and _explained(table, names, meaning) >= EXPLAINED:
         changes = [f"{name} meant {meant}" for name, meant in meaning.items() if name != meant]
         return Check(
             title,
@@ -375,6 +388,15 @@ def _best_order(table: NDArray[np.int64], names: Sequence[str]) -> tuple[int, di
     rows, columns = linear_sum_assignment(-table)
     pairs = zip(rows.tolist(), columns.tolist(), strict=True)
     return int(table[rows, columns].sum()), {names[row]: names[column] for row, column in pairs}
+
+
+def _is_better(table: NDArray[np.int64], names: Sequence[str], meaning: Mapping[str, str]) -> bool:
+    """Whether labels of these meanings are right more often: exact sign test, corrected for the number of orders."""
+    moved = [place for place, name in enumerate(names) if meaning[name] != name]
+    losses = int(sum(table[place, place] for place in moved))
+    gains = int(sum(table[place, list(names).index(meaning[names[place]])] for place in moved))
+    orders = math.factorial(len(names)) - 1
+    return bool(orders * bdtrc(gains - 1, gains + losses, 0.5) < RARE)
 
 
 def _explained(table: NDArray[np.int64], names: Sequence[str], meaning: Mapping[str, str]) -> float:

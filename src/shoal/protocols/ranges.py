@@ -5,7 +5,7 @@ tolerance: Annotated[float, Within(0, 2)] | None = changes("scoring", None)
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 LARGEST_SEED = 2**32 - 1
 """What every generator of random numbers here takes."""
@@ -56,3 +56,15 @@ class Within:
             if self.high < math.inf
             else f"a number of {low} or more is expected"
         )
+
+
+Count = Annotated[int, Within(0)]
+AtLeastOne = Annotated[int, Within(1)]
+Seed = Annotated[int, Within(0, LARGEST_SEED)]
+Share = Annotated[float, Within(0, 1)]
+Level = Annotated[float, Within(0, 1, above=True)]
+Rate = Annotated[float, Within(0, 10, above=True)]
+Epochs = Annotated[float, Within(0, 10_000, above=True)]
+BatchSize = Annotated[int, Within(1, 100_000)]
+Threads = Annotated[int, Within(1, 1024)]
+Resamples = Annotated[int, Within(1, 1_000_000)]

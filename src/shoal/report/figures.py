@@ -6,10 +6,12 @@ bytes: no date is written, and the names inside an SVG are derived from its cont
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 from ..errors import MissingExtra
+from ..files import refusing, replacing
 from ..measures import quantity
 from ..records import Measure
 from ..show.pieces import is_defined, pieces_of, place_text, plain, value_text
@@ -55,16 +57,25 @@ def draw_figures(sections: Sequence[Section], folder: Path) -> int:
         import matplotlib
     except ModuleNotFoundError as problem:
         raise MissingExtra("matplotlib", extra="plots", needed_for="figures") from problem
-    folder.mkdir(parents=True, exist_ok=True)
+    with refusing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
     taken: set[str] = set()
     with matplotlib.rc_context(SETTINGS):
         for block in pictures_of(sections):
             name = _free(_file_name(block), taken)
             taken.add(name)
             figure = _drawn(block)
-            figure.savefig(folder / f"{name}.svg", metadata={"Date": None, "Creator": "shoal"})
-            figure.savefig(folder / f"{name}.pdf", metadata={"CreationDate": None, "Creator": "shoal"})
+            _save(figure, folder / f"{name}.svg", {"Date": None, "Creator": "shoal"})
+            _save(figure, folder / f"{name}.pdf", {"CreationDate": None, "Creator": "shoal"})
     return len(taken)
+
+
+def _save(figure: Any, path: Path, metadata: Mapping[str, str | None]) -> None:
+    """Draw in memory first: matplotlib's PDF writer hides a full disk behind errors of its own."""
+    drawn = BytesIO()
+    figure.savefig(drawn, format=path.suffix[1:], metadata=metadata)
+    with replacing(path) as beside:
+        beside.write_bytes(drawn.getvalue())
 
 
 def pictures_of(sections: Sequence[Section]) -> list[Any]:
@@ -87,7 +98,7 @@ def _strips_of(table: Table, about: str) -> Strips | None:
             continue
         dots = [piece for cell in row.cells for piece in pieces_of(cell) if isinstance(piece, Dots)]
         if dots:
-            rows.append((plain(cell_of(row, 0)).strip(" ▲▼△▽"), dots[0].measures))
+            rows.append((plain(cell_of(row, 0)).strip(" ▲▼"), dots[0].measures))
             scale, middle = dots[0].scale, dots[0].middle
     return None if scale is None else Strips(rows, scale, middle, table.title or about, table.name)
 

@@ -6,9 +6,8 @@ rests on, and no further than that goes.
 
 from collections.abc import Sequence
 
-from ..claims import THESE_TEMPLATES, for_templates
 from ..errors import some
-from ..measures import quantity, unit_word
+from ..measures import lowest_first, quantity, unit_word
 from ..records import Finding, Measure, Result
 from ..show.pieces import interval_text, is_defined, value_text
 
@@ -37,18 +36,15 @@ def headline_findings(result: Result, *, alone: bool) -> list[Finding]:
         return []
     about = {"model": str(result.job["model"])}
     finest = _finest(result)
-    lowest = sorted(finest, key=lambda row: (row.value or 0.0, -row.n))
+    lowest = lowest_first(finest)
     whole = " ".join([f"The {called(row)} is {_in_words(row)}." for row in first] + _counted(finest))
     if not alone:
-        low = [
-            f"The lowest {row.name} is that of {_first(row)}: {_in_words(row)}{_reach(row)}."
-            for row in lowest[:1]
-        ]
+        low = [f"The lowest {row.name} is that of {_first(row)}: {_in_words(row)}." for row in lowest[:1]]
         return [Finding(HEADLINE, " ".join([whole, *low]), (*first, *lowest[:1]), -1.0, about)]
     findings = [Finding(HEADLINE, whole, tuple(first), -1.0, about)]
     parts = _parts(result)
     if parts:
-        text = f"Weakest by {next(iter(parts[0].groups))}: {_first(parts[0])}, {_in_words(parts[0])}{_reach(parts[0])}."
+        text = f"Weakest by {next(iter(parts[0].groups))}: {_first(parts[0])}, {_in_words(parts[0])}."
         findings.append(Finding(HEADLINE, text, tuple(parts[:LOWEST]), -1.1, about))
     if lowest:
         text = f"Lowest by {next(iter(lowest[0].groups))}: {_named(lowest)}."
@@ -87,7 +83,7 @@ def _parts(result: Result) -> list[Measure]:
     finest = {id(row) for row in _finest(result)}
     coarse = [row for row in _rates(result) if len(row.groups) == 1 and id(row) not in finest]
     by = next(iter(coarse[0].groups)) if coarse else ""
-    parts = sorted((row for row in coarse if by in row.groups), key=lambda row: (row.value or 0.0, -row.n))
+    parts = lowest_first([row for row in coarse if by in row.groups])
     return parts if len(parts) > 1 else []
 
 
@@ -96,18 +92,10 @@ def _counted(finest: Sequence[Measure]) -> list[str]:
     if not finest:
         return []
     low = [row for row in finest if row.interval is not None and row.interval[1] < HALF]
-    few = sum(THESE_TEMPLATES in row.facts for row in low)
-    below = f"{len(low):,} {'is' if len(low) == 1 else 'are'} surely below one half"
+    below = f"{len(low):,} {'is' if len(low) == 1 else 'are'} below 50 %"
     whole = sum(row.value == 1.0 for row in finest)
     by = next(iter(finest[0].groups))
-    how_many = "all" if few == len(low) else f"{few:,} of them"
-    reach = f" ({how_many} for their few templates only)" if few else ""
-    return [f"Of its {len(finest):,} rates by {by}, {below}{reach}; in {whole:,} nothing failed."]
-
-
-def _reach(row: Measure) -> str:
-    few = row.facts.get(THESE_TEMPLATES)
-    return f", {for_templates(few)}" if few else ""
+    return [f"Of {len(finest):,} rates by {by}, {below}; {whole:,} have no failures."]
 
 
 def _named(lowest: Sequence[Measure]) -> str:
@@ -115,8 +103,6 @@ def _named(lowest: Sequence[Measure]) -> str:
     first = lowest[0]
     alike = [row for row in lowest if row.value == first.value]
     if len(alike) == 1:
-        return f"{_first(first)}, {_in_words(first)}{_reach(first)}"
+        return f"{_first(first)}, {_in_words(first)}"
     names = some([_first(row) for row in alike], LOWEST)
-    few = sum(THESE_TEMPLATES in row.facts for row in alike)
-    reach = f", {few} of {len(alike)} for their few templates only" if few else ""
-    return f"{names}, {value_text(first)}{unit_word(first)} each{reach}"
+    return f"{names}, {value_text(first)}{unit_word(first)} each"

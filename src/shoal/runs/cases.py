@@ -38,14 +38,15 @@ def save_built(built: Built, path: Path) -> None:
     }
     content, count = hashlib.sha256(), 0
     encode = json.JSONEncoder(ensure_ascii=False).encode
+    first = json.dumps(head, ensure_ascii=False)
     with writing(path) as stream:
-        stream.write(json.dumps(head, ensure_ascii=False) + "\n")
+        stream.write(first + "\n")
         for row in _rows(built):
             count += 1
             line = encode(row)
             content.update(_bytes(line))
             stream.write(line + "\n")
-        stream.write(json.dumps(_end(count, content)) + "\n")
+        stream.write(json.dumps(_end(count, content) | {"head": _head_digest(first)}) + "\n")
 
 
 def _rows(built: Built) -> Iterator[dict[str, Any]]:
@@ -90,16 +91,17 @@ def load_built(path: Path) -> Built:
 
 def is_whole(path: Path) -> bool:
     """Whether a file is what `save_built` wrote, told without making its cases."""
-    content, count, last = hashlib.sha256(), 0, ""
+    content, count, first, last = hashlib.sha256(), 0, "", ""
     try:
         for number, line in read_lines(path):
             if number > 2:
                 content.update(_bytes(last))
                 count += 1
-            elif number == 2 and json_object(last).get("shoal cases") != FORMAT:
-                return False
+            elif number == 2:
+                first = last
             last = line
-        return json_object(last) == _end(count, content)
+        whole = _ends_well(json_object(last), first, count, content)
+        return whole and json_object(first).get("shoal cases") == FORMAT
     except (DataError, ValueError):
         return False
 
@@ -108,13 +110,23 @@ def _end(count: int, content: "hashlib._Hash") -> dict[str, Any]:
     return {"cases": count, "digest": content.hexdigest()[:16]}
 
 
+def _ends_well(end: dict[str, Any], first: str, count: int, content: "hashlib._Hash") -> bool:
+    """Whether the last line fits those before it; files of before do not cover the first line."""
+    return end.pop("head", _head_digest(first)) == _head_digest(first) and end == _end(count, content)
+
+
+def _head_digest(first: str) -> str:
+    return hashlib.sha256(_bytes(first)).hexdigest()[:16]
+
+
 def _bytes(line: str) -> bytes:
     return f"{line}\n".encode("utf-8", "surrogatepass")
 
 
 def _load(path: Path) -> Built:
     lines = read_lines(path)
-    head = json_object(next(lines, (1, "{}"))[1])
+    _, first = next(lines, (1, "{}"))
+    head = json_object(first)
     if head.get("shoal cases") != FORMAT:
         raise DamagedError(f"{path}: not cases of this version of shoal", fix=f"rm {path}: it is built again")
     whole, asked = [], []
@@ -140,7 +152,7 @@ def _load(path: Path) -> Built:
                 whole.append(case)
             if only != WHOLE:
                 asked.append(case)
-    if end != _end(count, content):
+    if not _ends_well(end, first, count, content):
         raise DamagedError(f"{path}: cut off or changed", fix=f"rm {path}: it is built again")
     labels = head["labels"]
     return Built(

@@ -16,9 +16,9 @@ from typing import Any, Protocol
 from ..models import load_model
 from ..models.ask import (
     AnswerRows,
-    FarAway,
     HasAnswered,
     Questions,
+    RemoteModel,
     ask_batches,
     batch_plan,
     distinct,
@@ -29,8 +29,8 @@ from ..protocols import find_protocol
 from ..protocols.base import Built
 from ..records import Answer, Result
 from ..training.stage import IN_NUMBERS, Fact, Progress, silent
-from .far_away import ask_far_away, worth_asking_again
 from .plan import Job
+from .remote import ask_remote, is_retryable
 from .scoring import score_job
 from .store import PartialAnswers, RunStore, ThrownAway
 from .training import Training, forget_midway, threads, train_model, training_of
@@ -90,10 +90,10 @@ def model_of(job: Job, store: RunStore) -> Any:
 def _ask(job: Job, store: RunStore, built: Built, progress: Progress) -> None:
     """Ask a model as it is, after a look at whether its answers can be trusted."""
     model = model_of(job, store)
-    if isinstance(model, FarAway):
+    if isinstance(model, RemoteModel):
         store.keep_spending(job.id, model.spending)
     ask, memory = _asker(job, model, built), store.memory
-    if memory is not None:
+    if memory is not None and not isinstance(model, RemoteModel):
         ask = memory.asker(job, model, built, ask)
     if not store.has_checks(job.id):
         checks = (
@@ -103,8 +103,9 @@ def _ask(job: Job, store: RunStore, built: Built, progress: Progress) -> None:
         )
         store.write_checks(job.id, checks)
     questions = questions_of(model, built.cases)
-    if isinstance(model, FarAway):
-        return ask_far_away(job, store, model, ask, questions, progress)
+    if isinstance(model, RemoteModel):
+        known = None if memory is None else memory.known(job, built)
+        return ask_remote(job, store, model, _asker_of_any(job, built), questions, progress, known)
     plan = batch_plan(model, questions)
     sizes = [len(batch) for batch in plan]
     with store.partial(job.id, sizes) as partial:
@@ -182,8 +183,14 @@ def noted(note: str) -> Check:
 
 
 def _asker(job: Job, model: Any, built: Built) -> Callable[..., Any]:
+    ask = _asker_of_any(job, built)
+    return lambda examples: ask(model, examples)
+
+
+def _asker_of_any(job: Job, built: Built) -> Callable[..., Any]:
+    """Return a function that asks any model, its first argument, for the job's answers to some examples."""
     module = find_protocol(job.protocol)
-    return lambda examples: module.ask(job.settings, model, built, examples)
+    return lambda model, examples: module.ask(job.settings, model, built, examples)
 
 
 def _checks(model: object, built: Built) -> list[dict[str, Any]]:
@@ -206,9 +213,9 @@ def ask_again(
     model = model_of(job, store)
     if not failed or isinstance(model, HasAnswered):
         return
-    if isinstance(model, FarAway):
-        if any(map(worth_asking_again, rows)):
-            store.reopen(job.id, [row for row in rows if not worth_asking_again(row)])
+    if isinstance(model, RemoteModel):
+        if any(map(is_retryable, rows)):
+            store.reopen(job.id, [row for row in rows if not is_retryable(row)])
             do(job, store, progress, shared)
         return
     built = store.built(job, progress)

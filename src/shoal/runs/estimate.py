@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from ..models.ask import FarAway, Prompted, batch_plan, distinct, questions_of
+from ..models.ask import Prompted, RemoteModel, batch_plan, distinct, questions_of
 from ..models.prompted.money import price_of
 from ..models.selfcheck import A_DOZEN
 from ..protocols import find_protocol
@@ -93,7 +93,7 @@ def bill(jobs: Sequence[Job], store: RunStore | None = None) -> Bill | None:
         models = {job.model: model_of(job, for_now) for job in {job.model: job for job in jobs}.values()}
         for job in jobs:
             model = None if store is not None and store.is_done(job.id) else models[job.model]
-            if isinstance(model, FarAway):
+            if isinstance(model, RemoteModel):
                 examples = distinct(for_now.built(job, silent).cases).examples
                 again = min(model.again, len(examples))
                 asked = [*examples, *examples[:again], *examples[:A_DOZEN]]

@@ -217,6 +217,7 @@ class Workplace:
     """A folder of a worker's own, which looks like the store as far as its task can see."""
 
     def __init__(self, folder: Path) -> None:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.store = RunStore(folder / "store")
         self._here = folder / "here"
         self._laid: dict[str, object] = {}  # files of the store, name to which version of it

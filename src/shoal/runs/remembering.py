@@ -6,7 +6,7 @@ import pickle
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ..models.ask import FarAway, HasAnswered, example_id
+from ..models.ask import HasAnswered, example_id
 from ..models.selfcheck import still_says
 from ..protocols.base import Built
 from ..records import Answer, Example
@@ -40,11 +40,10 @@ class Memory:
         """
         if isinstance(model, HasAnswered) or built.asks not in ("labels", "spans"):
             return ask
-        key = _key(job, built)
-        known = self._answers.setdefault(key, {})
-        if known and not isinstance(model, FarAway) and not _still(model, known, built):
+        known = self.known(job, built)
+        if known and not _still(model, known, built):
             known.clear()
-            self._checks.pop(key, None)
+            self._checks.pop(_key(job, built), None)
 
         def ask_the_rest(examples: Sequence[Example]) -> list[Answer]:
             new = [example for example in examples if example not in known]
@@ -53,6 +52,10 @@ class Memory:
             return [known.get(example) or answers[example] for example in examples]
 
         return ask_the_rest
+
+    def known(self, job: Job, built: Built) -> dict[Example, Answer]:
+        """Return the answers of this process to the questions of a job; the caller adds to them."""
+        return self._answers.setdefault(_key(job, built), {}) if built.asks in ("labels", "spans") else {}
 
     def checks(
         self, job: Job, built: Built, make: Callable[[], list[dict[str, Any]]]

@@ -12,14 +12,14 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from ..errors import DataError, PlanError, StoreError, some
-from ..files import read_lines
+from ..files import is_file, read_lines
 from ..models import SCHEMES
 from ..protocols import PROTOCOLS, find_protocol
 from ..protocols.base import only_part
-from ..records import Measure, Measures, Result, verdicts_of
+from ..records import Finding, Measure, Measures, Result, verdicts_of
 from ..training.stage import Progress, silent
 from .auditing import job_for_now
 from .doing import do
@@ -28,6 +28,7 @@ from .scoring import brief_result, result_of, stored_job
 from .settings import make_settings
 from .store import RunStore, ThrownAway
 
+T = TypeVar("T")
 SPEC = re.compile(rf"({'|'.join(SCHEMES)}):")
 
 
@@ -77,7 +78,7 @@ def audit_all(
 def find_stored(name: str, store: RunStore) -> Result:
     """A result file, or a job of a store."""
     path = Path(name)
-    if path.is_file():
+    if is_file(path):
         return read_result(path)
     known = store.job_ids()
     if not any(name in one for one in known):
@@ -117,9 +118,9 @@ def read_result(path: Path) -> Result:
     jobs = found["jobs"]
     if not isinstance(jobs, list) or len(jobs) != 1 or not isinstance(jobs[0], dict):
         raise DataError(f"{path}: one job is expected", fix="a file per model")
-    return Result(
-        jobs[0], (), (), Measures(_measures(found["measures"], path)), settings=_settings(jobs[0], path)
-    )
+    measures = Measures(_checked(list[Measure], found["measures"], "measures", path))
+    findings = _checked(list[Finding], found.get("findings", []), "findings", path)
+    return Result(jobs[0], (), (), measures, findings=findings, settings=_settings(jobs[0], path))
 
 
 def _settings(job: Mapping[str, Any], path: Path) -> Any:
@@ -129,16 +130,18 @@ def _settings(job: Mapping[str, Any], path: Path) -> Any:
     return make_settings(find_protocol(job["protocol"]).Settings, job["settings"], f"{path}: settings")
 
 
-def _measures(rows: Any, path: Path) -> list[Measure]:
+def _checked(kind: type[T], rows: Any, name: str, path: Path) -> T:
+    """Return the rows of a result file as measures or findings; an error that names the first that is not."""
     from pydantic import TypeAdapter, ValidationError
 
     try:
-        return TypeAdapter(list[Measure]).validate_python(rows)
+        return TypeAdapter(kind).validate_python(rows)
     except ValidationError as problem:
         first = problem.errors()[0]
         where = ".".join(map(str, first["loc"]))
         raise DataError(
-            f"{path}: measures.{where}: {first['msg'].lower()}", fix="write it anew: shoal try … --json"
+            f"{path}: {name}.{where}: {first['msg'].lower()}",
+            fix="write the file again: shoal try … --json",
         ) from None
 
 

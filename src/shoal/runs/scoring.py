@@ -31,7 +31,7 @@ from .plan import Job, Plan
 from .settings import make_settings
 from .store import RunStore
 
-RULES = 4
+RULES = 5
 """Raised where the same answers come to other measures or findings within one version: they are scored again, once."""
 
 
@@ -42,10 +42,11 @@ def result_of(job: Job, store: RunStore, progress: Progress = silent) -> Result:
     try:
         with collector_paused():
             answers = by_mark(store.answers(job.id), questions_of(model, built.cases), built)
-    except NoAnswerError as problem:
+    except (NoAnswerError, KeyError) as problem:
         path = store.job_folder(job.id) / "answers.jsonl"
+        why = f"label {problem} is unknown" if isinstance(problem, KeyError) else str(problem)
         raise StoreError(
-            f"{path}: not whole", why=str(problem), fix=f"rm {path}, then shoal run PLAN asks {job.id} again"
+            f"{path}: not whole", why=why, fix=f"rm {path}, then shoal run PLAN asks {job.id} again"
         ) from None
     with collector_paused():
         scored = module.score(job.settings, built, answers)
@@ -142,10 +143,12 @@ def scoring_of(job: Job) -> dict[str, Any]:
 def brief_result(job: Job, store: RunStore, progress: Progress = silent) -> Result:
     """A result as comparing needs it, read in no time where it was scored before; nothing is written."""
     kept = kept_score(job, store)
-    columns = None if kept is None else store.read_columns(job.id, kept)
-    if kept is None or columns is None:
-        return result_of(job, store, progress)
-    return _read_back(job, store, kept, columns, progress)
+    try:
+        if kept is not None and (columns := store.read_columns(job.id, kept)) is not None:
+            return _read_back(job, store, kept, columns, progress)
+    except (TypeError, ValueError, KeyError):
+        pass  # edited by hand, digest included: scored again
+    return result_of(job, store, progress)
 
 
 def _read_back(

@@ -7,10 +7,10 @@
           job.json                what was asked, in full, and which cases
           checks.json             whether the answers can be trusted, as far as a few questions told
           answers.partial.jsonl   while the model is being asked: whole batches, in the order of the batch plan;
-                                  of a model far away, answers as they came
-          spent.jsonl             tokens that every response of such a model took
+                                  of a remote model, answers in order of arrival
+          spent.jsonl             tokens of every response of a remote model
           answers.jsonl           what the model said; its presence means the slow part is done
-          answers.digest          what its content was when it was put there, so that damage shows; how many are errors
+          answers.digest          digest of the answers, how many are errors, and the job they belong to
           measures.json           rebuilt from cases and answers whenever scoring changes; no model needed
           outcomes.jsonl          with it: values by case, in blocks that are read when they are asked for
           error.txt               only if the last try failed
@@ -29,7 +29,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from inspect import signature
 from itertools import chain
@@ -41,7 +41,7 @@ from typing import TYPE_CHECKING, Any, Self
 from filelock import BaseFileLock, FileLock, SoftFileLock, Timeout
 
 from ..errors import DataError, StoreError
-from ..files import digest, read_json_lines, replacing, settle, sweep, writing
+from ..files import digest, read_json_lines, refusing, replacing, settle, sweep, writing
 from ..models.prompted.money import read_spending
 from ..protocols import find_protocol
 from ..protocols.base import Built
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 
 WRITTEN_AT_ONCE = 10_000
 """Answers: stored predictions come as one batch, however many there are."""
-ERRORS = "errors"
+ERRORS, JOB_OF = "errors", "job"
 NO_LOCKS = (errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS)
 """What a file system says that has no locks."""
 ENCODER = json.JSONEncoder(ensure_ascii=False)
@@ -68,6 +68,8 @@ JOB = {"id", "protocol", "model", "settings", "identity", "cases"}
 CHECK = {"name", "ok", "detail"}
 """What `job.json`, and each of the checks, says."""
 DAMAGED = "what it said is damaged (checks.json); it is made again when the model is asked again"
+LONGEST_ERROR = 8_000
+"""Bytes of `error.txt` that are read."""
 PATIENCE = 2.0
 """Seconds of waiting for another process before it is said."""
 
@@ -145,7 +147,11 @@ class RunStore:
     def error(self, job_id: str) -> str:
         """What the last try failed with; empty if it did not fail."""
         path = self.job_folder(job_id) / "error.txt"
-        return path.read_text() if path.exists() else ""
+        try:
+            with path.open("rb") as stream:
+                return stream.read(LONGEST_ERROR).decode(errors="replace")
+        except OSError:
+            return ""
 
     def kept(self, job_id: str) -> int:
         """How many answers of an unfinished job are there."""
@@ -180,7 +186,7 @@ class RunStore:
         """What `job.json` says."""
         path = self.job_folder(job_id) / "job.json"
         job = _read_sealed(path) or _read_json(path)  # without a digest in stores of before
-        if not isinstance(job, dict) or job.keys() != JOB:
+        if not _is_job(job) or job["id"] != job_id:
             why = "it is not what was written there" if path.exists() else "it is gone"
             raise StoreError(f"{path}: damaged", why=why, fix="shoal run PLAN, which writes it again")
         return job
@@ -210,10 +216,14 @@ class RunStore:
                 lock = _locked(path)
             holder = self._holder(name)
             try:
-                holder.write_text(json.dumps({"pid": os.getpid(), "host": node(), "since": time.time()}))
+                with suppress(
+                    OSError
+                ):  # only those who wait read it: a full disk must not stop the holder here
+                    holder.write_text(json.dumps({"pid": os.getpid(), "host": node(), "since": time.time()}))
                 yield True
             finally:
-                holder.unlink(missing_ok=True)
+                with suppress(OSError):
+                    holder.unlink(missing_ok=True)
                 lock.release()
 
     def _holder(self, name: str) -> Path:
@@ -268,8 +278,9 @@ class RunStore:
         """Keep the measures, with the scoring settings they were made under, and beside them columns by case."""
         folder = self.job_folder(job_id)
         write_columns(columns, folder / "outcomes.jsonl")
-        scored = {**scored, "beside": {"names": list(columns), "digest": digest(folder / "outcomes.jsonl")}}
-        _write_sealed(folder / "measures.json", scored)
+        beside = {"names": list(columns), "digest": digest(folder / "outcomes.jsonl")}
+        answers = _sealed_words(folder / "answers.jsonl")[:1]
+        _write_sealed(folder / "measures.json", {**scored, "beside": beside, "answers": answers})
 
     def read_columns(self, job_id: str, scored: Mapping[str, Any]) -> KeptColumns | None:
         """The columns beside these measures; None where they are damaged or kept otherwise: made again then."""
@@ -283,7 +294,11 @@ class RunStore:
         path, answers = (self.job_folder(job_id) / name for name in ("measures.json", "answers.jsonl"))
         if not path.exists() or path.stat().st_mtime_ns < answers.stat().st_mtime_ns:
             return None
-        return _read_sealed(path)
+        kept, sealed = _read_sealed(path), _sealed_words(answers)[:1]
+        if not _is_owner(answers, job_id):
+            return None
+        # Those of another job do not fit these answers. Stores of before do not say which answers they were made of.
+        return None if kept is None or kept.get("answers", sealed) != sealed else kept
 
     def write_error(self, job_id: str, text: str) -> None:
         """Keep what a job failed with."""
@@ -322,7 +337,12 @@ class RunStore:
         path = self.job_folder(job_id) / "answers.jsonl"
         try:
             check_seal(path)
-            for _, row in read_json_lines(path):
+            if not _is_owner(path, job_id):
+                raise DataError("it holds the answers of another job", fix="")
+            is_sealed = seal(path).exists()
+            for number, row in read_json_lines(path):
+                if not is_sealed and not _is_answer(row):
+                    raise DataError(f"line {number} is not an answer", fix="")
                 yield Answer(**row)
         except (DataError, TypeError) as problem:
             raise StoreError(
@@ -341,9 +361,8 @@ class RunStore:
 
     def errors(self, job_id: str) -> int:
         """To how many examples the model gave no answer; the answers are read only where their seal does not say."""
-        kept = seal(self.job_folder(job_id) / "answers.jsonl")
-        words = kept.read_text(errors="replace").split() if kept.exists() else []
-        if len(words) == 3 and words[1] == ERRORS and words[2].isdecimal():
+        words = _sealed_words(self.job_folder(job_id) / "answers.jsonl")
+        if len(words) >= 3 and words[1] == ERRORS and words[2].isdecimal() and len(words[2]) < 19:
             return int(words[2])
         return sum(bool(row.error) for row in self.answers(job_id))
 
@@ -380,9 +399,12 @@ def _locked(path: Path, seconds: float = -1) -> BaseFileLock:
     try:
         lock: BaseFileLock = FileLock(path)
         lock.acquire(timeout=seconds)
+    except Timeout:
+        raise
     except OSError as problem:
         if problem.errno not in NO_LOCKS:
-            raise
+            with refusing(path):
+                raise
         lock = SoftFileLock(path.with_suffix(".held"))
         lock.acquire(timeout=seconds)
     return lock
@@ -501,9 +523,10 @@ class PartialAnswers:
         self.path = folder / "answers.partial.jsonl"
         self.final = folder / "answers.jsonl"
         self._errors = 0
-        self.done = self._cut(sizes)
-        # Unbuffered: what could not be written must not be tried again behind our back when the file is closed.
-        self._stream = self.path.open("ab", buffering=0)
+        with refusing(self.path):
+            self.done = self._cut(sizes)
+            # Unbuffered: what could not be written must not be tried again behind our back when the file is closed.
+            self._stream = self.path.open("ab", buffering=0)
 
     def _cut(self, sizes: Iterable[int]) -> int:
         """Cut off what a crash left of a batch; gives the number of whole ones before it."""
@@ -614,9 +637,10 @@ def seal(path: Path) -> Path:
 
 
 def write_seal(content: Path, path: Path, errors: int | None = None) -> None:
-    """Say what the content of a file is, so that damage to it shows; of answers also how many are errors."""
+    """Write the digest of a file, so that damage to it shows; of answers also how many are errors, and of which job."""
     with writing(seal(path)) as stream:
-        stream.write(f"{digest(content)}\n" + ("" if errors is None else f"{ERRORS} {errors}\n"))
+        owner = f"{ERRORS} {errors}\n{JOB_OF} {path.parent.name}\n"
+        stream.write(f"{digest(content)}\n" + ("" if errors is None else owner))
 
 
 @contextmanager
@@ -631,13 +655,20 @@ def is_kept(path: Path) -> bool:
     """Whether a file is there as it was put there: what is not is made again. Without a seal it is taken as it is."""
     if not path.exists():
         return False
-    known = seal(path)
-    return not known.exists() or _fits(path, path.stat().st_mtime_ns, known.read_text(errors="replace"))
+    return not seal(path).exists() or _fits(path, path.stat().st_mtime_ns, " ".join(_sealed_words(path)[:1]))
+
+
+def _sealed_words(path: Path) -> list[str]:
+    """What the seal of a file says: the digest, and of answers how many are errors; empty where it cannot be read."""
+    try:
+        return seal(path).read_text(errors="replace").split()
+    except OSError:
+        return []
 
 
 @lru_cache(maxsize=1024)
 def _fits(path: Path, _changed: int, known: str) -> bool:
-    return known.split()[:1] == [digest(path)]
+    return known == digest(path)
 
 
 def check_seal(path: Path) -> None:
@@ -646,6 +677,39 @@ def check_seal(path: Path) -> None:
         raise DataError(
             "its content is not what it was when it was written", fix="remove it: the same command asks again"
         )
+
+
+def _is_job(job: Any) -> bool:
+    """Whether this is what `write_job` writes; the name of the cases must stay inside the store."""
+    return (
+        isinstance(job, dict)
+        and job.keys() == JOB
+        and all(isinstance(job[name], str) for name in ("id", "protocol", "model", "cases"))
+        and all(isinstance(job[name], dict) for name in ("settings", "identity"))
+        and Path(job["cases"]).name == job["cases"]
+        and "\0" not in job["cases"]
+        and len(job["cases"]) < 200
+    )
+
+
+def _is_answer(row: dict[str, Any]) -> bool:
+    """Whether a line that no seal vouches for can be an answer."""
+    words = all(isinstance(row.get(name, ""), str) for name in ("example_id", "kind", "error", "mark"))
+    if not words or row.get("error") or row.get("kind") not in ("label", "probabilities"):
+        return words
+    data = row.get("data")
+    chances = data.get("probabilities", {}) if isinstance(data, dict) else None
+    return (
+        isinstance(data, dict)
+        and isinstance(data.get("label"), str)
+        and isinstance(chances, dict)
+        and all(isinstance(chance, int | float) for chance in chances.values())
+    )
+
+
+def _is_owner(path: Path, job_id: str) -> bool:
+    """Whether answers are those of this job; the seal does not say in stores of before."""
+    return _sealed_words(path)[3:5] in ([], [JOB_OF, job_id])
 
 
 def _digest(plain: Mapping[str, Any]) -> str:

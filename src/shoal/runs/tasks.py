@@ -7,11 +7,12 @@ ended; it knows nothing else.
 import time
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
 from typing import Protocol
 
-from ..errors import ShoalError
+from ..errors import ShoalError, StoreError
 from ..files import sweep
 from ..models.validate import in_words
 from ..training.stage import Progress, silent
@@ -132,7 +133,10 @@ def run_task(task: Task, store: RunStore, progress: Progress = silent) -> str | 
 def failed(task: Task, store: RunStore, problem: str, detail: str = "") -> str:
     """Keep what a job failed with; a stage has no folder of its own, the jobs that need it will say so."""
     if task.stage is None:
-        store.write_error(task.job.id, detail or f"{problem}\n")
+        with suppress(
+            StoreError
+        ):  # a full disk has no room for error.txt either; the problem itself matters more
+            store.write_error(task.job.id, detail or f"{problem}\n")
     return problem
 
 
@@ -161,7 +165,7 @@ def problem_elsewhere(task: Task, store: RunStore) -> str | None:
     """What another process failed with that tried this job since the run began."""
     if store.is_done(task.job.id) or not store.failed_since(task.job.id, task.since):
         return None
-    return store.error(task.job.id).strip().splitlines()[-1]
+    return (store.error(task.job.id).strip() or "another process failed at it").splitlines()[-1]
 
 
 class Queue:

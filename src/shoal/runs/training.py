@@ -165,8 +165,13 @@ def _keeping(model: Any, places: Mapping[str, Path], mark: Mark) -> Mark:
 
 
 def _keep(model: Any, path: Path) -> None:
+    from safetensors import SafetensorError
+
     with sealing(path) as beside:
-        model.save_weights(beside)
+        try:
+            model.save_weights(beside)
+        except SafetensorError as problem:  # how safetensors reports a full disk
+            raise OSError(str(problem)) from None
 
 
 def _settled(store: RunStore, stage: Stage, progress: Progress) -> Stage:

@@ -27,8 +27,6 @@ NEEDS = r"% needs \usepackage{amssymb,booktabs}"
 SIGNS = str.maketrans({
     "▲": r"$\blacktriangle$",
     "▼": r"$\blacktriangledown$",
-    "△": r"$\vartriangle$",
-    "▽": r"$\triangledown$",
     "→": r"$\rightarrow$",
     "≥": r"$\geq$",
     "≤": r"$\leq$",

@@ -78,7 +78,7 @@ def lay_out(grid: Grid, width: int) -> list[Text]:
         lines += [Text("")] if lines else []
         lines += _lines(replace(grid, columns=block), width)
     if left_out:
-        words = f"left out for want of room: {', '.join(left_out)}; wider terminal or --json"
+        words = f"Hidden (terminal too narrow): {', '.join(left_out)}."
         lines += fold(Text(words, "dim"), width)
     return lines
 

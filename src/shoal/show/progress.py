@@ -77,8 +77,8 @@ def silence_noticed(tell: Tell, write: Callable[[str], None]) -> Iterator[Tell]:
                 told = since
                 write(
                     printable(
-                        f"no news for {duration(SILENCE)} since {last}: work in another process tells when it "
-                        "ends; a python: model that hangs can be given ?timeout=SECONDS"
+                        f"No progress for {duration(SILENCE)} (last: {last}). "
+                        "If a python: model hangs, set ?timeout=SECONDS."
                     )
                 )
 

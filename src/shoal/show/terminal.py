@@ -94,7 +94,7 @@ def _parts(section: Section, width: int, *, coloured: bool) -> Iterator[list[Lin
     yield [
         line
         for words in section.warnings
-        for line in fold(Line(f"▲ {printable(words)}", STYLES["doubt"]), width, hang=2)
+        for line in fold(Line(f"! {printable(words)}", STYLES["doubt"]), width, hang=2)
     ]
     for block in section.blocks:
         if isinstance(block, WeighedWords):

@@ -4,7 +4,8 @@
     d    = (mean over X of s - mean over Y of s) / sd over both of s    effect_size
     p    = share of re-partitions of X and Y with as large a sum over X  permutation_p
 
-`S = Σ_X s - Σ_Y s` differs from `2 Σ_X s` by a constant, so only the sum over X is looked at.
+`S = Σ_X s - Σ_Y s` differs from `2 Σ_X s` by a constant, so only the sum over X is looked at. Sets of different sizes
+can be compared by Welch's t instead: the sum rejects too often if the smaller set also has the larger spread.
 """
 
 import math
@@ -23,6 +24,8 @@ Floats = NDArray[np.float64]
 SAMPLES = 100_000
 TOLERANCE = 1e-12
 """Sums that differ by less, relative to the statistic, are ties: they were added up in other orders."""
+ROUNDING = 1e-9
+"""The same for t, which divides by a difference of sums."""
 ROWS_AT_ONCE = 25_000
 """Random partitions held in memory together."""
 
@@ -73,8 +76,13 @@ def permutation_p(
     units: tuple[ArrayLike, ArrayLike] | None = None,
     strict: bool = False,
     method: Literal["permutation", "normal"] = "permutation",
+    studentised: bool = False,
 ) -> PermutationP:
     """One-sided p of Σ_X s over partitions into sets of the same sizes.
+
+    `studentised` replaces the sum by Welch's t and takes the larger of this p and Welch's own: in small sets neither
+    holds its level alone if both the sizes and the spreads differ. With equal sizes, t orders the partitions as the
+    sum does, so nothing changes. A set of one unit has no variance and keeps the sum.
 
     `units` name what changes sides as one, such as all sentences about one word, each unit by the mean of its s; a
     sentence that changed sides without the others about its word would pass for a word of its own.
@@ -92,22 +100,53 @@ def permutation_p(
     both = np.concatenate([x, y])
     partitions = math.comb(len(both), len(x))
     exact = partitions <= samples
-    sums = all_sums(both, len(x)) if exact else random_sums(both, len(x), samples - 1, rng)
-    observed = float(x.sum())
-    if method == "normal":
-        spread = float(sums.std(ddof=1)) if len(sums) > 1 else 0.0
-        p = float(special.ndtr((sums.mean() - observed) / spread)) if spread > 0 else 1.0
-        return PermutationP(p, len(sums), exact)
+    welch = studentised and len(x) != len(y) and min(len(x), len(y)) > 1
+    both = both - both.mean() if welch else both
+    columns = np.stack([both, both**2], axis=1) if welch else both
+    sums = all_sums(columns, len(x)) if exact else random_sums(columns, len(x), samples - 1, rng)
+    observed, least = float(x.sum()), 0.0
     # The tolerance is for S, of which the sum over X is a half.
     slack = TOLERANCE * max(1.0, abs(2 * observed - float(both.sum()))) / 2
+    if welch:
+        sums = _partition_t(sums, columns, len(x))[0]
+        (observed,), (degrees,) = _partition_t(columns[: len(x)].sum(axis=0)[None], columns, len(x))
+        least = float(special.stdtr(degrees, -observed))
+        slack = ROUNDING * max(1.0, abs(observed)) if math.isfinite(observed) else 0.0
+    if method == "normal":
+        sums = sums[np.isfinite(sums)]
+        spread = float(sums.std(ddof=1)) if len(sums) > 1 else 0.0
+        p = float(special.ndtr((sums.mean() - observed) / spread)) if spread > 0 else 1.0
+        return PermutationP(max(p, least), len(sums), exact)
     large = int((sums > observed + slack).sum() if strict else (sums >= observed - slack).sum())
     if exact:
-        return PermutationP(large / partitions, partitions, True)
-    return PermutationP((1 + large) / samples, samples, False)
+        return PermutationP(max(large / partitions, least), partitions, True)
+    return PermutationP(max((1 + large) / samples, least), samples, False)
+
+
+def _partition_t(sums: Floats, columns: Floats, size: int) -> tuple[Floats, Floats]:
+    """Return Welch's t and its degrees of freedom for every partition, from the sums and sums of squares over X.
+
+    `columns` hold the centred values of both sets and their squares. Infinite where neither set has any variance.
+    """
+    totals, rest = columns.sum(axis=0), len(columns) - size
+    x, y = (part[:, 1] - part[:, 0] ** 2 / n for part, n in ((sums, size), (totals - sums, rest)))
+    x, y = (np.where(squares <= TOLERANCE * totals[1], 0.0, squares) for squares in (x, y))
+    error, degrees = _welch(x, y, size, rest)
+    with np.errstate(divide="ignore"):
+        t: Floats = (sums[:, 0] / size - (totals[0] - sums[:, 0]) / rest) / error
+    return t, degrees
+
+
+def _welch(x: Floats, y: Floats, x_size: int, y_size: int) -> tuple[Floats, Floats]:
+    """Return the standard error of a difference of means and its degrees of freedom, from sums of squares."""
+    x, y = x / (x_size - 1) / x_size, y / (y_size - 1) / y_size
+    with np.errstate(invalid="ignore"):
+        degrees = (x + y) ** 2 / (x**2 / (x_size - 1) + y**2 / (y_size - 1))
+    return np.sqrt(x + y), np.where(np.isnan(degrees), 1.0, degrees)
 
 
 def all_sums(values: ArrayLike, size: int) -> Floats:
-    """The sum of every subset of this size.
+    """The sum of every subset of this size; of rows, one sum for each column.
 
     Value by value: a subset of i values either has the last one or has it not.
 
@@ -116,17 +155,18 @@ def all_sums(values: ArrayLike, size: int) -> Floats:
     """
     numbers = np.asarray(values, dtype=np.float64)
     fewer = min(size, len(numbers) - size)
-    by_size: list[Floats] = [np.zeros(1), *[np.empty(0)] * fewer]
+    shape = numbers.shape[1:]
+    by_size: list[Floats] = [np.zeros((1, *shape)), *[np.empty((0, *shape))] * fewer]
     for at, number in enumerate(numbers):
         left = len(numbers) - at - 1
         for count in range(min(fewer, at + 1), 0, -1):
             if count + left >= fewer:  # else it can no longer grow to the size
                 by_size[count] = np.concatenate([by_size[count], by_size[count - 1] + number])
-    return by_size[fewer] if fewer == size else float(numbers.sum()) - by_size[fewer][::-1]
+    return by_size[fewer] if fewer == size else numbers.sum(axis=0) - by_size[fewer][::-1]
 
 
 def random_sums(values: ArrayLike, size: int, samples: int, rng: Generator) -> Floats:
-    """The sums of random subsets of this size, all subsets alike in probability.
+    """The sums of random subsets of this size, all subsets alike in probability; of rows, one for each column.
 
     Coins are tossed for all members, eight to a byte; then members are taken out or put in at random until the size is
     right. No member is treated otherwise than another at any point, so no subset is likelier than another.
@@ -139,7 +179,7 @@ def random_sums(values: ArrayLike, size: int, samples: int, rng: Generator) -> F
             for start in range(0, samples, ROWS_AT_ONCE)
         ]
     )
-    return sums if fewer == size else float(numbers.sum()) - sums
+    return sums if fewer == size else numbers.sum(axis=0) - sums
 
 
 def _random_block(numbers: Floats, size: int, rows: int, rng: Generator) -> Floats:
@@ -149,10 +189,11 @@ def _random_block(numbers: Floats, size: int, rows: int, rng: Generator) -> Floa
     else:
         bits = rng.integers(0, 256, (width, rows), np.uint8)
         bits[-1] &= (1 << (members - 8 * (width - 1))) - 1
-    sums, counts = np.zeros(rows), np.zeros(rows, np.int64)
-    padded = np.zeros(8 * width)
+    shape = numbers.shape[1:]
+    sums, counts = np.zeros((rows, *shape)), np.zeros(rows, np.int64)
+    padded = np.zeros((8 * width, *shape))
     padded[:members] = numbers
-    for row, eight in zip(bits, padded.reshape(width, 8), strict=True):
+    for row, eight in zip(bits, padded.reshape(width, 8, *shape), strict=True):
         sums += (BYTES @ eight)[row]
         counts += ONES[row]
     wrong = np.flatnonzero(counts != size)
@@ -165,7 +206,7 @@ def _random_block(numbers: Floats, size: int, rows: int, rng: Generator) -> Floa
         rows_flipped, out = wrong[flip], many[flip]
         bits[byte[flip], rows_flipped] ^= bit[flip]
         sign = np.where(out, -1.0, 1.0)
-        sums[rows_flipped] += sign * numbers[member[flip]]
+        sums[rows_flipped] += (sign * numbers[member[flip]].T).T
         counts[rows_flipped] += sign.astype(np.int64)
         wrong = wrong[counts[wrong] != size]
     return sums
@@ -184,11 +225,11 @@ def effect_size_interval(
 ) -> Interval:
     """An interval for the effect size over new words; NaN with a single word in a set, or words that are all alike.
 
-    The t statistic of the words' means is noncentral t (Steiger & Fouladi 1997): its noncentrality gives the interval
-    of the difference in SDs of word means, g. That is put on the scale of single sentences, whose SD within a set has
-    the spread of a word's sentences beside that of the words, and then on that of d, whose SD has the difference
-    between the sets in it: d = g / √(1 + g² share_X share_Y). Where d of very few words is itself outside, it reaches
-    to d.
+    Welch's t of the word means is noncentral t (Steiger & Fouladi 1997). Its noncentrality gives the interval of g,
+    the difference in SDs of word means; the sets may differ in size and spread. Two steps lead from g to d. The scale
+    of single sentences adds the spread of a word's sentences to that of the words. The SD of d also contains the
+    difference between the sets: d = g / √(1 + g² share_X share_Y). If d of very few words lies outside, the interval
+    extends to d.
 
     >>> [round(end, 2) for end in effect_size_interval([0.4, 0.1, 0.3, 0.2], [0.0, -0.2, 0.1, -0.1])]
     [0.38, 1.8]
@@ -198,18 +239,18 @@ def effect_size_interval(
     (x, x_within, x_sizes), (y, y_within, y_sizes) = (
         _unit_means(side, words) for side, words in zip(sides, names, strict=True)
     )
-    degrees = len(x) + len(y) - 2
     if min(len(x), len(y)) < 2:
         return float("nan"), float("nan")
-    between = (((x - x.mean()) ** 2).sum() + ((y - y.mean()) ** 2).sum()) / degrees
+    squares = np.array([((side - side.mean()) ** 2).sum() for side in (x, y)])
+    between = float(squares.sum()) / (len(x) + len(y) - 2)
     if between <= TOLERANCE**2:
         return float("nan"), float("nan")
-    per_root = math.sqrt(1 / len(x) + 1 / len(y))
-    t = float(x.mean() - y.mean()) / (math.sqrt(between) * per_root)
+    error, degrees = map(float, _welch(squares[0], squares[1], len(x), len(y)))
+    t = float(x.mean() - y.mean()) / error
     sizes = np.concatenate([x_sizes, y_sizes])
     free = int(sizes.sum()) - len(sizes)
     within = (x_within + y_within) / free * (1 - float((1 / sizes).mean())) if free else 0.0
-    scale = per_root * math.sqrt(between / (between + within))
+    scale = error / math.sqrt(between + within)
     share = len(sides[0]) / (len(sides[0]) + len(sides[1]))
     ends = [scale * _noncentrality(t, degrees, tail) for tail in ((1 + level) / 2, (1 - level) / 2)]
     low, high = (g / math.sqrt(1 + g**2 * share * (1 - share)) for g in ends)

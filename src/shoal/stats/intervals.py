@@ -301,6 +301,24 @@ def mean_t_interval(values: ArrayLike, level: float = 0.95) -> Interval:
     return middle - reach, middle + reach
 
 
+def within(interval: Interval, low: float, high: float) -> Interval:
+    """Return an interval cut at the ends of what its measure can be; NaN stays.
+
+    >>> within((-1.989, 1.323), -1.0, 1.0)
+    (-1.0, 1.0)
+    """
+    return interval if math.isnan(interval[0]) else (max(low, interval[0]), min(high, interval[1]))
+
+
+def largest_sd(n: int) -> float:
+    """Return the largest standard deviation that n shares can have: half of them 0, half 1.
+
+    >>> round(largest_sd(2), 3), round(largest_sd(100), 3)
+    (0.707, 0.503)
+    """
+    return 0.5 * math.sqrt(n / (n - 1)) if n > 1 else math.nan
+
+
 def sd_interval(sd: float, n: int, level: float = 0.95) -> Interval:
     """The chi-square interval for a standard deviation over n runs (`docs/method/beyond.md` 7.6); NaN for n < 2.
 

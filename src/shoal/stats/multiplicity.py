@@ -1,6 +1,6 @@
 """Many tests at once: adjusted p values (`docs/method/beyond.md` 7.5).
 
-The family is all comparisons of one printed table unless the user says otherwise. A NaN among the p
+The family is all comparisons of one level: overall, test types, capabilities or functionalities. A NaN among the p
 values is a test that could not be made: it stays NaN and does not count in the family.
 """
 
@@ -45,29 +45,6 @@ def benjamini_hochberg(p: ArrayLike) -> Floats:
 
     raw, order = _sorted(p)
     return _put_back(false_discovery_control(raw[order]) if len(order) else raw[order], order, raw)
-
-
-def max_t(observed: ArrayLike, shuffled: ArrayLike) -> Floats:
-    """Westfall-Young adjusted p values from the shuffles of a randomisation test (`docs/method/beyond.md` 7.5).
-
-    `shuffled` has a row per shuffle and a column per score. Each score is studentised by its spread
-    over shuffles, so that a wide one does not drown the others; a score that never moves has p = 1.
-
-    >>> shuffled = np.array([[1, 5], [-1, -5], [1, -5], [-1, 5]])
-    >>> max_t([2, 5], shuffled).tolist()
-    [0.2, 1.0]
-    """
-    values = np.abs(np.asarray(observed, dtype=np.float64))
-    statistics = np.abs(np.asarray(shuffled, dtype=np.float64))
-    if statistics.ndim != 2 or statistics.shape[1] != len(values):
-        raise ValueError(f"shuffles need a column per score; got {statistics.shape} for {len(values)} scores")
-    # Around 0, not around the mean: under the null hypothesis the differences are symmetric.
-    spread = np.sqrt((statistics**2).mean(axis=0))
-    moves = spread > 0
-    scale = np.where(moves, spread, 1.0)
-    largest = np.where(moves, statistics / scale, 0.0).max(axis=1, initial=0.0)
-    at_least = (largest[:, None] >= values / scale - 1e-9).sum(axis=0)
-    return np.where(moves, (1 + at_least) / (1 + len(statistics)), 1.0)
 
 
 def _sorted(p: ArrayLike) -> tuple[Floats, NDArray[np.intp]]:

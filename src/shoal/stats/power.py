@@ -1,39 +1,39 @@
-"""What a comparison could have found: the smallest effects that are mostly found when they are there.
+"""Power: the smallest effects that a test detects in 8 of 10 draws.
 
-To be printed beside every "not significant": on 436 sentences a difference of three points is mostly missed. At the
-level that the table uses (`multiplicity.holm_level`), and None where none would be found that often: where the smallest
-p that the test can give is above that level, or two seeds leave open how far runs vary.
+Evaluated at the level that the table uses (`multiplicity.holm_level`). None where no effect is detected so often: the
+smallest p that the test can give is above that level.
 
-    one functionality, independent cases     smallest_difference    exact, by enumeration
-    a proportion against one half            smallest_distance      exact
-    clusters, means of functionalities       smallest_flip_difference
-    a t test                                 smallest_mean_difference
-    two recipes over several seeds           smallest_recipe_difference
+    a drop spread evenly over cases     even_drop_power, smallest_even_drop         exact if weights are equal
+    one functionality, any discordance  sign_test_power, smallest_difference        exact
+    a proportion against one half       smallest_distance                           exact
+    a t test; Welch's t over runs       smallest_mean_difference, welch_power
 
-How often two models differ, or how far runs vary, the comparison itself has estimated. The promise holds over such
-comparisons and new tests together: power is averaged over the spreads that the estimate leaves open,
+The last three average power over what the estimate of the spread leaves open, so that the promise holds over
+comparisons and new tests together:
 
     true variance = estimated variance · ν / χ²_ν        share of cases that differ ~ Beta(k + 1½, n - k + ½)
 
-For a t test this is exact, whatever the spread. For the sign test it is Jeffreys' posterior and one case more that
-differs: models that by chance differed seldom promise the most. A `known` spread is taken as it is.
+For a t test this is exact, whatever the spread. For the sign test it is Jeffreys' posterior and one more case that
+differs. A `known` spread is taken as it is.
 """
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from .intervals import Student, normal_quantile, t_quantile
-from .seeds import SeedError
+from .intervals import normal_quantile, t_quantile
 
 Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 PRECISION = 1e-6
 SHARES = (np.arange(8) + 0.5) / 8
 """Levels whose quantiles stand for all shares of cases that may differ; power hardly bends between them."""
+DRAWS = 1000
 POINTS = 2000
 """Pairs of a true spread and one estimated anew that stand for all."""
 
@@ -95,46 +95,88 @@ def smallest_difference(
     return _smallest(power_of, power)
 
 
-def smallest_flip_difference(
-    moved: Floats, weights: Floats, spread: Student, alpha: float = 0.05, power: float = 0.8
-) -> float | None:
-    """The smallest difference of a weighted sum over clusters that sign flips of what each adds find with `power`.
+@dataclass(frozen=True, slots=True)
+class Cases:
+    """Cases as a power estimate sees them: how many there are of each weight in the mean."""
 
-    `moved` is what each cluster adds to the difference, `weights` what it would if all its cases changed one way,
-    `spread` the error of the sum. Where many clusters differ, the sum of flips is normal, with the difference itself
-    in its variance, δ² Σw²/(Σw)². Where few do, as the sign test of (Σw)²/Σw² equally heavy clusters (Kish 1965), of
-    which so many differ, each by so much, that mean and mean square are those seen; how much is drawn towards the
-    whole by one cluster more. Cases that count alike are the sign test itself.
+    weights: Floats
+    counts: Integers
 
-    >>> cases, spread = np.full(436, 1 / 436), Student(0.08, 0.013, 435)
-    >>> round(smallest_flip_difference(cases * (np.arange(436) < 35), cases, spread), 4)
-    0.0399
+    @classmethod
+    def weighted(cls, weights: Floats) -> "Cases":
+        """Count cases by weight; weights that differ by less than 10 % count as equal.
+
+        >>> Cases.weighted(np.repeat([1 / 20, 1 / 80], [20, 80])).counts.tolist()
+        [80, 20]
+        """
+        bins, counts = np.unique(np.round(10 * np.log(weights)), return_counts=True)
+        return cls(np.exp((bins - bins.max()) / 10), counts)
+
+    def times(self, factor: float) -> "Cases":
+        """Return so many times as many cases of each weight, rounded up."""
+        return Cases(self.weights, np.ceil(factor * self.counts - 1e-9).astype(np.int64))
+
+    @property
+    def total(self) -> int:
+        """Return the number of cases."""
+        return int(self.counts.sum())
+
+
+def even_drop_power(cases: Cases, churn: float, drop: float, alpha: float = 0.05) -> float:
+    """Return the chance that sign flips find a drop that is spread evenly over these cases.
+
+    Each case newly fails with the same chance. `churn` is the share of cases that change anyway, half of them each way.
+    Equal weights: the exact sign test, by enumeration. Unequal weights: 1,000 draws of the cases that change, the same
+    ones for each drop.
+
+    >>> equal, unequal = Cases.weighted(np.ones(81)), Cases.weighted(np.repeat([1.0, 0.1], [10, 71]))
+    >>> [round(even_drop_power(cases, churn=0.05, drop=0.15), 2) for cases in (equal, unequal)]
+    [0.86, 0.71]
     """
-    moved, weights = moved[weights > 0], weights[weights > 0]
-    total = math.fsum(weights)  # whose last digit knows no order
-    heavy = math.fsum(weights**2) / total
-    whole = np.isclose(np.abs(moved), weights) | (moved == 0)
-    counted = bool(np.allclose(weights, weights[0]) and whole.all())
-    if not counted and np.count_nonzero(moved) >= 2 + math.log2(2 / alpha) and spread.error > 0:
-        error, kish = spread.error / total, heavy / total
-        found = _smallest(_flip_power(error, spread.degrees, kish, alpha), power)
-        return None if found is None else found * total
-    sizes, squares = math.fsum(np.abs(moved)), math.fsum(moved**2 / weights)
-    share = min(1.0, sizes**2 / (total * squares)) if squares else 0.0
-    smallest = smallest_difference(int(total / heavy + 1e-9), share, alpha, power)
-    return None if smallest is None else smallest * total * (squares + heavy) / (sizes + heavy)
+    if len(cases.counts) == 1:
+        return sign_test_power(cases.total, max(drop, min(1.0, churn + drop)), drop, alpha)
+    rng, shape = np.random.default_rng(0), (DRAWS, len(cases.counts))
+    improved = rng.binomial(cases.counts, churn / 2, shape)
+    failing = min(1.0, (churn / 2 + drop) / (1 - churn / 2))
+    failed = rng.binomial(cases.counts - improved, failing, shape)
+    return float((_flip_p(failed, improved, cases.weights) <= alpha).mean())
 
 
-def _flip_power(error: float, degrees: float, kish: float, alpha: float) -> Callable[[float], float]:
-    """Of many sign flips, by difference: the error is one that was estimated, and a new test estimates its own."""
-    before, anew = _evenly(2)
-    square = error**2 / _ratios(degrees, before)
-    sd, estimated, level = np.sqrt(square), square * _ratios(degrees, anew), normal_quantile(1 - alpha)
+def smallest_even_drop(cases: Cases, churn: float, alpha: float = 0.05, power: float = 0.8) -> float | None:
+    """Return the smallest drop, spread evenly over these cases, that sign flips find with `power`; None if none.
 
-    def power_of(difference: float) -> float:
-        return _found(difference, level * np.sqrt(estimated + difference**2 * kish), sd)
+    >>> few, many = (Cases.weighted(np.ones(n)) for n in (5, 81))
+    >>> smallest_even_drop(few, 0.0), round(smallest_even_drop(many, 0.0), 3), round(smallest_even_drop(many, 0.1), 3)
+    (None, 0.096, 0.163)
+    """
+    _check(alpha, power)
+    return _smallest(lambda drop: even_drop_power(cases, churn, drop, alpha), power, 1e-4)
 
-    return power_of
+
+def _flip_p(failed: Integers, improved: Integers, weights: Floats) -> Floats:
+    """Return p of the sign-flip test for counts of changed cases, a row per draw and a column per weight.
+
+    If all cases change the same way, p is 2 / 2^cases. Else by a saddlepoint (Lugannani & Rice 1980), after a
+    continuity correction by the smallest weight.
+    """
+    changed, observed = failed + improved, np.abs((failed - improved) @ weights)
+    step = np.where(changed > 0, weights, np.inf).min(axis=1)
+    aim = np.where(observed > step, observed - step, np.nan)
+    slope = aim / (changed @ weights**2)
+    with np.errstate(all="ignore"):
+        for _ in range(12):  # Newton's steps from below: the mean at a slope is concave in the slope
+            tilted = np.tanh(slope[:, None] * weights)
+            variance = (changed * (1 - tilted**2)) @ weights**2
+            slope = slope + (aim - (changed * tilted) @ weights) / variance
+        tilt = slope[:, None] * weights
+        cumulant = (changed * (np.logaddexp(tilt, -tilt) - math.log(2))).sum(axis=1)
+        root = np.sqrt(2 * (slope * aim - cumulant))
+        density = np.exp(-(root**2) / 2) / math.sqrt(2 * math.pi)
+        tail = special.ndtr(-root) + density * (1 / (slope * np.sqrt(variance)) - 1 / root)
+    p = np.where(np.isfinite(tail), np.minimum(1.0, 2 * tail), 1.0)
+    one_way = (failed.sum(axis=1) == 0) | (improved.sum(axis=1) == 0)
+    both: Floats = np.where(one_way, np.minimum(1.0, 2.0 ** (1.0 - changed.sum(axis=1))), p)
+    return both
 
 
 def smallest_distance(n: int, alpha: float = 0.05, power: float = 0.8) -> float | None:
@@ -151,47 +193,42 @@ def smallest_distance(n: int, alpha: float = 0.05, power: float = 0.8) -> float 
 def smallest_mean_difference(
     error: float, degrees: float, alpha: float = 0.05, power: float = 0.8, *, known: bool = False
 ) -> float | None:
-    """The smallest mean difference that a two-sided t test finds with `power`; None if none below 1.
+    """Return the smallest mean difference that a two-sided t test finds with `power`; None if none below 1.
 
-    For means over functionalities and for clusters, with the error and degrees of freedom of `intervals.paired_t`.
+    For means over functionalities, for clusters, and for runs.
 
     >>> round(smallest_mean_difference(0.1, 4), 2), round(smallest_mean_difference(0.1, 4, known=True), 2)
     (0.47, 0.38)
     >>> round(smallest_mean_difference(0.1, 1000), 2)
     0.28
     """
+    _check(alpha, power)
     if not (error > 0 and degrees > 0):
         return None
-    return smallest_recipe_difference(Student(0.0, error, degrees), SeedError(), alpha, power, known=known)
-
-
-def smallest_recipe_difference(
-    cases: Student, seeds: SeedError, alpha: float = 0.05, power: float = 0.8, *, known: bool = False
-) -> float | None:
-    """The smallest difference of two recipes that `seeds.recipe_difference` finds with `power`; None if none below 1.
-
-    A new comparison estimates its spreads over cases and over seeds too, chi-square distributed around the true ones.
-    """
-    _check(alpha, power)
-    level = 1 - alpha
-    spreads = [(cases.error, cases.degrees), *seeds.parts]
-    points = _evenly(2 * len(spreads))
-    squares, reaches = [], []
-    for (error, degrees), before, anew in zip(spreads, points[::2], points[1::2], strict=True):
-        square = error**2 / (1.0 if known else _ratios(degrees, before))
-        squares.append(square)
-        reaches.append(t_quantile(level, degrees) ** 2 * square * _ratios(degrees, anew))
-    of_noise = normal_quantile(level) ** 2 * seeds.noise
-    reach = np.sqrt(reaches[0] + np.maximum(0.0, sum(reaches[1:]) - of_noise))
-    sd = np.sqrt(squares[0] + np.maximum(0.0, sum(squares[1:]) - seeds.noise))
-    if not np.min(sd) > 0:
-        return None
-
+    before, anew = _evenly(2)
+    sd = np.full(POINTS, error) if known else error / np.sqrt(_ratios(degrees, before))
+    reach = t_quantile(1 - alpha, degrees) * sd * np.sqrt(_ratios(degrees, anew))
     return _smallest(partial(_found, reach=reach, sd=sd), power)
 
 
+def welch_power(runs: int, sd: float, degrees: float, difference: float, alpha: float = 0.05) -> float:
+    """Return the chance that Welch's t test finds this difference of two recipes with so many runs each.
+
+    `sd` is the spread of runs around their recipe's mean, estimated with these degrees of freedom.
+
+    >>> [round(welch_power(runs, 0.02, 8, 0.05), 2) for runs in (2, 3, 5, 10)]
+    [0.15, 0.5, 0.84, 0.98]
+    """
+    before, *anew = _evenly(3)
+    spread = sd / np.sqrt(_ratios(degrees, before))
+    first, second = (_ratios(runs - 1, levels) for levels in anew)
+    free = (runs - 1) * (first + second) ** 2 / (first**2 + second**2)
+    reach = special.stdtrit(free, 1 - alpha / 2) * spread * np.sqrt((first + second) / runs)
+    return _found(difference, reach, spread * math.sqrt(2 / runs))
+
+
 def _found(difference: float, reach: Floats, sd: Floats) -> float:
-    """How often an estimate lies out of reach of 0, on either side."""
+    """Return how often an estimate lies out of reach of 0, on either side."""
     return float((special.ndtr((difference - reach) / sd) + special.ndtr((-difference - reach) / sd)).mean())
 
 
@@ -223,12 +260,12 @@ def _rejected(tossed: NDArray[np.int64], alpha: float) -> NDArray[np.int64]:
     return largest
 
 
-def _smallest(power_of: Callable[[float], float], power: float) -> float | None:
+def _smallest(power_of: Callable[[float], float], power: float, precision: float = PRECISION) -> float | None:
     """The smallest difference with this power; None if even the largest has less."""
     below, above = 0.0, 1.0
     if power_of(above) < power:
         return None
-    while above - below > PRECISION:
+    while above - below > precision:
         middle = (below + above) / 2
         below, above = (below, middle) if power_of(middle) >= power else (middle, above)
     return above

@@ -20,7 +20,7 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from .intervals import Interval, mean_t_interval, paired_t, sd_interval, t_quantile
+from .intervals import Interval, largest_sd, mean_t_interval, paired_t, sd_interval, t_quantile, within
 from .paired import sign_flip_test, smallest_sign_flip_p
 from .resampling import paired_table
 
@@ -140,7 +140,12 @@ def coin_flip_histogram(runs: int) -> Floats:
     """
     passes = np.arange(runs + 1)
     shares = np.zeros(runs // 2 + 1)
-    np.add.at(shares, np.minimum(passes, runs - passes), special.binom(runs, passes) / 2.0**runs)
+    if runs <= 1000:
+        chances = special.binom(runs, passes) / 2.0**runs
+    else:  # the coefficients overflow: in logarithms
+        logs = special.gammaln(runs + 1) - special.gammaln(passes + 1) - special.gammaln(runs - passes + 1)
+        chances = np.exp(logs - runs * math.log(2))
+    np.add.at(shares, np.minimum(passes, runs - passes), chances)
     return shares
 
 
@@ -501,9 +506,9 @@ def _spread(scores: Floats, floor_sd: float, level: float) -> RunSpread:
     return RunSpread(
         scores=scores,
         mean=float(scores.mean()),
-        mean_interval=mean_t_interval(scores, level),
+        mean_interval=within(mean_t_interval(scores, level), 0.0, 1.0),
         sd=sd,
-        sd_interval=sd_interval(sd, runs, level),
+        sd_interval=within(sd_interval(sd, runs, level), 0.0, largest_sd(runs)),
         floor_sd=floor_sd if runs > 1 else float("nan"),
         ratio=_share(sd, floor_sd),
     )

@@ -13,7 +13,7 @@ own have Welch's (1947) where both have as many. With unequal numbers his test e
 cases) of the two-way analysis of variance, here counted once. Seeds never make an interval narrower. p is the level at
 which the same interval reaches the null, so the two never disagree.
 
-    outcomes, a matrix of cases × seeds per functionality ──► recipe_mean, recipe_difference
+    outcomes, a matrix of cases × seeds per functionality ──► recipe_difference
     any other score: values by seed, an interval over cases ──► SeedError ──► composed, composed_p
 
 A side with a single run says nothing of its recipe: against several runs there is no p, and the interval is for these
@@ -22,14 +22,14 @@ runs only.
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .intervals import Interval, macro_wilson, normal_quantile, p_where, paired_t, t_quantile
-from .resampling import ClusterTable, distinct_rows, paired_table, run_tables, sharing
+from .intervals import Interval, normal_quantile, p_where, paired_t, t_quantile
+from .resampling import ClusterTable, paired_table, run_tables, sharing
 
 Floats = NDArray[np.float64]
 IntervalAt = Callable[[float], Interval]
@@ -89,17 +89,6 @@ def error_of_difference(first: ArrayLike, second: ArrayLike, noise: float = 0.0)
     return SeedError(((math.sqrt(total), degrees),), noise)
 
 
-def noise_of(by_seed: ArrayLike, draws: ArrayLike) -> float:
-    """The noise of any score, from its value for each seed and its replicates over cases, (resamples, seeds).
-
-    Cases are drawn for all seeds at once. What a draw does to all seeds alike is due to the cases; what it does to
-    each seed differently is the noise. 0 for a single seed.
-    """
-    moved = np.asarray(draws, dtype=np.float64) - np.asarray(by_seed, dtype=np.float64)
-    seeds = moved.shape[1]
-    return float(np.nanmean(moved.var(axis=1, ddof=1))) / seeds if seeds > 1 else 0.0
-
-
 def composed(value: float, cases: IntervalAt, seeds: SeedError, level: float = 0.95) -> Interval:
     """The interval for new cases and new seeds.
 
@@ -134,40 +123,14 @@ def composed_p(value: float, cases: IntervalAt, seeds: SeedError, null: float = 
 
 @dataclass(frozen=True, slots=True)
 class RecipeEstimate:
-    """A score of a recipe, or a difference of two, for new seeds and new cases of these functionalities."""
+    """A difference of two recipes, for new seeds and new cases of these functionalities."""
 
     value: float
     interval: Interval | None
-    """For the recipe; for a single run (a side) for that run; None for one run against several."""
-    these_runs: Interval | None
-    """For these very runs on new cases: what can be said however few the seeds."""
+    """For one run a side, of these runs; None for one run against several."""
     p: float | None
-    """Two-sided, of a difference; None for one run against several, and for a mean."""
+    """Two-sided; None for one run against several."""
     seeds: SeedError
-    seed_share: float | None = None
-    """Of the variance, the part that is due to seeds: whether to buy seeds or cases."""
-
-
-def recipe_mean(
-    outcomes: Sequence[ArrayLike], clusters: Sequence[ArrayLike] | None = None, level: float = 0.95
-) -> RecipeEstimate:
-    """A (macro) pass rate of a recipe: one matrix of cases × seeds per functionality, of 1, 0 or NaN.
-
-    >>> estimate = recipe_mean([[[1, 1], [1, 0], [0, 0], [1, 1]]])
-    >>> estimate.value, [round(end, 2) for end in estimate.these_runs]
-    (0.625, [0.12, 0.95])
-    """
-    tables = run_tables([outcomes], clusters)
-    scores, pulls = _scores(tables, slice(None))
-    value = _mean(scores)
-    if math.isnan(value):
-        return RecipeEstimate(value, None, None, None, SeedError())
-    by_case = [
-        ClusterTable(*distinct_rows(np.stack(np.split(table.rows, 2, axis=1)).sum(axis=2).T, table.counts))
-        for table in tables
-    ]
-    seeds = error_of_mean(scores, _noise(tables, pulls))
-    return _estimate(value, lambda confidence: macro_wilson(by_case, confidence), seeds, (0.0, 1.0), level)
 
 
 def recipe_difference(
@@ -207,11 +170,11 @@ def recipe_difference(
         seeds = error_of_difference(new_scores, old_scores, noise)
     else:
         seeds = SeedError()
-    one_against_several = min(runs) == 1 < max(runs)
-    estimate = _estimate(value, by_case.interval, seeds, (-1.0, 1.0), level)
-    if one_against_several:
-        return replace(estimate, interval=None)
-    return replace(estimate, p=composed_p(value, by_case.interval, seeds))
+    if min(runs) == 1 < max(runs):
+        return RecipeEstimate(value, None, None, seeds)
+    low, high = composed(value, by_case.interval, seeds, level)
+    p = composed_p(value, by_case.interval, seeds)
+    return RecipeEstimate(value, (max(-1.0, low), min(1.0, high)), p, seeds)
 
 
 def _on_common_cases(
@@ -233,26 +196,6 @@ def _on_common_cases(
         olds.append(second[known])
         names.append(clusters_of[known])
     return news, olds, names
-
-
-def _estimate(
-    value: float, cases: IntervalAt, seeds: SeedError, bounds: Interval, level: float
-) -> RecipeEstimate:
-    least, most = bounds
-    these_runs, recipe = (
-        (max(least, low), min(most, high))
-        for low, high in (
-            composed(value, cases, SeedError(), level),
-            composed(value, cases, seeds, level),
-        )
-    )
-    share = None
-    if seeds.error > 0:
-        low, high = cases(level)
-        of_seeds = max(0.0, seeds.error**2 - seeds.noise)
-        of_cases = ((high - low) / 2 / normal_quantile(level)) ** 2
-        share = of_seeds / (of_seeds + of_cases)
-    return RecipeEstimate(value, recipe, these_runs, None, seeds, share)
 
 
 def _scores(tables: Sequence[ClusterTable], columns: slice) -> tuple[Floats, list[Floats]]:

@@ -2,18 +2,20 @@
 
 import json
 import random
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
-pytest.importorskip("openai", reason="needs shoal[llm]")
+pytest.importorskip("aiohttp", reason="needs shoal[llm]")
 
 from fake_server import by_words, error, serving
 
 from shoal import load_model
 from shoal.errors import ModelError
 from shoal.models.prompted.client import IN_A_ROW, LONGEST_WAIT
-from shoal.models.prompted.pace import Pace
+from shoal.models.prompted.loop import run
+from shoal.models.prompted.rate_limit import RateLimiter
 
 LABELS = ("negative", "neutral", "positive")
 EXAMPLES = [("A great film.",), ("A terrible film.",), ("We leave at nine.",)]
@@ -30,14 +32,17 @@ def model_of(server, *options, prompt="sentiment-plain", name="fake"):
     model = load_model("&".join([f"openai:{name}?url={server.url}&prompt={prompt}", *options]))
     waits = []
 
-    def wait(seconds):
+    async def sleep(seconds):
         waits.append(seconds)
-        return False
 
-    model.client.wait = wait
+    model.client.sleep = sleep
     model.client.rng = random.Random(0)
     model.waits = waits
     return model
+
+
+async def no_wait(seconds):
+    pass
 
 
 def words(answers):
@@ -239,7 +244,7 @@ def test_retry_after_wins_and_fewer_are_asked_at_once(server):
     model.classify(EXAMPLES[:1], LABELS)
     server.troubles = [error(429, "slow down", retry_after="7"), error(429, "slow down", retry_after="7")]
     assert words(model.classify(EXAMPLES[:1], LABELS)) == ["positive"]
-    assert model.waits == [7, 7] and model.client.pace.limit == 4  # one complaint in ten seconds
+    assert model.waits == [7, 7] and model.client.limiter.limit == 4  # one complaint in ten seconds
 
 
 def test_too_many_requests_have_ten_minutes(server):
@@ -247,10 +252,14 @@ def test_too_many_requests_have_ten_minutes(server):
     model.classify(EXAMPLES[:1], LABELS)
     now = [0.0]
     model.client.clock = lambda: now[0]
-    model.client.wait = lambda seconds: now.__setitem__(0, now[0] + seconds) or False
+
+    async def sleep(seconds):
+        now[0] += seconds
+
+    model.client.sleep = sleep
     server.troubles = [error(429, "slow down", retry_after="100")] * 50
     assert "slow down" in model.classify(EXAMPLES[:1], LABELS).errors[0]
-    assert 600 < now[0] <= 800
+    assert 500 <= now[0] <= 600
 
 
 @pytest.mark.parametrize(
@@ -281,17 +290,38 @@ def test_many_errors_in_a_row_stop_the_job(server):
 
 def test_no_server_and_a_slow_one(server):
     model = load_model("openai:m?url=http://127.0.0.1:9/v1&prompt=sentiment-plain&mode=generate")
-    model.client.wait = lambda seconds: False
+    model.client.sleep = no_wait
     with pytest.raises(ModelError, match=r"no connection to http://127.0.0.1:9/v1"):
         model.classify(EXAMPLES, LABELS)
     server.delay = 0.4
-    with pytest.raises(ModelError, match=r"no response within 0.1 s"):
+    with pytest.raises(ModelError, match=r"no complete response within 0.1 s"):
         model_of(server, "mode=generate", "timeout=0.1").classify(EXAMPLES, LABELS)
 
 
 def test_an_unknown_model(server):
     with pytest.raises(ModelError, match="`unknown` does not exist.*\n  try: check the model's name"):
         model_of(server, name="unknown").classify(EXAMPLES, LABELS)
+
+
+def test_several_threads_may_ask_at_once(server):
+    model = model_of(server, "mode=generate", "concurrency=3")
+    server.delay = 0.02
+    with ThreadPoolExecutor(4) as pool:
+        given = list(pool.map(lambda number: model.classify(EXAMPLES[number % 3 :], LABELS), range(12)))
+    assert [words(answers) for answers in given] == [SAID[number % 3 :] for number in range(12)]
+    assert server.most_under_way == 3
+
+
+def test_requests_go_through_the_proxy_of_the_environment(server, monkeypatch, tmp_path):
+    (tmp_path / "netrc").write_text("machine models.invalid login me password hush\n")
+    monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
+    monkeypatch.setenv("http_proxy", server.url.removesuffix("/v1"))
+    model = load_model("openai:fake?url=http://models.invalid/v1&prompt=sentiment-plain")
+    assert words(model.classify(EXAMPLES, LABELS)) == SAID
+    monkeypatch.setenv("no_proxy", "models.invalid")
+    direct = load_model("openai:fake?url=http://models.invalid/v1&prompt=sentiment-plain&tries=1")
+    with pytest.raises(ModelError, match="no connection to http://models.invalid/v1"):
+        direct.classify(EXAMPLES, LABELS)
 
 
 # Keys
@@ -307,7 +337,7 @@ def test_the_key_goes_to_the_server_and_nowhere_else(monkeypatch):
             model.classify(EXAMPLES, LABELS)
         assert "Incorrect API key provided: •••" in str(caught.value) and "MY_KEY" in str(caught.value)
         monkeypatch.delenv("MY_KEY")
-        with pytest.raises(ModelError, match="MY_KEY is empty or not there"):
+        with pytest.raises(ModelError, match="MY_KEY is empty or not set"):
             model.classify(EXAMPLES, LABELS)
         monkeypatch.setenv("MY_KEY", "sk-planted\n")
         with pytest.raises(ModelError, match="does not hold a key") as caught:
@@ -326,7 +356,7 @@ def test_another_server_than_openais_is_not_sent_openais_key(monkeypatch):
 
 def test_a_budget_is_never_exceeded_and_the_rest_is_not_asked(server):
     model = model_of(server, "mode=generate", "price=input:1000,output:1000", "budget=0.5", "concurrency=3")
-    with pytest.raises(ModelError, match="budget of 0.5 might be exceeded"):
+    with pytest.raises(ModelError, match="might exceed the budget of 0.5"):
         model.classify([(f"a great text {n}",) for n in range(200)], LABELS)
     spent = (
         sum(sum(len(turn["content"].split()) for turn in body["messages"]) + 1 for body in server.bodies)
@@ -346,26 +376,29 @@ def test_so_many_are_under_way_and_no_more(server, at_once):
 
 def test_requests_and_tokens_a_minute():
     now = [0.0]
-    pace = Pace(8, requests_per_minute=2, clock=lambda: now[0])
-    for _ in range(2):
-        with pace.place(1):
-            pass
-    assert pace._wait(1) == 60
+
+    async def send(limiter, *sizes):
+        for tokens in sizes:
+            async with limiter.slot(tokens):
+                pass
+
+    limiter = RateLimiter(8, requests_per_minute=2, clock=lambda: now[0])
+    run(send(limiter, 1, 1))
+    assert limiter.seconds_to_wait(1) == 60
     now[0] = 60.0
-    assert pace._wait(1) == 0
-    pace = Pace(8, tokens_per_minute=100, clock=lambda: now[0])
-    with pace.place(90):
-        pass
-    assert pace._wait(10) == 0 and pace._wait(11) == 60
+    assert limiter.seconds_to_wait(1) == 0
+    limiter = RateLimiter(8, tokens_per_minute=100, clock=lambda: now[0])
+    run(send(limiter, 90))
+    assert limiter.seconds_to_wait(10) == 0 and limiter.seconds_to_wait(11) == 60
 
 
-def test_the_pace_quickens_again_when_nobody_complains():
-    pace = Pace(8)
-    pace.slower()
-    assert pace.limit == 4
+def test_more_requests_are_in_flight_again_when_nobody_complains():
+    limiter = RateLimiter(8)
+    limiter.slow_down()
+    assert limiter.limit == 4
     for _ in range(50):
-        pace.answered()
-    assert pace.limit == 5
+        limiter.count_answer()
+    assert limiter.limit == 5
 
 
 # Options

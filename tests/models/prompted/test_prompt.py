@@ -1,5 +1,6 @@
 """What is asked: prompt files, right and wrong."""
 
+import time
 import tomllib
 
 import pytest
@@ -56,11 +57,11 @@ def test_the_digest_is_of_what_is_asked_not_of_the_file():
     ("changes", "problem"),
     [
         ({"user": "Sentiment:"}, "does not show text"),
-        ({"user": "{{ text }} {{ tetx }}"}, "uses tetx"),
+        ({"user": "{{ text }} {{ tetx }}"}, "unknown names: tetx"),
         ({"user": "{{ text }} {{ shots }}"}, "names shots"),
-        ({"user": "{{ text"}, "no template of Jinja's"),
+        ({"user": "{{ text"}, "not a template that shoal accepts"),
         ({"user": 3}, "is no text"),
-        ({"system": "{{ text }}"}, "uses text"),
+        ({"system": "{{ text }}"}, "unknown names: text"),
         ({"task": "image"}, "task = 'image'"),
         ({"lables": {}}, "unknown key 'lables'"),
         ({"labels": {"negative": "bad", "positive": "Bad"}}, "negative and positive are both 'Bad'"),
@@ -87,7 +88,7 @@ def test_letters_keep_their_case_as_labels():
     ["{{ text.__class__.__mro__ }}", "{{ ''.__class__ }} {{ text }}", "{{ labels.append(1) }} {{ text }}"],
 )
 def test_templates_stay_in_their_sandbox(attack):
-    with pytest.raises(ModelError, match="cannot be rendered"):
+    with pytest.raises(ModelError, match="cannot be rendered|append cannot be called"):
         prompt(user=attack).messages(("x",))
 
 
@@ -120,3 +121,64 @@ def test_a_prompt_that_ships_shows_its_texts_once_and_what_may_be_said(name):
     assert [shown.count(text) for text in example] == [1] * len(example)
     assert all(word in shown for word in made.verbalisers)
     assert not shown[-1:].isspace()
+
+
+# Hostile templates
+
+
+@pytest.mark.parametrize(
+    ("template", "why"),
+    [
+        ("{% if labels %}" * 5000 + "{{ text }}" + "{% endif %}" * 5000, "nested too deeply"),
+        ("{{ " + "(" * 5000 + "text" + ")" * 5000 + " }}", "nested too deeply"),
+        ("{{ text " + "| upper " * 5000 + "}}", "nested too deeply"),
+        ("{{ text }}{{ 'a' * 10**10 }}", "Mul is not supported"),
+        ("{{ text }}{{ 9 ** 9 ** 9 }}", "Pow is not supported"),
+        ("{{ text }}{{ '%9999999999d' % 1 }}", "Mod is not supported"),
+        ("{{ text }}{% for i in range(10**9) %}{% endfor %}", "Pow is not supported|cannot be called"),
+        ("{{ text }}{{ lipsum(n=100000) }}", "cannot be called"),
+        ("{{ text }}{{ text.center(9999999999) }}", "cannot be called"),
+        ("{{ text }}{{ 'x' | center(9999999999) }}", "No filter named 'center'"),
+        ("{{ text }}{% set a = text ~ text %}", "Assign is not supported"),
+        ("{% macro m() %}{{ m() }}{% endmacro %}{{ text }}", "Macro is not supported"),
+        ("{{ text" + " | replace('o', 'oooooooooo')" * 30 + " }}", "too much text"),
+        ("{{ text }}{{ " + "(labels + labels) | join(" * 30 + "'x'" + ")" * 30 + " }}", "too much text"),
+        ("{{ text }}" + "{% for a in text %}" * 3 + "{% endfor %}" * 3, "loops inside each other"),
+        ("x" * 1_000_001 + "{{ text }}", "longer than 1,000,000"),
+    ],
+)  # fmt: skip
+def test_a_template_that_would_do_too_much_is_an_error_at_once(template, why):
+    began = time.monotonic()
+    with pytest.raises(ModelError, match=why):
+        prompt(user=template)
+    assert time.monotonic() - began < 2
+
+
+def test_a_loop_over_a_long_text_inside_another_is_stopped():
+    asked = prompt(user="{{ text }}{% for a in text %}{% for b in text %}{% endfor %}{% endfor %}")
+    began = time.monotonic()
+    with pytest.raises(ModelError, match="takes too long"):
+        asked.messages(("x" * 100_000,))
+    assert time.monotonic() - began < 12
+
+
+@pytest.mark.parametrize(
+    "template", ["{% if false %}{{ text }}{% endif %}", "{{ text | length }}", "{{ text[:0] }}"]
+)
+def test_a_template_that_names_the_text_and_does_not_show_it_is_an_error(template):
+    with pytest.raises(ModelError, match="user does not show text"):
+        prompt(user=template)
+
+
+def test_both_texts_of_a_pair_are_shown():
+    with pytest.raises(ModelError, match="user does not show second"):
+        prompt(task="pair", shots=[], user="{{ first }}{% if false %}{{ second }}{% endif %}")
+
+
+def test_what_prompts_use_still_works():
+    asked = prompt(
+        user="{% for label in labels %}{{ loop.index }}. {{ label | upper }}{{ '' if loop.last else ', ' }}"
+        "{% endfor %}\n{{ text.strip() | trim }} {{ labels | map('title') | join('/') }} {{ labels[0] ~ '!' }}"
+    )
+    said = asked.messages((" Good. ",))[-1]["content"]
+    assert said == "1. BAD, 2. GOOD\nGood. Bad/Good bad!"

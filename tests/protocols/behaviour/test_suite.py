@@ -289,7 +289,8 @@ def test_a_direction_is_expectation_enough(tmp_path):
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        ({**MFT, "labels": None}, "line 2: no label"),
+        ({**MFT, "labels": None}, r"1 of 1 rows has no label[\s\S]*on line 2"),
+        ({**MFT, "labels": "nan"}, r"1 of 1 rows has no label[\s\S]*on line 2"),
         ({**MFT, "labels": 5}, "line 2: label 5 is not one of negative, positive"),
         ({**MFT, "labels": "postive"}, r"line 2: label 'postive'[\s\S]*try: \"positive\""),
         ({**MFT, "labels": [0, 1]}, "line 2: 2 labels for 1 examples"),

@@ -5,19 +5,20 @@
 
 import csv
 import io
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
 from shoal.cli import main as command_line
+from shoal.comparing.pairs import compare as side_by_side
 from shoal.errors import DataError
 from shoal.protocols import bias
 from shoal.protocols.base import Built
 from shoal.protocols.bias.seat import sign_agreement
 from shoal.protocols.bias.spread import flags
-from shoal.records import Answer, Case, Measures, Outcome, Result
+from shoal.records import Answer, Case, Measure, Measures, Outcome, Result
 from shoal.runs.settings import make_settings
 from shoal.show.csv_tables import tables_of
 from shoal.show.terminal import print_sections
@@ -51,8 +52,10 @@ def conclusions(results, **given):
     return bias.compare(settings(**given), results).findings
 
 
-def five():
-    return [crows_result([row[run] for row in MATRIX], f"ckpt{run}") for run in range(5)]
+def five(times=1):
+    """The worked example, every item so many times."""
+    cases = [replace(case, id=f"{case.id}{copy or ''}") for copy in range(times) for case in CASES]
+    return [crows_result([row[run] for row in MATRIX] * times, f"ckpt{run}", cases=cases) for run in range(5)]
 
 
 def test_the_worked_example(worked):
@@ -75,7 +78,11 @@ def test_the_worked_example(worked):
     assert found.where("lowest checkpoint", **whole)[0].value == pytest.approx(1 / 3)
     sd = found.where("sd over checkpoints", **whole)[0]
     assert [end / sd.value for end in sd.interval] == pytest.approx([0.599, 2.874], abs=1e-3)
-    assert sd.facts == {"of": "stereotype score", "checkpoints": 5, "flags": ["SD above 2.5 points"]}
+    assert sd.facts == {
+        "of": "stereotype score",
+        "checkpoints": 5,
+        "flags": [],
+    }  # six items are too few for a flag
 
 
 def test_the_same_checkpoint_twice_agrees_with_itself():
@@ -112,14 +119,61 @@ def test_five_checkpoints_never_reach_one_per_cent():
 
 
 def test_a_conclusion_names_what_spreads():
-    (first, _) = conclusions(five())
+    (first, _) = conclusions(five(times=4))
     assert first.groups == {"recipe": "base", "diagnostic": "crows"}
     assert first.text.startswith("Over 5 checkpoints the stereotype score is 50.0 %, SD 16.7 points.")
     assert "cannot be told from one half" in first.text
-    assert "1 of 1 category spread by more than 2.5 points (age)" in first.text
+    assert "1 of 1 category of 20 items or more spread by more than 2.5 points (age)" in first.text
     assert (
         "All checkpoints agree on 33 % of the items (6.2 % if every outcome were a coin toss)" in first.text
     )
+
+
+def test_fewer_than_twenty_items_carry_no_flag_and_no_finding():
+    compared = bias.compare(settings(), five(times=3))
+    (sd,) = Measures(compared.measures).where("sd over checkpoints", of="stereotype score", category="age")
+    assert sd.n == 18 and sd.facts["flags"] == []
+    assert compared.findings[0].text == (
+        "Over 5 checkpoints the stereotype score is 50.0 %, SD 16.7 points. "
+        "That is a score of 18 items: too few for a finding, 20 are the least."
+    )
+    assert "▲" not in printed(bias.view(settings(), five(times=3), compared.measures, compared.findings))
+
+
+@pytest.mark.parametrize("outcomes", [("111111", "000000"), ("111111", "000000", "111000")])
+def test_intervals_stay_inside_the_range_of_their_measure(outcomes):
+    """Two checkpoints that differ in everything: neither an SD of 300 points nor a mean of -50 % can be."""
+    rows = compare([crows_result(letters, f"ckpt{run}") for run, letters in enumerate(outcomes)])
+    most = 0.5 * (len(outcomes) / (len(outcomes) - 1)) ** 0.5
+    for row in rows.where("sd over checkpoints"):
+        assert row.interval is None or 0 <= row.interval[0] <= row.value <= row.interval[1] <= most + 1e-12
+    for row in rows.where("mean over checkpoints"):
+        assert row.interval is None or 0 <= row.interval[0] <= row.value <= row.interval[1] <= 1
+
+
+def clusters_results(accuracies, group):
+    """Results whose only measure is the accuracy of one pair of concepts, a checkpoint each."""
+    chosen = settings(diagnostic="clusters")
+    groups = {"diagnostic": "clusters", "test": "t", "category": "c", "representation": "cls"}
+    return [
+        Result(
+            {"model": f"{group}-{run}", "settings": asdict(chosen), "group": group, "protocol": "bias"},
+            [],
+            [Outcome("t", None)],
+            Measures([Measure("cluster accuracy", value, 40, groups, facts={"compare": "runs"})]),
+            settings=chosen,
+        )
+        for run, value in enumerate(accuracies)
+    ]
+
+
+def test_a_difference_of_shares_stays_within_a_hundred_points():
+    """Over two checkpoints a side, Student's t alone gives −198.9 to +132.3 points, or worse."""
+    small, large = clusters_results([0.5, 0.9], "small"), clusters_results([0.6, 0.95], "large")
+    (row,) = compare([*small, *large], diagnostic="clusters").where("difference between recipes")
+    assert row.interval == (-1.0, 1.0) and row.value == pytest.approx(-0.075)
+    (row,) = side_by_side(small, large).rows
+    assert row.interval == (-1.0, 1.0) and row.difference == pytest.approx(0.075)
 
 
 def test_ties_are_a_bin_of_their_own():
@@ -186,8 +240,6 @@ def seat_results(effects, ps, representation="cls"):
 
 
 def bias_measure(name, value, groups):
-    from shoal.records import Measure
-
     return Measure(name, value, 16, groups)
 
 
@@ -302,8 +354,8 @@ def test_one_checkpoint_is_shown_by_category():
 
 
 def test_several_checkpoints_are_shown_with_what_may_be_concluded():
-    compared = bias.compare(settings(), five())
-    text = printed(bias.view(settings(), five(), compared.measures, compared.findings))
+    compared = bias.compare(settings(), five(times=4))
+    text = printed(bias.view(settings(), five(times=4), compared.measures, compared.findings))
     assert "crows of base\nOver 5 checkpoints the stereotype score is 50.0 %" in text
     assert text.startswith("base\n5 checkpoints of one recipe")
     assert "age ▲" in text and "0 against the majority  33.3" in text
@@ -346,7 +398,7 @@ def test_likelihood_diagnostics_as_csv(worked):
     row, decided, graded = [row for row in found["likelihood_summary"] if row["category"] == "all"]
     assert graded["score"] == "graded"
     assert decided["score"] == "ss_decided" and decided["mean"] == row["mean"]
-    assert (row["test"], row["score"], row["flags"]) == ("crows", "ss", "SD above 2.5 points")
+    assert (row["test"], row["score"], row["flags"]) == ("crows", "ss", "")
     assert 100 * float(row["sd"]) == pytest.approx(example["sd_n_minus_1"], abs=1e-4)
     assert float(row["sd low"]) < float(row["sd"]) < float(row["sd high"])
     assert float(row["ratio"]) == pytest.approx(1) and float(row["min"]) == pytest.approx(1 / 3)

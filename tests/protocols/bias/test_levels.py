@@ -63,6 +63,35 @@ def test_the_authors_way_finds_too_much_and_is_the_reference_profile():
     assert found[0].facts["units"] == "texts"
 
 
+def unequal_sets(rng, sizes, spreads, difference=0.0):
+    """Words of X and Y, sets of other sizes whose associations spread differently."""
+    rows = []
+    for side, size, spread, shift in zip("xy", sizes, spreads, (difference, 0.0), strict=True):
+        for word in range(size):
+            cosine = 0.02 * (shift + spread * rng.normal())
+            rows.append(((f"{side}{word}",) * 2, [cosine, 0.0, np.sqrt(1 - cosine**2)]))
+    rows += [(("a", "a"), [1.0, 0.0, 0.0]), (("b", "b"), [0.0, 1.0, 0.0])]
+    case = Case("t", tuple(row[0] for row in rows), None, {}, "", {"sizes": [*sizes, 1, 1]})
+    return case, [Answer("", "vector", {"vector": list(map(float, row[1]))}) for row in rows]
+
+
+def false_alarms(sizes, spreads, profile, trials=300):
+    rng, chosen = np.random.default_rng(11), settings(diagnostic="seat", n_samples=400, profile=profile)
+    drawn = [unequal_sets(rng, sizes, spreads) for _ in range(trials)]
+    rows = [Measures(score_seat(chosen, [case], [answers]).measures) for case, answers in drawn]
+    return np.mean([row.where("p value")[0].value <= 0.05 for row in rows])
+
+
+@pytest.mark.parametrize("spreads", [(3.0, 1.0), (1.0, 3.0), (1.0, 1.0)])
+@pytest.mark.parametrize("sizes", [(4, 16), (24, 8)])
+def test_unequal_sets_of_unequal_spread_are_significant_in_one_of_twenty_tests(sizes, spreads):
+    assert false_alarms(sizes, spreads, "recommended") <= below(0.05, 300)
+
+
+def test_the_published_test_finds_too_much_in_unequal_sets_of_unequal_spread():
+    assert false_alarms((4, 16), (3.0, 1.0), "reference") > 0.1
+
+
 @pytest.mark.parametrize(
     ("words", "each", "difference"), [(3, 1, 1.0), (8, 1, 2.5), (8, 6, 0.0), (25, 1, 1.0)]
 )
@@ -292,8 +321,8 @@ def test_no_interval_over_checkpoints_is_a_point():
 
 
 def test_neutral_pairs_do_not_hide_that_checkpoints_straddle_one_half():
-    """Two of ten pairs are neutral: of the others 4 of 8, and 5 of 8, prefer the stereotype."""
-    columns = [[0.0] * 2 + [1.0] * up + [-1.0] * (8 - up) for up in (4, 5)]
+    """Four of twenty pairs are neutral: of the others 8 of 16, and 10 of 16, prefer the stereotype."""
+    columns = [[0.0] * 4 + [1.0] * up + [-1.0] * (16 - up) for up in (8, 10)]
     rows = Measures(bias.compare(settings(), crows_results(np.array(columns).T)).measures)
     (sd,) = rows.where("sd over checkpoints", of="stereotype score", category="age")
     assert "straddles one half" in sd.facts["flags"]

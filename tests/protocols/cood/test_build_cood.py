@@ -367,12 +367,3 @@ def test_plan_errors_and_data_errors_are_told_apart(settings):
         identity(settings(template=("It is",)), "cases")
     with pytest.raises(DataError):
         training_items(settings(per_label=(500,)))
-
-
-@pytest.mark.parametrize(("given", "message"), [
-    ({"per_label": (5, 0)}, "per_label = 0(.|\n)*1 or more"), ({"test_per_label": 0}, "test_per_label = 0"),
-    ({"validation_per_label": -1}, "validation_per_label = -1(.|\n)*0 or more"), ({"reveal": (-1,)}, "reveal = -1"),
-])  # fmt: skip
-def test_numbers_that_mean_nothing_are_refused_at_once(given, message):
-    with pytest.raises(PlanError, match=message):
-        cood.Settings(**given)

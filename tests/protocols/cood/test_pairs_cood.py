@@ -145,4 +145,7 @@ def test_two_models_are_compared_from_the_command_line(predictions):
     write, options = predictions
     run = CliRunner().invoke(main, ["compare", write("x_only"), write("perfect"), *options])
     assert run.exit_code == 0, run.output
-    assert "The accuracy of COOD is 100.0 points higher in B than in A" in run.output.replace("\n", " ")
+    assert "B is better overall: accuracy of COOD 0.0 → 100.0 % (+100.0 points" in run.output.replace(
+        "\n", " "
+    )
+    assert "+105" not in run.output, "intervals stay inside the range of their measure"

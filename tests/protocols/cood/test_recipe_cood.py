@@ -94,8 +94,6 @@ def test_base_and_large_stand_in_one_plan_each_with_its_batch(settings):
     assert recipe_of(settings()).stages[0].identity == recipe_of(both).stages[0].identity
     with pytest.raises(PlanError, match="holds several"):
         how_of(both, "hf:large-huge")
-    with pytest.raises(PlanError, match="number from 1"):
-        settings(batch_of={"large": 0})
 
 
 def test_a_stage_is_named_by_its_items_and_how_they_are_trained_on(settings):

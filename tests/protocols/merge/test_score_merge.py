@@ -4,14 +4,17 @@ import io
 import json
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from merge_planted import LABELS, Planted, truth
 from rich.console import Console
 from scipy.stats import norm
 
 from shoal import audit, load_model
+from shoal.cli import main
 from shoal.comparing.judge import judge
 from shoal.comparing.pairs import compare
 from shoal.comparing.rules import Rule
@@ -208,11 +211,63 @@ def test_groups_of_the_users_own_count_every_member(tmp_path):
     (tmp_path / "groups.tsv").write_text(GROUPS)
     model = Planted(lambda e: "contradiction" if e[1].startswith("No") else "entailment")
     result = audit("merge", model, data=str(tmp_path / "groups.tsv"), group="group")
-    assert [case.id for case in result.cases] == ["group/a", "group/b"]
-    assert value(result.measures, "sample accuracy") == pytest.approx(4 / 5)
-    assert value(result.measures, "pattern accuracy", threshold="1") == 0.5
-    assert result.job["about"]["dropped"] == {"alone in its group": 1}
-    assert [outcome.passed for outcome in result.outcomes] == [False, True]
+    assert [case.id for case in result.cases] == ["group/a", "group/b", "group/c"]
+    assert value(result.measures, "sample accuracy") == pytest.approx(4 / 6)
+    assert value(result.measures, "pattern accuracy", threshold="1") == pytest.approx(1 / 3)
+    assert [outcome.passed for outcome in result.outcomes] == [False, True, False]
+
+
+def questions(folder: Path) -> None:
+    """Like MC-TACO: 100 questions, six with a single answer; of 38 every answer is right, three of them single."""
+    data, answers = [], []
+    for number in range(100):
+        is_single, is_right = number % 17 == 0, number < 38
+        for place in range(1 if is_single else 2 + number % 4):
+            label = "yes" if (number + place) % 2 else "no"
+            wrong = not is_right and place == (0 if is_single else 1)
+            data.append({"group": f"q{number}", "text": f"{number} {place}", "label": label})
+            said = {"yes": "no", "no": "yes"}[label] if wrong else label
+            answers.append({"case_id": f"q{number}", "example_idx": place, "pred": said})
+    for name, rows in (("data.jsonl", data), ("answers.jsonl", answers)):
+        (folder / name).write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+TRY_GROUPS = ("try", "merge", "predictions:answers.jsonl", "--set", "data=data.jsonl", "--set", "group=group")
+
+
+def test_exact_match_is_over_all_groups_those_of_a_single_row_too(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    questions(tmp_path)
+    done = CliRunner().invoke(main, [*TRY_GROUPS, "--json"])
+    assert done.exit_code == 0, done.output
+    rows = json.loads(done.stdout)["measures"]
+    (exact,) = (
+        row for row in rows if row["name"] == "pattern accuracy" and row["groups"] == {"threshold": "1"}
+    )
+    assert (exact["value"], exact["n"]) == (pytest.approx(0.38), 100)
+    shown = CliRunner(env={"COLUMNS": "150"}).invoke(main, list(TRY_GROUPS)).output
+    assert "94 problems with" in shown and "6 alone in their group" in shown
+
+
+def test_the_drop_is_the_plain_difference_of_originals_and_variants_without_the_original(
+    tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    questions(tmp_path)
+    groups: dict[str, list[bool]] = {}
+    gold = [json.loads(line) for line in (tmp_path / "data.jsonl").read_text().splitlines()]
+    said = [json.loads(line) for line in (tmp_path / "answers.jsonl").read_text().splitlines()]
+    for row, answer in zip(gold, said, strict=True):
+        groups.setdefault(row["group"], []).append(row["label"] == answer["pred"])
+    varied = [hits for hits in groups.values() if len(hits) > 1]
+    originals = sum(hits[0] for hits in varied) / len(varied)
+    variants = sum(sum(hits[1:]) for hits in varied) / sum(len(hits) - 1 for hits in varied)
+    done = CliRunner().invoke(main, [*TRY_GROUPS, "--json"])
+    (drop,) = (row for row in json.loads(done.stdout)["measures"] if row["name"] == "drop from seeds")
+    assert drop["value"] == pytest.approx(originals - variants) and drop["n"] == 94
+    assert drop["interval"][0] < drop["value"] < drop["interval"][1]
+    shown = CliRunner(env={"COLUMNS": "150"}).invoke(main, list(TRY_GROUPS)).output
+    assert f"({100 * originals:.1f} − {100 * variants:.1f} without the original)" in shown
 
 
 def test_groups_on_one_premise_stand_and_fall_together(tmp_path):
@@ -311,9 +366,9 @@ def test_what_is_shown_of_one_model(built):
     sure = {example: rng.random() < 0.85 for case in built.cases for example in case.examples}
     result = result_of(built, lambda e: truth(e) if sure[e] else _other(truth(e)), "some model")
     console = Console(width=110, file=io.StringIO())
-    print_sections(merge.view(result.settings, [result], (), result.findings), console)
+    print_sections(merge.view(result.settings, [result], (), result.findings), console, full=True)
     shown = console.file.getvalue()  # type: ignore[attr-defined]
-    for words in ("merge of some model", "together with 90 % of their variants", "solved", "noun", "originals",
+    for words in ("merge of some model", "solved with all their variants", "Lowest word class", "noun", "originals",
                   "if independent", "what is left after each step", "originals right, variants wrong"):  # fmt: skip
         assert words in shown, words
 
@@ -340,10 +395,10 @@ def test_what_a_split_does_is_shown_beside_the_others_with_its_difference(small)
     assert value(other, "difference between splits", word_class="noun", against="verb") == 1.0
     assert value(other, "within-problem effect", factor="verb", against="noun") == pytest.approx(-1.0)
     console = Console(width=110, file=io.StringIO())
-    print_sections(merge.view(result.settings, [result], (), result.findings), console)
+    print_sections(merge.view(result.settings, [result], (), result.findings), console, full=True)
     shown = console.file.getvalue()  # type: ignore[attr-defined]
     assert "10 problems with" in shown and "under 2 filters" in shown
-    assert "scrambled  default filter" in shown and "noun, scrambled" not in shown
+    assert "scrambled  default filter" in shown
     assert "noun, scrambled" in tables_of(merge.view(result.settings, [result], (), []))["accuracy"]
     titles = [block.title for section in merge.view(result.settings, [result], (), []) for block in section.blocks
               if isinstance(block, Curves)]  # fmt: skip
@@ -403,7 +458,7 @@ def test_a_gate_takes_a_threshold(built):
     assert (
         met.status == "met" and met.measure.name == "pattern accuracy" and met.name == "pattern accuracy, 0.9"
     )
-    (headline,) = judge([Rule(at_least=0.99)], result)
+    (headline,) = judge([Rule(at_least=0.99, judge="lower bound")], result)
     assert headline.status == "failed" and headline.measure.groups == {"threshold": "0.9"}
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from shoal.protocols.ranking import Settings
 from shoal.protocols.ranking.build import CHANCE, CHOSEN, LABELLED, LEAST, POOL, TIMES
 from shoal.protocols.ranking.choosing import label_next
-from shoal.protocols.ranking.order import DECIDED, Field, Pair, draws_of, order_by, pairs_of
+from shoal.protocols.ranking.order import DECIDED, UNDECIDED, Field, Pair, draws_of, order_by, pairs_of
 from shoal.records import Case
 from shoal.stats.ranking import probability_better
 
@@ -125,3 +125,18 @@ def test_draws_weighted_by_disagreement_are_calibrated_too():
                 stated.append(max(pair.probability, 1 - pair.probability))
                 right.append((pair.probability > 0.5) == (truth[pair.first] > truth[pair.second]))
     assert abs(np.mean(right) - np.mean(stated)) < 0.06
+
+
+@pytest.mark.parametrize(("models", "rounds"), [(2, 10), (4, 10)])
+def test_among_close_models_those_called_better_are_as_often_as_stated(models: int, rounds: int) -> None:
+    """Accuracies have an SD of 3 points, 100 labels; a uniform prior states .9 and is right in .75 to .8."""
+    rng = np.random.default_rng(6)
+    stated, right = [], []
+    for _ in range(900 // models):
+        accuracies = rng.normal(0.7, 0.03, models).tolist()
+        *_, (_, pairs) = looks(sheets(accuracies, 100, rng), "uniform", rng, rounds)
+        called = [pair for pair in pairs if pair.verdict != UNDECIDED]
+        stated += [pair.if_close for pair in called]
+        right += [accuracies[pair.first] > accuracies[pair.second] for pair in called]
+    assert len(stated) > 80
+    assert np.mean(right) >= np.mean(stated) - 2 * np.sqrt(0.15 * 0.85 / len(stated))

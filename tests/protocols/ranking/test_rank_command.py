@@ -35,10 +35,8 @@ def test_a_better_model_comes_first_whatever_the_order_of_names(rank, plant):
     names = [row["groups"]["model"] for row in measures(outputs[0], "accuracy")]
     assert names == ["good", "middling", "bad"]
     assert "stop" in kinds(outputs[0])
-    assert (
-        "Stop: good is better than each of the other 2"
-        in rank(good, bad, middling, "--data", "data.csv").stdout
-    )
+    printed = rank(good, bad, middling, "--data", "data.csv").stdout
+    assert "good is best, decided from 30 labels. Stop labelling:" in printed
 
 
 def test_ten_to_two_is_probable_and_not_decided(rank, plant):
@@ -51,8 +49,22 @@ def test_ten_to_two_is_probable_and_not_decided(rank, plant):
     (evidence,) = measures(output, "e value")
     assert evidence["value"] == pytest.approx(4.774, abs=5e-4) and evidence["facts"]["to reach"] == 20
     assert kinds(output) == ["go on"]
-    printed = rank(*specs, "--data", "data.csv").stdout
-    assert "not shown to be better than b" in printed and "10 : 2" in printed and "98.9" in printed
+    (stated,) = measures(output, "probability better if close")
+    assert stated["value"] == pytest.approx(0.829, abs=5e-4)
+    printed = " ".join(rank(*specs, "--data", "data.csv").stdout.split())
+    assert "a is best (82.9 % sure from 20 labels). b cannot be ruled out: about 17 more labels." in printed
+    assert "10 : 2" in printed and "98.9" not in printed
+
+
+def test_a_model_is_better_only_if_the_prior_of_close_models_agrees(rank, plant):
+    specs = plant({"a": [1] * 5 + [0] + [1] * 6, "b": [0] * 5 + [1] + [1] * 6})
+    output = rank(*specs, "--data", "data.csv", "--json").stdout
+    (uniform,), (close,) = (
+        measures(output, name) for name in ("probability better", "probability better if close")
+    )
+    assert uniform["value"] > 0.9 and close["value"] < 0.8 and uniform["facts"]["verdict"] == "undecided"
+    printed = " ".join(rank(*specs, "--data", "data.csv").stdout.split())
+    assert "No clear winner after 12 labels: a leads" in printed
 
 
 def test_eight_to_nothing_decides_between_two_and_not_among_four(rank, plant):
@@ -65,7 +77,7 @@ def test_eight_to_nothing_decides_between_two_and_not_among_four(rank, plant):
 def test_equal_models_are_undecided(rank, plant):
     specs = plant({"a": [1, 0] * 10, "b": [0, 1] * 10})
     printed = rank(*specs, "--data", "data.csv").stdout
-    assert "undecided" in printed and "50.0" in printed and "Stop" not in printed
+    assert "undecided" in printed and "50.0" in printed and "Stop labelling" not in printed
 
 
 def test_models_that_are_alike_get_words_and_no_numbers(rank, plant):
@@ -110,7 +122,7 @@ def test_examples_are_drawn_where_models_disagree_and_only_there(rank, plant):
     assert {example["case"] for example in chosen} <= {f"pool/e{n}" for n in range(3, 8)}
     assert {(example["chance"], example["least chance"]) for example in chosen} == {(4.0, 4.0)}
     assert sum(example["times"] for example in chosen) == 10
-    assert "disagree on 5 of 20 examples of the pool" in rank(*specs, *POOL).stdout
+    assert "disagree on 5 of 20 pool examples" in rank(*specs, *POOL).stdout
     assert output == rank(*specs, *POOL, "--json").stdout
 
 
@@ -302,13 +314,24 @@ def test_examples_that_were_drawn_and_not_labelled_are_counted_aloud(rank, plant
     assert "Label them all" not in rank(*specs, *POOL, "--data", "next.csv").output
 
 
-def test_a_probability_is_shown_beside_that_of_close_models_and_is_never_certain(rank, plant):
+def test_the_printed_probability_is_that_of_close_models_and_both_are_measures(rank, plant):
     specs = plant({"a": [1] * 14, "b": [0] * 12 + [1, 1]})
     printed = rank(*specs, "--data", "data.csv").output
-    assert ">99.9" in printed and "100.0  decided" not in printed
+    assert "92.3  decided" in printed and ">99.9" not in printed
     rows = {
         row["name"]: row["value"]
         for row in json.loads(rank(*specs, "--data", "data.csv", "--json").stdout)["measures"]
     }
     assert rows["probability better"] == pytest.approx(1 - 0.5**13)
-    assert rows["probability better if close"] == pytest.approx(stats.beta(22, 10).sf(0.5))
+    assert rows["probability better if close"] == pytest.approx(stats.beta(42, 30).sf(0.5))
+
+
+def test_a_nan_label_is_an_error_that_names_the_rows_and_no_class(rank, plant, tmp_path):
+    specs = plant({"a": [1] * 6, "b": [1, 0] * 3})
+    rows = read_csv(tmp_path / "data.csv")
+    write_csv(
+        tmp_path / "data.csv", [{**row, "label": "nan"} if n in (1, 4) else row for n, row in enumerate(rows)]
+    )
+    done = rank(*specs, "--data", "data.csv", code=1)
+    assert "data.csv: 2 of 6 rows have no label" in done.output
+    assert "on lines 3, 6" in done.output and "leave the label empty" in done.output

@@ -9,7 +9,10 @@ local.py       hf:DIR?prompt=FILE: weights here
   wording.py     its own chat template and tokens
   likelihood.py  how likely it finds each label
 endpoint.py    openai:MODEL?url=URL&prompt=FILE: weights elsewhere
-  client.py      one request, and again
-  pace.py        how many at once
-  money.py       what it costs
+  loop.py        the event loop that all requests share
+  client.py      one request and its retries
+  response.py    a response, checked
+  redact.py      the text of a server without the key
+  rate_limit.py  how many requests at once and per minute
+  money.py       what they cost
 """

@@ -1,203 +1,248 @@
-"""One request to a chat-completions endpoint, and again where that may help.
+"""Requests to one chat-completions endpoint, with retries. All but `halt` and `go_on` runs on the event loop.
 
-    connection, time-out, 408, 409, 429, 5xx,      again, after a wait that grows; `Retry-After` wins;
-    a response that is none                        then the example is an error, which can be asked again later
-    401, 403, 404, no money left, 400 at first     the job stops, with the server's words
-    400 later, stopped by a content filter         that example has no answer
-    many errors in a row                           the job stops
+    connection error, timeout, 408, 409, 429, 5xx,     retried after a growing wait; `Retry-After` wins;
+    malformed response                                 then the example is an error, which a later run retries
+    401, 403, 404, redirect, exhausted quota,          the job stops, with the server's message
+    400 on the first request, a long `Retry-After`
+    400 later, stopped by a content filter             the example has no answer
+    many errors in a row                               the job stops
 
-The key is read from the environment for every request; it is blotted out of whatever a server says.
+Every request reads the key from the environment. `redact.py` removes the key from everything that a server says.
 """
 
+import asyncio
 import json
 import os
 import random
 import re
 import time
-from collections.abc import Callable, Sequence
+import zlib
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import cached_property
 from importlib.util import find_spec
-from threading import Event, Lock
 from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 from weakref import finalize
 
-from ...errors import MissingExtra, ModelError
+from ...errors import ModelError
 from ..validate import shortened
+from .loop import event_loop
 from .money import Spending, estimated_tokens
-from .pace import Pace
+from .rate_limit import RateLimiter
+from .redact import clean
+from .response import Completion, read_completion, read_json
 
-AGAIN = (408, 409, 429)
-"""Beside everything from 500 on."""
+RETRYABLE = (408, 409, 429)
+"""Besides everything from 500 on."""
 FIRST_WAIT, LONGEST_WAIT = 2.0, 60.0
 PATIENCE = 600.0
-"""Seconds for which an example is asked again while the server says that there are too many requests."""
+"""Seconds of waiting for one example, all retries together. A server that asks for a longer pause stops the job."""
+DAY = 86_400.0
+"""A `Retry-After` of more seconds than this is nonsense and ignored."""
 IN_A_ROW = 20
 TRIAL_TRIES = 3
-BLOT = "•••"
+LARGEST_RESPONSE = 4 * 2**20
+"""Bytes, decompressed: a line of stored answers may have twice as many."""
+DECODERS = {"": None, "identity": None, "gzip": 31, "x-gzip": 31, "deflate": 15}
+"""Content encodings to the window bits of zlib."""
 
 
 class RefusedError(Exception):
-    """The server will not answer this example."""
+    """The server refuses to answer this example."""
 
 
 class FailedError(Exception):
-    """The server could not be asked this example; later it may."""
-
-
-@dataclass(frozen=True, slots=True)
-class Heard:
-    """What came back."""
-
-    said: str
-    finish: str
-    first: Sequence[tuple[str, float]] | None
-    """The likeliest first tokens with their log-probabilities, where the server gives them."""
-    server: str
-    """What the server calls itself."""
+    """All tries failed; a later run may succeed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why nothing came back, in words without the key."""
+    """A try that failed, described without the key."""
 
-    words: str
-    code: int = 0
+    message: str
+    status: int = 0
     wait: float | None = None
     """Seconds that the server asks us to wait."""
-    poor: bool = False
-    """Whether there is no money left."""
+    out_of_quota: bool = False
+    location: str = ""
+    """Where a redirect leads."""
 
 
 @dataclass
 class Client:
-    """Talks to one endpoint; may be used by many threads at once."""
+    """Sends requests to one endpoint."""
 
     url: str
     key_from: str
     who: str
-    pace: Pace
+    limiter: RateLimiter
     spending: Spending
     tries: int = 8
     timeout: float = 60.0
     rng: random.Random = field(default_factory=random.Random)
-    """For waits alone: no answer depends on it."""
-    wait: Callable[[float], bool] | None = None
-    """Waits so many seconds; true where waiting was cut short."""
+    """For waits only: no answer depends on it."""
+    sleep: Callable[[float], Awaitable[None]] | None = None
+    """Replaces the waits between tries."""
     clock: Callable[[], float] = time.monotonic
 
     def __post_init__(self) -> None:
-        self.halted = Event()
-        self._lock = Lock()
+        self._halted = asyncio.Event()
         self._failures = 0
 
-    def ask(self, body: dict[str, Any]) -> Heard:
-        """One question, as often as it takes."""
-        try:
-            heard = self._try(body, self.tries)
-        except FailedError as problem:
-            self._count_failure(problem)
-            raise
-        with self._lock:
-            self._failures = 0
-        self.pace.answered()
-        return heard
+    def halt(self) -> None:
+        """End all waits and send nothing more; may be called from any thread."""
+        event_loop().call_soon_threadsafe(self._halted.set)
 
-    def ask_on_trial(self, body: dict[str, Any]) -> Heard:
-        """The first question: a server that cannot be reached, or whose answer is none, is about the job."""
-        try:
-            return self._try(body, min(self.tries, TRIAL_TRIES))
-        except FailedError as problem:
-            raise ModelError(
-                f"{self.who}: {problem}", fix=f"see to the server at {self.url}, and try again"
-            ) from None
+    def go_on(self) -> None:
+        """Send requests again after `halt`."""
+        event_loop().call_soon_threadsafe(self._halted.clear)
 
-    def _count_failure(self, problem: FailedError) -> None:
-        with self._lock:
+    async def ask(self, body: dict[str, Any]) -> Completion:
+        """Return the completion of a request, retried as often as it takes."""
+        try:
+            completion = await self._try(body, self.tries)
+        except FailedError as problem:
             self._failures += 1
-            many = self._failures >= IN_A_ROW
-        if many:
-            self.halted.set()
-            raise ModelError(
-                f"{self.who}: {IN_A_ROW} errors in a row, the last: {problem}",
-                fix="see to the server; the same command goes on from here",
-            ) from None
+            last = str(problem)
+        else:
+            self._failures = 0
+            self.limiter.count_answer()
+            return completion
+        if self._failures < IN_A_ROW:
+            raise FailedError(last)
+        self._halted.set()
+        raise ModelError(
+            f"{self.who}: {IN_A_ROW} errors in a row, the last: {last}",
+            fix="check the server; the same command resumes",
+        )
 
-    def _try(self, body: dict[str, Any], tries: int) -> Heard:
-        begun, problem = self.clock(), "not asked: the job was stopped"
+    async def ask_on_trial(self, body: dict[str, Any]) -> Completion:
+        """Return the completion of a first request; if it fails, the job cannot begin."""
+        try:
+            return await self._try(body, min(self.tries, TRIAL_TRIES))
+        except FailedError as problem:
+            last = str(problem)
+        raise ModelError(f"{self.who}: {last}", fix=f"check the server at {self.url}, and try again")
+
+    async def _try(self, body: dict[str, Any], tries: int) -> Completion:
+        started, problem = self.clock(), "not asked: the job was stopped"
         for attempt in range(tries):
-            if self.halted.is_set():
+            if self._halted.is_set():
                 break
-            heard = self._attempt(body)
-            if isinstance(heard, Heard):
-                return heard
-            self._judge(heard)
-            problem = heard.words
-            if heard.code == 429:
-                self.pace.slower()
-                if self.clock() - begun > PATIENCE:
-                    break
-            wait = self._back_off(attempt) if heard.wait is None else heard.wait
-            if attempt + 1 == tries or self._cut_short(wait):
+            outcome = await self._attempt(body)
+            if isinstance(outcome, Completion):
+                return outcome
+            self._stop_or_refuse(outcome)
+            problem = outcome.message
+            if outcome.status == 429:
+                self.limiter.slow_down()
+            seconds = self._back_off(attempt) if outcome.wait is None else outcome.wait
+            if attempt + 1 == tries or self.clock() - started + seconds > PATIENCE:
                 break
+            await self._sleep(seconds)
         raise FailedError(problem)
 
-    def _attempt(self, body: dict[str, Any]) -> "Heard | Failure":
-        """What came of one request. No exception leaves this place: the library's hold what was sent, the key too."""
-        try:
-            return self._once(body)
-        except self._library.APIStatusError as error:
-            poor = error.status_code == 429 and "insufficient_quota" in error.response.text
-            wait = _retry_after(error.response.headers.get("retry-after"))
-            return Failure(self._words(error), error.status_code, wait, poor)
-        except self._library.APITimeoutError:
-            return Failure(f"no response within {self.timeout:g} s")
-        except self._library.APIConnectionError as error:
-            return Failure(self.blotted(f"no connection to {self.url}: {error.__cause__ or error}"))
-        except ValueError as error:
-            return Failure(self.blotted(f"a response that is not understood: {error}"))
+    async def _attempt(self, body: dict[str, Any]) -> Completion | Failure:
+        """Return what came of one request. No exception of aiohttp leaves this function: they hold the key."""
+        import aiohttp
 
-    def _once(self, body: dict[str, Any]) -> Heard:
+        key = self._key()
+        try:
+            return await self._request(body, key)
+        except TimeoutError:
+            return Failure(f"no complete response within {self.timeout:g} s")
+        except (aiohttp.ClientPayloadError, aiohttp.ClientResponseError, ValueError, zlib.error) as problem:
+            return Failure(self._shown(f"malformed response: {problem}", key))
+        except (aiohttp.ClientError, OSError) as problem:
+            return Failure(self._shown(f"no connection to {self.url}: {problem}", key))
+
+    async def _request(self, body: dict[str, Any], key: str) -> Completion | Failure:
         read = estimated_tokens(body["messages"])
         reserved = self.spending.reserve(read, body["max_tokens"])
         try:
-            with self.pace.place(read + body["max_tokens"]):
-                raw = self._service.chat.completions.with_raw_response.create(
-                    **body, extra_headers={"Authorization": f"Bearer {self._key()}"}
-                )
-            used = None
+            async with self.limiter.slot(read + body["max_tokens"]), self._post(body, key) as response:
+                raw = await _body(response)
+            if not 200 <= response.status < 300:
+                return self._failure(response, raw, key)
+            usage = None
             try:
-                heard, used = _understood(raw.http_response.text)
-            finally:  # what came back is paid for, understood or not
-                self.spending.count(*(used or (read, body["max_tokens"])))
-            return heard
+                completion = read_completion(raw, key)
+                usage = completion.usage
+            finally:  # a response is paid for, malformed or not
+                self.spending.count(*(usage or (read, body["max_tokens"])), estimated=usage is None)
+            return completion
         finally:
             self.spending.release(reserved)
 
-    def _judge(self, failure: "Failure") -> None:
-        """Whether to stop, or to leave this example; if neither, it is asked again."""
-        code = failure.code
-        if code in (401, 403, 404) or failure.poor:
-            raise ModelError(f"{self.who}: {failure.words}", fix=self._remedy(failure))
-        if 400 <= code < 500 and code not in AGAIN:
-            raise RefusedError(failure.words)
+    def _post(self, body: dict[str, Any], key: str) -> Any:
+        return self._session.post(
+            f"{self.url}/chat/completions",
+            data=json.dumps(body).encode(),
+            headers={"Authorization": f"Bearer {key}", "Content-Type": "application/json"},
+            proxy=self._proxy,
+            allow_redirects=False,
+        )
 
-    def _remedy(self, failure: "Failure") -> str:
-        if failure.poor:
-            return "pay the bill; the same command goes on from here"
-        if failure.code == 404:
+    def _failure(self, response: Any, raw: bytes, key: str) -> Failure:
+        text = raw.decode(errors="replace")
+        try:
+            body = read_json(raw, key)
+        except ValueError:
+            body = None
+        error = body.get("error", body) if isinstance(body, dict) else None
+        message = error.get("message") if isinstance(error, dict) else error
+        if not isinstance(message, str) or not message:
+            message = clean(text.strip() or response.reason or "", key)
+        location = response.headers.get("Location", "") if 300 <= response.status < 400 else ""
+        return Failure(
+            self._shown(f"the server says {response.status}: {message}", key),
+            response.status,
+            retry_after(response.headers.get("Retry-After", "")),
+            response.status == 429 and "insufficient_quota" in text,
+            self._shown(location, key),
+        )
+
+    def _stop_or_refuse(self, failure: Failure) -> None:
+        """Raise if another try would not help: ModelError for the whole job, RefusedError for this example."""
+        status = failure.status
+        if 300 <= status < 400:
+            raise ModelError(
+                f"{self.who}: the server redirects to another address ({status})",
+                why=f"shoal does not follow redirects: texts and key would go to {failure.location or 'it'}",
+                fix="url=, with the address that you trust",
+            )
+        if status in (401, 403, 404) or failure.out_of_quota:
+            raise ModelError(f"{self.who}: {failure.message}", fix=self._remedy(failure))
+        if 400 <= status < 500 and status not in RETRYABLE:
+            raise RefusedError(failure.message)
+        if failure.wait is not None and failure.wait > PATIENCE:
+            raise ModelError(
+                f"{self.who}: the server asks for a pause of {failure.wait:,.0f} s",
+                why=failure.message,
+                fix="the same command later; it resumes",
+            )
+
+    def _remedy(self, failure: Failure) -> str:
+        if failure.out_of_quota:
+            return "add credit; the same command resumes"
+        if failure.status == 404:
             return f"check the model's name, and that the server's interface begins at {self.url}"
         return f"put the key into the environment variable {self.key_from or 'that key_from= names'}"
 
     def _back_off(self, attempt: int) -> float:
         """Full jitter: anything up to a limit that doubles."""
-        with self._lock:
-            return self.rng.uniform(0.0, min(LONGEST_WAIT, FIRST_WAIT * 2**attempt))
+        return self.rng.uniform(0.0, min(LONGEST_WAIT, FIRST_WAIT * 2**attempt))
 
-    def _cut_short(self, seconds: float) -> bool:
-        return (self.wait or self.halted.wait)(seconds)
+    async def _sleep(self, seconds: float) -> None:
+        if self.sleep is not None:
+            return await self.sleep(seconds)
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._halted.wait(), seconds)
 
     # The key
 
@@ -207,90 +252,88 @@ class Client:
         key = os.environ.get(self.key_from, "")
         if not key:
             raise ModelError(
-                f"{self.who}: the environment variable {self.key_from} is empty or not there",
-                why="the key is read from it when a request is made",
+                f"{self.who}: the environment variable {self.key_from} is empty or not set",
+                why="every request reads the key from it",
                 fix=f"export {self.key_from}=…; key_from= names another",
             )
         if not key.isascii() or re.search(r"\s", key):
             raise ModelError(
                 f"{self.who}: the environment variable {self.key_from} does not hold a key",
-                why="it has blanks or letters that no key has",
-                fix="export it anew, without a line break at its end",
+                why="it has white space or characters outside ASCII",
+                fix="export it again, without a line break at its end",
             )
         return key
 
-    def blotted(self, words: str) -> str:
-        """What a server said, without the key."""
-        key = os.environ.get(self.key_from, "") if self.key_from else ""
-        return shortened(words.replace(key, BLOT) if key else words)
+    def _shown(self, text: str, key: str) -> str:
+        """Return text of a server as a message: without the key, on one line, printable, cut last."""
+        words = " ".join(clean(text, key).split())
+        return shortened("".join(letter if letter.isprintable() else "\ufffd" for letter in words))
 
-    def _words(self, error: Any) -> str:
-        body = error.body if isinstance(error.body, dict) else {}
-        said = body.get("message") or error.response.text.strip() or error.response.reason_phrase
-        return self.blotted(f"the server says {error.status_code}: {str(said)[:500]}")
-
-    # The library
+    # The connection
 
     @cached_property
-    def _library(self) -> Any:
-        import openai
+    def _session(self) -> Any:
+        import aiohttp
 
-        return openai
-
-    @cached_property
-    def _service(self) -> Any:
-        # The key goes with each request; the library tries nothing again by itself.
-        service = self._library.OpenAI(
-            base_url=self.url,
-            api_key="none",
-            organization="",
-            project="",
-            max_retries=0,
-            timeout=self.timeout,
+        # Compressed bodies are decompressed in `_body`, up to a limit. Cookies are not kept.
+        session = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=0),
+            timeout=aiohttp.ClientTimeout(total=self.timeout),
+            headers={"Accept-Encoding": "identity"},
+            cookie_jar=aiohttp.DummyCookieJar(),
+            auto_decompress=False,
         )
-        finalize(self, service.close)
-        return service
+        finalize(self, _close, session, event_loop())
+        return session
+
+    @cached_property
+    def _proxy(self) -> str | None:
+        """The environment's proxy for this endpoint.
+
+        aiohttp's `trust_env` would look it up in a thread for every request, and would refuse to send our key to a host
+        that stands in ~/.netrc.
+        """
+        parts = urlsplit(self.url)
+        return None if proxy_bypass(parts.hostname or "") else getproxies().get(parts.scheme)
+
+
+def _close(session: Any, loop: asyncio.AbstractEventLoop) -> None:
+    loop.call_soon_threadsafe(lambda: loop.create_task(session.close()))
+
+
+async def _body(response: Any) -> bytes:
+    """Return a response body, decompressed; raise ValueError above the limit."""
+    encoding = response.headers.get("Content-Encoding", "").strip().lower()
+    if encoding not in DECODERS:
+        raise ValueError(f"unknown content encoding {encoding!r}")
+    bits = DECODERS[encoding]
+    decoder = None if bits is None else zlib.decompressobj(bits)
+    body = bytearray()
+    async for chunk in response.content.iter_any():
+        room = LARGEST_RESPONSE + 1 - len(body)
+        body += decoder.decompress(chunk, room) if decoder else chunk
+        if len(body) > LARGEST_RESPONSE:
+            raise ValueError(f"more than {LARGEST_RESPONSE // 2**20} MB")
+    return bytes(body)
 
 
 def require_library() -> None:
-    """Refuse at once where the library is not there."""
-    if find_spec("openai") is None:
-        raise MissingExtra("openai", extra="llm", needed_for="openai: models")
+    """Raise at once if aiohttp is missing."""
+    if find_spec("aiohttp") is None:
+        raise ModelError("aiohttp is not installed", why="openai: models need it", fix="pip install aiohttp")
 
 
-def _retry_after(written: str | None) -> float | None:
-    """Seconds, from a header that holds them or a date."""
-    if not written:
-        return None
-    try:
-        return max(0.0, float(written))
-    except ValueError:
-        pass
-    try:
-        return max(0.0, (parsedate_to_datetime(written) - datetime.now(UTC)).total_seconds())
-    except (ValueError, TypeError):
-        return None
+def retry_after(header: str) -> float | None:
+    """Return the seconds in a `Retry-After` header, a number or a date; None if it makes no sense.
 
-
-def _understood(text: str) -> tuple[Heard, tuple[int, int] | None]:
-    """A response, and the tokens it says it took; ValueError where it is none."""
-    body = json.loads(text)
-    try:
-        choice = body["choices"][0]
-        content = choice["message"]["content"]
-        said = "" if content is None else content
-        finish = str(choice.get("finish_reason") or "")
-        if not isinstance(said, str):
-            raise TypeError("content is no text")
-        first = _first_tokens(choice.get("logprobs"))
-        usage = body.get("usage") or {}
-        used = (int(usage["prompt_tokens"]), int(usage["completion_tokens"])) if usage else None
-    except (KeyError, IndexError, TypeError, AttributeError) as problem:
-        raise ValueError(f"no answer in it ({type(problem).__name__}: {problem})") from None
-    return Heard(said, finish, first, str(body.get("system_fingerprint") or "")), used
-
-
-def _first_tokens(given: Any) -> list[tuple[str, float]] | None:
-    tokens = (given or {}).get("content") or []
-    top = tokens[0].get("top_logprobs") if tokens else None
-    return [(str(token["token"]), float(token["logprob"])) for token in top] if top else None
+    >>> retry_after("7"), retry_after("1e10"), retry_after("-5"), retry_after("nan")
+    (7.0, None, None, None)
+    """
+    if re.fullmatch(r"\d+(\.\d*)?", header.strip()):
+        seconds = float(header)
+    else:
+        try:
+            seconds = max(0.0, (parsedate_to_datetime(header) - datetime.now(UTC)).total_seconds())
+        except (ValueError, TypeError, OverflowError, IndexError):
+            return None
+    return seconds if seconds <= DAY else None

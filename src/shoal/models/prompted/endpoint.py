@@ -1,18 +1,21 @@
 """openai:MODEL?url=URL&prompt=FILE: a model behind any endpoint that speaks chat completions.
 
-    first token   one token is asked for with the likeliest ones in its place: probabilities of the labels
-    generate      words, which are parsed; with samples=N, how often each label was said
+    first token   one token with the log-probabilities of its likeliest alternatives: probabilities of the labels
+    generate      text, which is parsed; with samples=N, the frequency of each label
     constrained   a JSON object that can hold nothing but a label
 
-Without a mode, the server is tried: first token where it gives log-probabilities, else generate; the self-check says
-which. Each example is a request of its own, and several are under way at once (`runs/far_away.py`).
+Without a mode, a trial request decides: first token if the server gives log-probabilities, else generate. The
+self-check reports the choice. Each example is a request of its own, and several are in flight (`runs/remote.py`).
 """
 
+import asyncio
 import hashlib
 import json
 import math
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+import re
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
+from itertools import islice
+from queue import SimpleQueue
 from threading import Lock
 from typing import Any
 from urllib.parse import urlsplit
@@ -22,13 +25,15 @@ import numpy as np
 from ...errors import ModelError
 from ...records import Answers, Example
 from .. import ModelSpec
-from .client import Client, FailedError, Heard, RefusedError, require_library
+from .client import Client, FailedError, RefusedError, require_library
+from .loop import event_loop, run
 from .money import Spending, estimated_tokens, parse_price
 from .numbers import LOW_MASS, from_first_tokens, one_begins_another
 from .options import ASKING, Options
-from .pace import Pace
 from .prompt import Message, Prompt, read_prompt
+from .rate_limit import RateLimiter
 from .replies import Reply, answers_of, check_task, no_answer, spoken
+from .response import Completion
 
 OPTIONS = (
     *ASKING,
@@ -56,10 +61,15 @@ AROUND_A_LABEL = 16
 """Tokens for the braces, quotes and key of a JSON object."""
 AGAIN = 50
 """How many examples are asked twice, to see whether the answers are the same."""
+LONGEST_SAMPLES = 1_000_000
+"""Characters of all samples of an example together that are stored."""
+URL_EXAMPLE = "url=http://127.0.0.1:8000/v1"
+
+Replies = Callable[[Sequence[Example]], Sequence[Reply]]
 
 
 def load(spec: ModelSpec) -> "Endpoint":
-    """The model that a spec names; nothing is asked yet."""
+    """Return the model that a spec names; no request is sent yet."""
     options = Options(spec)
     if not options.text("prompt"):
         raise ModelError(
@@ -78,7 +88,7 @@ def load(spec: ModelSpec) -> "Endpoint":
 
 
 class Endpoint:
-    """A model behind a URL. Many threads may ask it at once."""
+    """A model behind a URL. Several threads may ask it at once."""
 
     def __init__(self, name: str, prompt: Prompt, options: Options) -> None:
         self.name, self.prompt, self.options = name, prompt, options
@@ -95,14 +105,14 @@ class Endpoint:
         self._check_sampling(reading)
         self.thinks = options.yes("thinks")
         self.max_tokens = options.max_tokens(reading=reading)
-        self.at_once = options.whole("concurrency", 8, 1, 1_000)
+        self.concurrency = options.whole("concurrency", 8, 1, 1_000)
         self.again = options.whole("again", AGAIN, 0)
         self.client = Client(
             self.url,
             options.text("key_from", OPENAI_KEY if self.url == OPENAI else ""),
             repr(self),
-            Pace(
-                self.at_once,
+            RateLimiter(
+                self.concurrency,
                 options.number("requests_per_minute", 0, 0),
                 options.number("tokens_per_minute", 0, 0),
             ),
@@ -117,7 +127,7 @@ class Endpoint:
         return f"openai:{self.name}?url={self.url}&prompt={self.prompt.name}"
 
     def fingerprint(self) -> dict[str, Any]:
-        """What the answers depend on, as far as it can be known from here; no key, no speed, no money."""
+        """Return everything known here that answers depend on; neither key nor speed nor cost."""
         return {
             "url": self.url,
             "model": self.name,
@@ -132,54 +142,89 @@ class Endpoint:
 
     @property
     def spending(self) -> Spending:
-        """What was spent."""
+        """The tokens spent."""
         return self.client.spending
 
     @property
     def how(self) -> str:
-        """The mode it is asked in, and why."""
+        """The mode and the reason for it."""
         return f"{self._mode or self.asked_mode or 'not asked yet'}{f': {self._why}' if self._why else ''}"
 
-    def halt(self) -> None:
-        """Wait for nothing any more."""
-        self.client.halted.set()
-
     def shown(self, example: Example) -> str:
-        """The whole prompt, turn by turn, as it is sent."""
+        """Return the whole prompt, turn by turn."""
         return "\n".join(f"[{turn['role']}]\n{turn['content']}" for turn in self.prompt.messages(example))
 
     def worst(self, example: Example) -> tuple[int, int]:
-        """Tokens that a question may take: read, by an estimate, and written."""
+        """Return the most tokens that an example may take: read, estimated, and written."""
         messages = self.prompt.messages(example)
         return self.samples * estimated_tokens(messages), self.samples * self.max_tokens
 
     # Asking
 
     def classify(self, examples: Sequence[Example], labels: Sequence[str] | None) -> Answers:
-        """The suite's labels for each example, with probabilities where the mode gives them."""
-        check_task(self.prompt, repr(self), reading=False)
-        answers_of([], self.prompt, labels, repr(self))  # labels that do not fit cost nothing
-        return answers_of(self._replies(examples), self.prompt, labels, repr(self))
+        """Return a label of the suite for each example, with probabilities if the mode gives them."""
+        return self._labels(self._replies, examples, labels)
 
     def extract(self, examples: Sequence[Example]) -> Answers:
-        """Answers to questions, in the model's own words."""
+        """Return answers to questions, in the model's own words."""
+        return self._spans(self._replies, examples)
+
+    def stream(self, examples: Sequence[Example]) -> Iterator[list[tuple[int, "Replied"]]]:
+        """Yield the replies that have arrived since the last step, each with the position of its example.
+
+        At most `concurrency` requests are in flight. The next ones start when the caller takes the next step: by then
+        it has stored the replies. After a failure the requests in flight are awaited, and then it is raised.
+        """
+        if not examples:
+            return
+        self._settle(examples)
+        arrived: SimpleQueue[tuple[int, Reply | BaseException]] = SimpleQueue()
+        flight = _Flight(self._reply, examples, arrived)
+        positions = iter(range(len(examples)))
+        in_flight, problem = flight.start(islice(positions, self.concurrency)), None
+        try:
+            while in_flight:
+                outcomes = [arrived.get()]
+                outcomes += [arrived.get() for _ in range(arrived.qsize())]
+                in_flight -= len(outcomes)
+                failures = [outcome for _, outcome in outcomes if isinstance(outcome, BaseException)]
+                if failures and problem is None:
+                    problem = failures[0]
+                    self.client.halt()
+                yield [
+                    (position, Replied(self, examples[position], outcome))
+                    for position, outcome in outcomes
+                    if isinstance(outcome, Reply)
+                ]
+                if problem is None:
+                    in_flight += flight.start(islice(positions, len(outcomes)))
+        finally:
+            if in_flight:  # the caller has gone
+                flight.cancel()
+            self.client.go_on()
+        if problem is not None:
+            raise problem
+
+    def _labels(self, reply: Replies, examples: Sequence[Example], labels: Sequence[str] | None) -> Answers:
+        check_task(self.prompt, repr(self), reading=False)
+        answers_of([], self.prompt, labels, repr(self))  # labels that do not fit cost nothing
+        return answers_of(reply(examples), self.prompt, labels, repr(self))
+
+    def _spans(self, reply: Replies, examples: Sequence[Example]) -> Answers:
         check_task(self.prompt, repr(self), reading=True)
-        return answers_of(self._replies(examples), self.prompt, None, repr(self))
+        return answers_of(reply(examples), self.prompt, None, repr(self))
 
     def _replies(self, examples: Sequence[Example]) -> list[Reply]:
-        if not examples:
-            return []
-        self._settle(examples)
-        if len(examples) == 1:
-            return [self._reply(examples[0])]
-        with ThreadPoolExecutor(min(self.at_once, len(examples))) as pool:
-            return list(pool.map(self._reply, examples))
+        replies: dict[int, Reply] = {}
+        for arrived in self.stream(examples):
+            replies |= {position: replied.reply for position, replied in arrived}
+        return [replies[position] for position in range(len(examples))]
 
-    def _reply(self, example: Example) -> Reply:
+    async def _reply(self, example: Example) -> Reply:
         messages = self.prompt.messages(example)
         about = {"mode": self._mode, "asked": _digest(messages)}
         try:
-            reply = MODE[self._mode](self, messages, example)
+            reply = await MODE[self._mode](self, messages, example)
         except RefusedError as problem:
             return no_answer(str(problem), **about)
         except FailedError as problem:
@@ -188,19 +233,18 @@ class Endpoint:
 
     # One mode each
 
-    def _first_token(self, messages: list[Message], example: Example) -> Reply:
-        heard = self.client.ask(self._first_body(messages))
-        details = _kept(heard)
-        if heard.finish == "content_filter":
+    async def _first_token(self, messages: list[Message], example: Example) -> Reply:
+        completion = await self.client.ask(self._first_body(messages))
+        details = _details(completion)
+        if completion.finish == "content_filter":
             return no_answer("stopped by a content filter", **details)
-        if heard.first is None:
+        if completion.first_tokens is None:
             return no_answer("no log-probabilities came with it", **details)
-        found = from_first_tokens(heard.first, self.prompt.verbalisers)
-        details |= {"mass": found.mass, "first": [[token, round(log, 6)] for token, log in heard.first]}
+        found = from_first_tokens(completion.first_tokens, self.prompt.verbalisers)
+        first = [[token, round(log, 6)] for token, log in completion.first_tokens]
+        details |= {"mass": found.mass, "first": first}
         if found.mass <= 0:
-            return no_answer(
-                f"none of the {len(heard.first)} likeliest first tokens begins a label", **details
-            )
+            return no_answer(f"none of the {len(first)} likeliest first tokens begins a label", **details)
         flags = {"low mass": found.mass < LOW_MASS, "truncated": found.truncated}
         probabilities = found.probabilities()
         return Reply(
@@ -209,38 +253,34 @@ class Endpoint:
             details=details | {name: True for name, on in flags.items() if on},
         )
 
-    def _generate(self, messages: list[Message], example: Example) -> Reply:
+    async def _generate(self, messages: list[Message], example: Example) -> Reply:
+        replies = []
+        for number in range(self.samples):
+            body = self._body(messages, self.max_tokens, **self._seeded(example, number))
+            replies.append(self._parsed(await self.client.ask(body)))
         if self.samples == 1:
-            return self._said(
-                self.client.ask(self._body(messages, self.max_tokens, **self._seeded(example, 0)))
-            )
-        replies = [
-            self._said(
-                self.client.ask(self._body(messages, self.max_tokens, **self._seeded(example, number)))
-            )
-            for number in range(self.samples)
-        ]
+            return replies[0]
         labels = [reply.label for reply in replies if reply.label is not None]
         details = {
             "samples": self.samples,
             "parsed": len(labels),
-            "said": [reply.details["said"] for reply in replies],
+            "said": [reply.details["said"][: LONGEST_SAMPLES // self.samples] for reply in replies],
         }
         if not labels:
             return no_answer(f"none of {self.samples} samples is a label", **details)
         shares = np.bincount(labels, minlength=len(self.prompt.labels)) / len(labels)
         return Reply(int(shares.argmax()), shares, details=details)
 
-    def _constrained(self, messages: list[Message], example: Example) -> Reply:
+    async def _constrained(self, messages: list[Message], example: Example) -> Reply:
         words = self.prompt.verbalisers
-        heard = self.client.ask(self._constrained_body(messages))
-        details = _kept(heard)
+        completion = await self.client.ask(self._constrained_body(messages))
+        details = _details(completion)
         try:
-            given = json.loads(heard.said)
-        except ValueError:
+            given = json.loads(completion.content)
+        except (ValueError, RecursionError):
             given = None
         if not isinstance(given, dict) or list(given) != ["label"] or given["label"] not in words:
-            return no_answer("not the object that was asked for", **details)
+            return no_answer("not the requested JSON object", **details)
         label = words.index(given["label"])
         return Reply(label, np.eye(len(words))[label], details=details)
 
@@ -257,14 +297,14 @@ class Endpoint:
         wanted = {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": schema}}
         return self._body(messages, self.max_tokens + AROUND_A_LABEL, response_format=wanted)
 
-    def _said(self, heard: Heard) -> Reply:
-        if heard.finish == "content_filter":
-            return no_answer("stopped by a content filter", **_kept(heard))
-        if self.thinks and heard.finish == "length":
-            return no_answer("the thinking never ended", **_kept(heard))
-        kept = _kept(heard)
-        del kept["said"]
-        return spoken(heard.said, self.prompt, **kept)
+    def _parsed(self, completion: Completion) -> Reply:
+        details = _details(completion)
+        if completion.finish == "content_filter":
+            return no_answer("stopped by a content filter", **details)
+        if self.thinks and completion.finish == "length":
+            return no_answer("the thinking never ended", **details)
+        del details["said"]
+        return spoken(completion.content, self.prompt, **details)
 
     def _body(self, messages: list[Message], max_tokens: int, **more: Any) -> dict[str, Any]:
         return {
@@ -276,7 +316,7 @@ class Endpoint:
         }
 
     def _seeded(self, example: Example, number: int) -> dict[str, int]:
-        """A seed of its own for each sample; none is sent where nothing is drawn and none was given."""
+        """Return a seed for each sample; empty if nothing is drawn and the spec names none."""
         if self.samples == 1:
             return {"seed": self.seed} if self.seed else {}
         drawn = hashlib.sha256(json.dumps([self.seed, example, number]).encode()).digest()
@@ -285,18 +325,18 @@ class Endpoint:
     # What the server can do
 
     def resume(self, mode: str) -> None:
-        """Go on in the mode in which answers are kept already; the server is not asked to choose again."""
+        """Stay in the mode of the answers that are stored already."""
         self.asked_mode = mode
 
     def _settle(self, examples: Sequence[Example]) -> None:
-        """Try the server with a few questions, once: what it refuses is about the job."""
+        """Choose the mode with a few trial requests, once; a failure stops the job."""
         with self._settling:
             if not self._mode:
                 few = examples[:: max(1, len(examples) // TRIED)][:TRIED]
                 self._mode, self._why = self._found_mode([self.prompt.messages(example) for example in few])
 
     def _found_mode(self, trial: Sequence[list[Message]]) -> tuple[str, str]:
-        """The mode that was asked for, or else what the server and the labels allow; and why."""
+        """Return the mode of the spec, or else the best that server and labels allow, with the reason."""
         if self.asked_mode == "constrained":
             self._try_out(self._constrained_body(trial[0]))
             return self.asked_mode, ""
@@ -313,7 +353,7 @@ class Endpoint:
         return "generate", problem
 
     def _no_first_tokens(self, trial: Sequence[list[Message]]) -> str:
-        """Why first tokens do not tell the labels apart; empty where they do."""
+        """Return why first tokens do not tell the labels apart; empty if they do."""
         pair = one_begins_another(self.prompt.verbalisers)
         if pair:
             return f"{pair[0]!r} begins {pair[1]!r}"
@@ -327,18 +367,18 @@ class Endpoint:
         return ""
 
     def _first_tokens(self, messages: list[Message]) -> Sequence[tuple[str, float]] | None:
-        """The likeliest first tokens, as many as the server allows."""
+        """Return the likeliest first tokens, as many as the server allows."""
         for count in TOP[TOP.index(self._top) :]:
             self._top = count
             try:
-                return self.client.ask_on_trial(self._first_body(messages)).first
+                return run(self.client.ask_on_trial(self._first_body(messages))).first_tokens
             except RefusedError:
                 continue
         return None
 
     def _try_out(self, body: dict[str, Any]) -> None:
         try:
-            self.client.ask_on_trial(body)
+            run(self.client.ask_on_trial(body))
         except RefusedError as problem:
             raise ModelError(
                 f"{self!r}: {problem}", fix="another model or mode: docs/prompted.md says what each needs"
@@ -348,7 +388,7 @@ class Endpoint:
         if self.samples > 1 and (self.temperature == 0 or self.asked_mode != "generate" or reading):
             raise ModelError(
                 f"{self!r}: samples={self.samples}",
-                why="how often each label is said is asked of mode=generate, at a temperature above 0",
+                why="frequencies need mode=generate and a temperature above 0",
                 fix="mode=generate&temperature=1 with it, or leave it out",
             )
         if self.temperature > 0 and self.asked_mode != "generate":
@@ -366,9 +406,73 @@ MODE = {
 }
 
 
-def _kept(heard: Heard) -> dict[str, Any]:
-    """What is kept of every response."""
-    return {"said": heard.said, "finish": heard.finish, **({"server": heard.server} if heard.server else {})}
+class Replied:
+    """The model as one reply shows it: it has answered its example already, and asks the server about any other."""
+
+    def __init__(self, endpoint: Endpoint, example: Example, reply: Reply) -> None:
+        self.endpoint, self.example, self.reply = endpoint, example, reply
+
+    def __repr__(self) -> str:
+        return repr(self.endpoint)
+
+    def classify(self, examples: Sequence[Example], labels: Sequence[str] | None) -> Answers:
+        """Return a label for each example."""
+        return self.endpoint._labels(self._replies, examples, labels)
+
+    def extract(self, examples: Sequence[Example]) -> Answers:
+        """Return an answer to each question."""
+        return self.endpoint._spans(self._replies, examples)
+
+    def _replies(self, examples: Sequence[Example]) -> list[Reply]:
+        others = [example for example in examples if example != self.example]
+        replies = iter(self.endpoint._replies(others))
+        return [self.reply if example == self.example else next(replies) for example in examples]
+
+
+class _Flight:
+    """Requests in flight on the event loop; each puts its position and what came of it into a queue."""
+
+    def __init__(
+        self,
+        reply: Callable[[Example], Coroutine[Any, Any, Reply]],
+        examples: Sequence[Example],
+        arrived: "SimpleQueue[tuple[int, Reply | BaseException]]",
+    ) -> None:
+        self._ask, self._examples, self._arrived = reply, examples, arrived
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._loop = event_loop()
+
+    def start(self, positions: Iterable[int]) -> int:
+        """Send these examples, and return how many they are."""
+        batch = list(positions)
+        if batch:
+            self._loop.call_soon_threadsafe(self._start, batch)
+        return len(batch)
+
+    def _start(self, batch: Sequence[int]) -> None:
+        for position in batch:
+            task = self._loop.create_task(self._answer(position))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    async def _answer(self, position: int) -> None:
+        outcome: Reply | BaseException
+        try:
+            outcome = await self._ask(self._examples[position])
+        except Exception as problem:
+            outcome = problem
+        self._arrived.put((position, outcome))
+
+    def cancel(self) -> None:
+        """Break off all requests."""
+        self._loop.call_soon_threadsafe(lambda: [task.cancel() for task in self._tasks])
+
+
+def _details(completion: Completion) -> dict[str, Any]:
+    """Return the parts of every response that are stored."""
+    names = {"server": completion.server, "model": completion.model}
+    kept = {name: value for name, value in names.items() if value}
+    return {"said": completion.content, "finish": completion.finish, **kept}
 
 
 def _digest(messages: list[Message]) -> str:
@@ -388,15 +492,21 @@ def _spending(options: Options) -> Spending:
 
 
 def _checked_url(options: Options) -> str:
-    """Where the endpoint is; nothing secret may stand in it, for it is written down."""
+    """Return the endpoint's URL; it is stored with the results, so nothing secret may stand in it."""
     url = options.text("url", OPENAI)
-    parts = urlsplit(url)
-    if parts.username is not None or parts.password is not None or parts.query or "@" in parts.netloc:
+    if "@" in url or "?" in url or "#" in url:
         raise ModelError(
             f"{options.who}: the URL holds a user name, a password or a query",
-            why="a spec is written down with the results; what is secret stays in the environment",
+            why="a spec is stored with the results; secrets stay in the environment",
             fix="the bare URL, and key_from=NAME for the environment variable with the key",
         )
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ModelError(f"{options.who}: url={url!r}", fix="url=http://127.0.0.1:8000/v1")
+    try:
+        parts = urlsplit(url)
+        is_valid = parts.scheme in ("http", "https") and parts.port != 0
+        is_valid &= re.fullmatch(r"[^\s/\\%<>\"{}|^`\x00-\x1f]+", parts.hostname or "") is not None
+        is_valid &= url.isprintable() and " " not in url
+    except ValueError as problem:  # brackets that do not close, a port that is not a number
+        raise ModelError(f"{options.who}: url={url!r}", why=str(problem), fix=URL_EXAMPLE) from None
+    if not is_valid:
+        raise ModelError(f"{options.who}: url={url!r}", why="not an HTTP address", fix=URL_EXAMPLE)
     return url.rstrip("/")

@@ -15,7 +15,7 @@ from ...errors import ModelError
 from ...records import Answers, Example
 from .. import ModelSpec
 from ..checkpoint import libraries
-from ..hf import HFModel
+from ..hf import BEGINS_WITH, HFModel
 from . import likelihood
 from .numbers import LOW_MASS, Floats, from_likelihoods
 from .options import Options
@@ -74,7 +74,9 @@ class PromptedModel:
             asked["max tokens"] = self.max_tokens
         else:
             asked |= {"normalise": self.normalise, "end": self.end}
-        return {**self.model.fingerprint(), **asked}
+        weights = self.model.fingerprint()
+        weights.pop(BEGINS_WITH, None)  # a prompt has its own first token
+        return {**weights, **asked}
 
     # The model
 

@@ -1,17 +1,18 @@
-"""What asking costs: told before, kept while it goes on, never more than the budget.
+"""The cost of requests: estimated before, counted for every response, never above the budget.
 
-Tokens are the server's own figures wherever it gives them. What is written down is kept in a file beside the answers,
-a line per response, so that a job that was stopped knows what it has spent.
+Tokens are the server's own figures if it gives valid ones, else estimates. A file next to the answers has a line per
+response, so that a job that resumes knows what it has spent.
 """
 
 import json
-from collections.abc import Iterable
+import os
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Lock
 from typing import Any
+from weakref import finalize
 
-from ...errors import ModelError
+from ...errors import ModelError, StoreError
 from .. import parse_spec
 from .prompt import Message
 
@@ -65,72 +66,85 @@ def estimated_tokens(messages: Iterable[Message]) -> int:
 
 
 class Spending:
-    """What was spent, and what may be under way."""
+    """Tokens spent so far, and the cost that requests in flight may still cause.
+
+    Used on the event loop only, apart from `keep_in`, which comes before the first request. The job's lock keeps other
+    processes away from the file, so that two processes that share a job share its budget.
+    """
 
     def __init__(self, price: Price | None = None, budget: float | None = None, who: str = "") -> None:
         self.price, self.budget, self.who = price, budget, who
-        self.read = self.written = self.requests = 0
+        self.read = self.written = self.requests = self.estimated = 0
         self._reserved = 0.0
-        self._lock = Lock()
-        self._path: Path | None = None
+        self._file = -1
+        self._path = Path()
+        self._close: Callable[[], object] = lambda: None
 
     @property
     def cost(self) -> float:
-        """Of what was read and written so far."""
+        """The cost of all tokens so far."""
         return self.price.of(self.read, self.written) if self.price else 0.0
 
     def keep_in(self, path: Path) -> None:
-        """Write every response down there, and begin with what stands there."""
+        """Begin with the totals of this file, and append every response to it."""
         kept = read_spending(path)
-        with self._lock:
-            self._path = path
-            self.read, self.written, self.requests = kept["input"], kept["output"], kept["requests"]
+        self.read, self.written = kept["input"], kept["output"]
+        self.requests, self.estimated = kept["requests"], kept["estimated"]
+        self._close()
+        self._path, self._file = path, os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o666)
+        self._close = finalize(self, os.close, self._file)
+        size = os.fstat(self._file).st_size
+        if size and os.pread(self._file, 1, size - 1) != b"\n":
+            self._append("\n")  # a line that was cut off must not swallow the next one
 
     def reserve(self, read: int, written: int) -> float:
-        """Set aside the worst that a request can cost; refused where that may exceed the budget."""
+        """Set aside the most that a request can cost; raise if that may exceed the budget."""
         worst = self.price.of(read, written) if self.price else 0.0
-        with self._lock:
-            if self.budget is not None and self.cost + self._reserved + worst > self.budget:
-                raise ModelError(
-                    f"{self.who}: the budget of {self.budget:g} might be exceeded by the next request",
-                    why=f"{self.cost:.6g} spent, at most {self._reserved:.6g} under way and {worst:.6g} for the next",
-                    fix="a larger budget: the same command goes on from here",
-                )
-            self._reserved += worst
+        if self.budget is not None and self.cost + self._reserved + worst > self.budget:
+            raise ModelError(
+                f"{self.who}: the next request might exceed the budget of {self.budget:g}",
+                why=f"{self.cost:.6g} spent, at most {self._reserved:.6g} in flight, at most {worst:.6g} for the next",
+                fix="a larger budget; the same command resumes",
+            )
+        self._reserved += worst
         return worst
 
     def release(self, reserved: float) -> None:
-        """A request has ended, one way or the other."""
-        with self._lock:
-            self._reserved -= reserved
+        """Give back what was set aside: the request has ended."""
+        self._reserved -= reserved
 
-    def count(self, read: int, written: int) -> None:
-        """A response has come."""
-        with self._lock:
-            self.read, self.written, self.requests = (
-                self.read + read,
-                self.written + written,
-                self.requests + 1,
-            )
-            if self._path is not None:
-                with self._path.open("a") as stream:
-                    stream.write(json.dumps({"input": read, "output": written}) + "\n")
+    def count(self, read: int, written: int, *, estimated: bool = False) -> None:
+        """Count the tokens of a response."""
+        self.read, self.written, self.requests = self.read + read, self.written + written, self.requests + 1
+        self.estimated += estimated
+        if self._file >= 0:
+            row = {"input": read, "output": written, **({"estimated": True} if estimated else {})}
+            self._append(json.dumps(row) + "\n")
+
+    def _append(self, line: str) -> None:
+        try:
+            os.write(self._file, line.encode())
+        except OSError as problem:
+            raise StoreError(
+                f"{self._path}: cannot be written",
+                why=problem.strerror or str(problem),
+                fix="free some space; the same command resumes",
+            ) from None
 
 
 def read_spending(path: Path) -> dict[str, int]:
-    """Tokens read and written, and requests, by the lines of a file; a line that was cut off does not count."""
-    total = {"input": 0, "output": 0, "requests": 0}
+    """Return the totals of a spending file: tokens, requests, and requests whose tokens are estimates."""
+    total = {"input": 0, "output": 0, "requests": 0, "estimated": 0}
     if not path.exists():
         return total
     for line in path.read_text(errors="replace").splitlines():
         try:
             row: dict[str, Any] = json.loads(line)
             read, written = int(row["input"]), int(row["output"])
-        except (ValueError, TypeError, KeyError):
+        except (ValueError, TypeError, KeyError, OverflowError):  # a line that was cut off
             continue
-        total = {
-            "input": total["input"] + read,
-            "output": total["output"] + written,
-            "requests": total["requests"] + 1,
-        }
+        total["input"] += read
+        total["output"] += written
+        total["requests"] += 1
+        total["estimated"] += row.get("estimated") is True
     return total

@@ -10,7 +10,8 @@
     text = "A delight."
     label = "positive"
 
-Templates are Jinja's, in its sandbox; a name that nobody has given is an error, found when the file is read.
+Templates are Jinja's, in its sandbox and bounded (`template.py`). Reading the file finds unknown names and texts that
+the prompt never shows.
 """
 
 import hashlib
@@ -24,6 +25,8 @@ from typing import Any
 from ...errors import ModelError, nearest, some
 from ...files import read_toml
 from ...records import Example
+from ..validate import in_words
+from .template import Template, TemplateError
 
 TASKS: dict[str, tuple[str, ...]] = {
     "text": ("text",),
@@ -43,6 +46,9 @@ PROMPTS: dict[str, str] = {
 FOLDER = Path(__file__).parent / "prompts"
 CONTENT_FREE = ("", "N/A", "[MASK]")
 """Inputs that say nothing: what a model answers to them is its leaning."""
+
+PROBES = ("The quick brown fox jumps over the lazy dog.", "All five wizards boxed my jug of fine quartz")
+"""Two texts of one length, to see whether a prompt shows its text."""
 
 Message = dict[str, str]
 """A turn: role and content."""
@@ -76,17 +82,16 @@ class Prompt:
 
     def messages(self, example: Example) -> list[Message]:
         """The turns before the model's own."""
-        turns = [{"role": "system", "content": self._render("system", {})}] if self.system else []
-        for shot in self.shots:
-            turns.append({"role": "user", "content": self._asked(shot)})
-            turns.append({"role": "assistant", "content": self._shown(shot)})
         names = TASKS[self.task]
         if len(example) != len(names):
             raise ModelError(
                 f"prompt {self.name} is for {' and '.join(names)}; these examples have {len(example)} texts",
                 fix=f"a prompt whose task is {' or '.join(t for t, n in TASKS.items() if len(n) == len(example))}",
             )
-        return [*turns, {"role": "user", "content": self._asked(dict(zip(names, example, strict=True)))}]
+        return [
+            *self._opening,
+            {"role": "user", "content": self._asked(dict(zip(names, example, strict=True)))},
+        ]
 
     def blocks(self, example: Example) -> str:
         """The same as one text, for a model without turns: blocks parted by an empty line."""
@@ -109,22 +114,30 @@ class Prompt:
         return shot["answer"] or self.unanswerable if self.task == "reading" else self.labels[shot["label"]]
 
     @cached_property
-    def _templates(self) -> dict[str, Any]:
-        sandbox = _sandbox()
-        return {part: sandbox.from_string(getattr(self, part)) for part in ("system", "user")}
+    def _templates(self) -> dict[str, Template]:
+        return {part: Template(getattr(self, part)) for part in ("system", "user")}
+
+    @cached_property
+    def _opening(self) -> list[Message]:
+        """The turns that are the same for every example."""
+        turns = [{"role": "system", "content": self._render("system", {})}] if self.system else []
+        for shot in self.shots:
+            turns.append({"role": "user", "content": self._asked(shot)})
+            turns.append({"role": "assistant", "content": self._shown(shot)})
+        return turns
 
     def _render(self, part: str, inputs: Mapping[str, str]) -> str:
         try:
-            rendered: str = self._templates[part].render(
-                labels=list(self.verbalisers), instruction=self.instruction, **inputs
+            return self._templates[part].render(
+                {"labels": list(self.verbalisers), "instruction": self.instruction, **inputs}
             )
         except Exception as problem:
-            raise ModelError(
-                f"prompt {self.name}: {part} cannot be rendered",
-                why=f"{type(problem).__name__}: {problem}",
-                fix="a template that works for every example",
-            ) from None
-        return rendered
+            why = str(problem) if isinstance(problem, TemplateError) else in_words(problem)
+        raise ModelError(
+            f"prompt {self.name}: {part} cannot be rendered",
+            why=why,
+            fix="a template that works for every example",
+        )
 
 
 def joiner(text: str) -> str:
@@ -171,27 +184,19 @@ def make_prompt(table: Mapping[str, Any], name: str) -> Prompt:
     shots = _shots(table.get("shots", []), task, labels, where)
     _check_names(words["user"], {*TASKS[task], "labels", "instruction"}, TASKS[task], f"{where}: user")
     _check_names(words["system"], {"labels", "instruction"}, (), f"{where}: system")
-    return Prompt(name, task, labels=labels, shots=shots, **words)
-
-
-def _sandbox() -> Any:
-    from jinja2 import StrictUndefined
-    from jinja2.sandbox import ImmutableSandboxedEnvironment
-
-    # Not escaped: this is text for a model; a page that shows it escapes it there.
-    return ImmutableSandboxedEnvironment(undefined=StrictUndefined, keep_trailing_newline=True)
+    prompt = Prompt(name, task, labels=labels, shots=shots, **words)
+    _check_shown(prompt)
+    return prompt
 
 
 def _check_names(template: str, known: set[str], needed: Sequence[str], where: str) -> None:
-    from jinja2 import TemplateSyntaxError, meta
-
     try:
-        used = meta.find_undeclared_variables(_sandbox().parse(template))
-    except TemplateSyntaxError as problem:
+        used = Template(template).names
+    except TemplateError as problem:
         raise ModelError(
-            f"{where}: no template of Jinja's",
-            why=f"line {problem.lineno}: {problem.message}",
-            fix="{{ text }}",
+            f"{where}: not a template that shoal accepts",
+            why=str(problem),
+            fix="{{ text }}; docs/prompted.md has more",
         ) from None
     if "shots" in used:
         raise ModelError(
@@ -202,17 +207,34 @@ def _check_names(template: str, known: set[str], needed: Sequence[str], where: s
     strange = sorted(used - known)
     if strange:
         raise ModelError(
-            f"{where} uses {some(strange)}, which nobody gives it",
+            f"{where} uses unknown names: {some(strange)}",
             why=f"known: {', '.join(sorted(known))}",
             fix=nearest(strange[0], known) or "one of those",
         )
     absent = [name for name in needed if name not in used]
     if absent:
-        raise ModelError(
-            f"{where} does not show {' and '.join(absent)}",
-            why="the model would be asked the same of every example",
-            fix=f"{{{{ {absent[0]} }}}} where the text should stand",
-        )
+        raise _not_shown(where, absent)
+
+
+def _check_shown(prompt: Prompt) -> None:
+    """Raise if a prompt is the same whatever the text: it may name the text and still not show it."""
+    names = TASKS[prompt.task]
+    absent = [
+        name
+        for name in names
+        if prompt._asked({**dict.fromkeys(names, PROBES[0]), name: PROBES[1]})
+        == prompt._asked(dict.fromkeys(names, PROBES[0]))
+    ]
+    if absent:
+        raise _not_shown(f"prompt {prompt.name}: user", absent)
+
+
+def _not_shown(where: str, absent: Sequence[str]) -> ModelError:
+    return ModelError(
+        f"{where} does not show {' and '.join(absent)}",
+        why="the model would be asked the same of every example",
+        fix=f"{{{{ {absent[0]} }}}} where the text should stand",
+    )
 
 
 def _labels(given: Any, task: str, where: str) -> dict[str, str]:

@@ -7,7 +7,8 @@
                                 example
 
 Nothing is guessed. Missing, extra and repeated ids are errors that name them; so are labels whose meaning cannot be
-told, and a label that its own probabilities contradict. `READERS` in `formats` is the table of formats.
+told, a label that its own probabilities contradict, and a text that is not the one its id names. `READERS` in
+`formats` is the table of formats.
 """
 
 import hashlib
@@ -26,10 +27,11 @@ from .columns import Columns
 from .formats import READERS, read_file
 from .rows import rows_of
 from .stereoset import read_scores
+from .texts import check_texts
 
 __all__ = ["OPTIONS", "READERS", "StoredAnswers", "load", "read_scores"]
 
-READING = 2
+READING = 3
 """Raised when a file comes to be read otherwise than before, so that answers kept from then are not taken for new."""
 
 
@@ -63,10 +65,11 @@ class StoredAnswers:
         `whole` is the suite they were chosen from: an id that is nowhere in it is an error, one that was merely not
         chosen is not.
         """
-        request = Request(self.path, self._options, suite_labels(labels, whole, self._options.labels))
+        request = Request(self.path, self._options, suite_labels(labels, whole, self._options.labels), whole)
         with collector_paused():
             columns = self.read(request)
             rows = rows_of(columns, cases, whole)
+            check_texts(columns, rows, cases)
         if any(case.meta.get("labels") is None and _is_reading(case) for case in cases[:1]):
             return texts_of(columns, rows)
         return answers_of(request, columns, rows)

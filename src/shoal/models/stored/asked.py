@@ -132,6 +132,8 @@ class Request:
     path: Path
     options: Options = field(default_factory=Options)
     labels: SuiteLabels = field(default_factory=SuiteLabels)
+    whole: Sequence[Case] = ()
+    """The suite that the file belongs to."""
 
     def names(self) -> list[str]:
         """What a column of probabilities may be called for us to know which label it is."""

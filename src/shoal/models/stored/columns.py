@@ -77,6 +77,8 @@ class Columns:
     numbers: array = field(default_factory=lambda: array("d"))  # type: ignore[type-arg]  # confidences, end to end
     widths: array = field(default_factory=lambda: array("q"))  # type: ignore[type-arg]  # how many for each row
     errors: dict[int, str] = field(default_factory=dict)
+    texts: dict[str, list[Any]] = field(default_factory=dict)
+    """The columns that hold the text, row by row."""
     alike: Alike = field(default_factory=Alike)
     """Groups and answers come again and again."""
 

@@ -7,7 +7,7 @@ probability column per label in tables), or by those that `?id=`, `?label=` and 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
+from itertools import chain, islice
 from typing import Any
 
 from ...errors import DataError, nearest, some
@@ -15,6 +15,7 @@ from ...files import Alike
 from ..labels import Spellings
 from .asked import Request
 from .columns import Columns, Key, Prediction, not_a_probability, number_from, shown
+from .texts import text_columns
 
 TOLERANCE = 1e-6
 IDS = frozenset(("case_id", "id"))
@@ -22,6 +23,8 @@ ANSWERS = ("label", "pred", "prediction", "predicted", "predicted_label", "pred_
 """What a column of answers may be called; in a table with two of them one may hold the right answers."""
 OURS = {*IDS, "functionality", "example_idx", "error", ""}
 MISSING = object()
+HEAD = 20
+"""How many rows decide which columns hold the text."""
 
 Row = Mapping[str, Any]
 Pick = Callable[[Row], Any]
@@ -56,20 +59,24 @@ class Fields:
 def read_records(request: Request, records: Records) -> Columns:
     """The rows as columns; what is wrong with one is said with its line."""
     rows = iter(records.rows)
-    first = next(rows, None)
+    head = list(islice(rows, 1))
     columns = Columns(request.path, TOLERANCE, records.unit)
-    if first is None:
+    if not head:
         return columns
-    fields = _choose(request, records, first[1])
+    fields = _choose(request, records, head[0][1])
+    head.extend(islice(rows, HEAD - 1))
+    columns.texts = {name: [] for name in _text_columns(request, fields, [row for _, row in head])}
     columns.column_names = tuple(map(_last_part, fields.probabilities)) or records.label_names
     is_json = records.columns is None
     columns.numbered = is_json and not request.options.label
     columns.ordered = is_json and request.options.probabilities is None
     columns.number_names = records.label_names or records.class_names.get(fields.answer, ())
     add = _adder(columns, records, fields)
-    for number, row in chain([first], rows):
+    for number, row in chain(head, rows):
         try:
             add(number, row)
+            for name, texts in columns.texts.items():
+                texts.append(row.get(name))
         except DataError as problem:
             raise problem.at(f"{request.path}, {records.unit} {number}") from None
     return columns
@@ -106,6 +113,11 @@ def _choose(request: Request, records: Records, first: Row) -> Fields:
                 fix=nearest(name[:60], names) or "the name of one of these columns, or a path in nested JSON",
             )
     return fields
+
+
+def _text_columns(request: Request, fields: Fields, rows: Sequence[Row]) -> list[str]:
+    used = {*OURS, fields.identity, fields.answer, fields.vector, *fields.probabilities}
+    return text_columns(request.whole, [name for name in rows[0] if name not in used], rows)
 
 
 def _with_probabilities(fields: Fields, chosen: tuple[str, ...]) -> Fields:

@@ -1,13 +1,16 @@
 """StereoSet's prediction files: scores of sentences, for the bias protocol."""
 
 import math
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from ...errors import DataError, ModelError
 from ...files import read_json
+from ...records import Example
 from .asked import Request
 from .columns import Columns, shown
+from .texts import SINGLE, refuse_other_texts
 
 TASKS = ("intrasentence", "intersentence")
 
@@ -21,10 +24,15 @@ def read(request: Request) -> Columns:
     )
 
 
-def read_scores(path: Path) -> dict[str, dict[str, float]]:
-    """StereoSet's prediction file: task ("intrasentence", "intersentence") to sentence id to score."""
+def read_scores(path: Path, sentences: Mapping[str, str] | None = None) -> dict[str, dict[str, float]]:
+    """Read StereoSet's prediction file: task ("intrasentence", "intersentence") to sentence id to score.
+
+    `sentences` are the data's by id: a row that carries its sentence must agree.
+    """
     document = read_json(path)
     scores: dict[str, dict[str, float]] = {}
+    known = sentences or {}
+    texts: dict[str, list[tuple[str, object, Example]]] = {name: [] for name in SINGLE}
     for task in TASKS:
         rows = document.get(task, []) if isinstance(document, dict) else []
         for row in rows if isinstance(rows, list) else [rows]:
@@ -32,6 +40,10 @@ def read_scores(path: Path) -> dict[str, dict[str, float]]:
             if name in scores.setdefault(task, {}):
                 raise DataError(f"{path}: {task}: sentence {name!r} is scored twice", fix="keep one of them")
             scores[task][name] = score
+            for column in texts.keys() & row.keys() if name in known else ():
+                texts[column].append((name, row[column], (known[name],)))
+    for column, carried in texts.items():
+        refuse_other_texts(path, column, carried)
     if not scores:
         raise DataError(
             f"{path}: no scores under 'intrasentence' or 'intersentence'",

@@ -5,10 +5,11 @@ import warnings
 import zipfile
 from collections import Counter
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 from ...errors import DataError, MissingExtra, nearest
-from ...files import LARGEST_WHOLE, whole_bytes
+from ...files import LARGEST_WHOLE, LONGEST_SHEET, whole_bytes
 from .asked import Request
 from .columns import Columns, shown
 from .records import Records, read_records
@@ -21,8 +22,9 @@ def read(request: Request) -> Columns:
     if request.options.sheet not in names and (request.options.sheet or len(names) != 1):
         raise DataError(
             f"{request.path}: which sheet is meant cannot be told",
-            why=f"it has {', '.join(names)}",
-            fix=nearest(request.options.sheet, names) or f"?sheet={names[0]}",
+            why=f"it has {', '.join(names) or 'none'}",
+            fix=nearest(request.options.sheet, names)
+            or (f"?sheet={names[0]}" if names else "save it again as .xlsx, or as CSV"),
         )
     cells = _cells(request, book[request.options.sheet or names[0]])
     columns = tuple("" if name is None else str(name) for name in next(cells, ()))
@@ -60,7 +62,8 @@ def _open(request: Request) -> Any:
 
 
 def _cells(request: Request, sheet: Any) -> Iterator[tuple[Any, ...]]:
-    rows = sheet.iter_rows(values_only=True)
+    sheet.reset_dimensions()  # what the sheet says of its size may be a lie of 16,384 columns
+    rows = islice(sheet.iter_rows(values_only=True), LONGEST_SHEET)
     while True:
         try:
             row = next(rows)

@@ -6,14 +6,14 @@ Pure: nothing here asks a model, reads a file or keeps state. All cases of one f
 import math
 from array import array
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Any, overload
 
 import numpy as np
 
-from ...claims import ENOUGH_TEMPLATES, THESE_TEMPLATES, for_templates
+from ...claims import ENOUGH_TEMPLATES
 from ...errors import DataError
 from ...measures import FEW_CASES
 from ...records import Answers, Case, Finding, Label, Measure, Outcome, Outcomes, verdicts_of
@@ -26,6 +26,7 @@ from ...stats.resampling import (
     sharing,
 )
 from ..base import Built, Scored
+from ..degeneracy import DEGENERATE, degenerate
 from .iid import IID, OOD, is_beside, is_iid
 from .rules import (
     NO_LABEL,
@@ -49,7 +50,7 @@ NO_ANSWER, NOTHING = "no answer", "(nothing)"
 NO_CASE_APPLIES, NO_CASE_ANSWERED = "no applicable case", "the model answered no case"
 CHOSEN = ("chosen", "not asked")
 """What building says where a part of the suite is left out: every mean is one of the rest."""
-DEAD, DEGENERATE = "dead", "degenerate"
+DEAD = "dead"
 WEIGHTS = {DEAD: 100.0, DEGENERATE: 50.0}
 
 
@@ -109,7 +110,12 @@ def about_answers(settings: Settings, cases: Sequence[Case], answers: Answers) -
 
 def note_of(facts: Mapping[str, Any]) -> str:
     """Facts of a rate or mean in words, in the order of WORDS."""
-    return "; ".join(words(facts) for name, words in WORDS.items() if name in facts)
+    return "; ".join(words(facts) for name, words in WORDS.items() if name in facts and _is_news(name, facts))
+
+
+def _is_news(name: str, facts: Mapping[str, Any]) -> bool:
+    """Return whether a fact says more than its neighbours: templates matter where cases share them."""
+    return name != "templates" or facts["templates"] < facts["cases"]
 
 
 WORDS: dict[str, Callable[[Mapping[str, Any]], str]] = {
@@ -118,7 +124,6 @@ WORDS: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "templates": lambda facts: (
         f"{facts['cases']:,} cases of {facts['templates']:,} template{'s' if facts['templates'] != 1 else ''}"
     ),
-    THESE_TEMPLATES: lambda facts: for_templates(facts[THESE_TEMPLATES]),
     "not asked": lambda facts: (
         f"only {', '.join(facts['chosen'])}: "
         + (
@@ -229,32 +234,9 @@ def dead(outcomes: Sequence[Outcome]) -> Iterator[Finding]:
     (message, times), *others = errors.most_common()
     more = f", and {len(outcomes) - times:,} times something else" if others else ""
     text = f"The model answered none of {len(outcomes):,} cases: {message}{more}"
-    yield Finding(DEAD, text, (), WEIGHTS[DEAD], facts={"cases": len(outcomes), "error": message})
-
-
-def degenerate(cases: Sequence[Case], answers: Answers, banded: Collection[str] = ()) -> Iterator[Finding]:
-    """A model that always gives one label, though others are expected too, passes every test of invariance.
-
-    Labels that are `banded` are none of the model's own: they are read into what it is not sure of.
-    """
-    if answers.texts:
-        return
-    answered = np.ones(len(answers.predictions), bool)
-    answered[list(answers.errors)] = False
-    codes, n = np.unique(answers.predictions[answered]).tolist(), int(answered.sum())
-    if len(codes) != 1 or n < 2:
-        return
-    label = answers.labels[codes[0]]
-    expected = {str(name) for case in cases for name in case.labels or ()}
-    if expected and expected <= {label, str(codes[0])}:
-        return  # nothing else was expected
-    text = f"The model gives every one of {n:,} examples the same label: {label}"
-    if label in banded:
-        text = (
-            f"The model is unsure of every one of {n:,} examples: each lies in the band between its two labels, and "
-            f"counts as {label}"
-        )
-    yield Finding(DEGENERATE, text, (), WEIGHTS[DEGENERATE], facts={"label": label, "examples": n})
+    yield Finding(
+        DEAD, text, (), WEIGHTS[DEAD], facts={"cases": len(outcomes), "error": message}, disqualifies=True
+    )
 
 
 # Rows of answers
@@ -578,8 +560,12 @@ def measure(
         for value in dict.fromkeys(tally.groups[group] for tally in tallies.values()):
             members = [tally for tally in tallies.values() if tally.groups[group] == value]
             rows.append(with_facts(_mean("pass rate", members, {group: value}), without))
-    whole = _mean("suite score", list(tallies.values()), {})
-    return [*rows, with_facts(whole, {"headline": True, **without, **(about or {})})]
+    every = list(tallies.values())
+    rows.append(with_facts(_plain_rate(every), without))
+    return [
+        *rows,
+        with_facts(_mean("suite score", every, {}), {"headline": True, **without, **(about or {})}),
+    ]
 
 
 def with_facts(measure: Measure, facts: Mapping[str, Any]) -> Measure:
@@ -661,8 +647,6 @@ class _Tally:
         self.names = [case.cluster or f"case {case.id}" for case in cases] if any(clusters) else []
         """The template of each case, where any has one; a case that names none is one by itself."""
         self.hits = hits
-        self.templates = int(self.by_template.counts[self.by_template.rows[:, -1] > 0].sum())
-        """With a case that applies."""
 
     def measure(self) -> Measure:
         row = Measure(
@@ -674,7 +658,7 @@ class _Tally:
             self.na,
             self.errors,
         )
-        return with_facts(row, {"mean over": "cases", **self._facts(), **_reach([self])})
+        return with_facts(row, {"mean over": "cases", **self._facts(), **_templates([self])})
 
     def _facts(self) -> dict[str, Any]:
         if not self.n:
@@ -716,46 +700,76 @@ def _mean(name: str, tallies: Sequence[_Tally], groups: Mapping[str, str]) -> Me
         return with_facts(Measure(name, None, 0, groups, None, "", na, errors), why)
     interval, method = _mean_interval(known)
     value, n = macro_mean([tally.by_case for tally in known]), sum(tally.n for tally in known)
-    return with_facts(Measure(name, value, n, groups, interval, method, na, errors), facts | _reach(known))
+    return with_facts(
+        Measure(name, value, n, groups, interval, method, na, errors), facts | _templates(known)
+    )
+
+
+def _plain_rate(tallies: Sequence[_Tally]) -> Measure:
+    """Return the share of all applicable cases that pass: each case counts once, whatever its functionality."""
+    known = [tally for tally in tallies if tally.n]
+    passes, n = sum(tally.passes for tally in known), sum(tally.n for tally in known)
+    na, errors = sum(tally.na for tally in tallies), sum(tally.errors for tally in tallies)
+    if not n:
+        why = {"mean over": "cases", "undefined": NO_CASE_APPLIES if na else NO_CASE_ANSWERED}
+        return with_facts(Measure("pass rate", None, 0, {}, None, "", na, errors), why)
+    row = Measure("pass rate", passes / n, n, {}, wilson(passes, n), "wilson", na, errors)
+    unanswered = {"unanswered": errors, "bounds": [passes / (n + errors), (passes + errors) / (n + errors)]}
+    facts = {"mean over": "cases", **(unanswered if errors else {}), **_templates(known, pooled=True)}
+    return with_facts(row, facts)
 
 
 def _mean_interval(known: Sequence[_Tally]) -> tuple[tuple[float, float] | None, str]:
-    """Wilson's, on as many independent cases as tell as much of the mean as these templates with their cases do.
-
-    The functionalities stay, their cases are new; their templates too, where there are enough. Nothing is drawn.
-    """
-    few = THESE_TEMPLATES in _reach(known)
-    shared = 1.0 if few else _shared(known)
-    tables = [tally.by_case if few else tally.by_template for tally in known]
-    interval = macro_wilson(tables, shared=shared)
+    """Return Wilson's interval for new cases of the same templates, the case as its unit (decision 0003)."""
+    interval = macro_wilson([tally.by_case for tally in known])
     if np.isnan(interval[0]):
         return None, ""
-    alone = "wilson" if few or known[0].templates >= known[0].n else "cluster wilson"
-    return interval, alone if len(known) == 1 else "macro wilson"
+    return interval, "wilson" if len(known) == 1 else "macro wilson"
+
+
+def _templates(known: Sequence[_Tally], *, pooled: bool = False) -> dict[str, Any]:
+    """Return how many templates the cases have, and the interval for new templates where they are enough.
+
+    `pooled` is for the plain rate over all cases; otherwise the rates of functionalities are averaged.
+
+    The effective number is Kish's: a template with most of the cases counts for little more than one.
+    """
+    if not any(tally.names for tally in known):
+        return {}
+    sizes = Counter(
+        name
+        for tally in known
+        for name, hit in zip(tally.names or _own_names(tally), tally.hits.tolist(), strict=True)
+        if not np.isnan(hit)
+    )
+    cases = sum(sizes.values())
+    if not cases:
+        return {}
+    effective = cases**2 / sum(size**2 for size in sizes.values())
+    facts = {"templates": len(sizes), "cases": cases, "effective templates": effective}
+    if len(sizes) < ENOUGH_TEMPLATES:
+        return facts
+    interval = (
+        cluster_wilson(cluster_table(np.concatenate([tally.hits for tally in known]), _pooled(known)))
+        if pooled
+        else macro_wilson([tally.by_template for tally in known], shared=_shared(known))
+    )
+    return facts if np.isnan(interval[0]) else {**facts, "interval over templates": list(interval)}
+
+
+def _pooled(known: Sequence[_Tally]) -> list[str]:
+    """Return the template of each case of all these functionalities."""
+    return [name for tally in known for name in tally.names or _own_names(tally)]
+
+
+def _own_names(tally: _Tally) -> list[str]:
+    """Return a name per case for a functionality that names no templates: each case counts as one."""
+    return [f"{tally.groups['functionality']} {place}" for place in range(len(tally.hits))]
 
 
 def _shared(known: Sequence[_Tally]) -> float:
-    """How many times more a mean varies because functionalities share templates."""
+    """Return by how much a mean over new templates varies more because functionalities share templates."""
     named = [tally for tally in known if tally.names]
     return (
         sharing([tally.names for tally in named], [tally.hits for tally in named]) if len(named) > 1 else 1.0
     )
-
-
-def _reach(known: Sequence[_Tally]) -> dict[str, int]:
-    """How many templates the cases share, where they do, and whether the mean speaks of these only."""
-    templates, n = sum(tally.templates for tally in known), sum(tally.n for tally in known)
-    if len(known) > 1 and any(tally.names for tally in known):  # one that several functionalities have is one
-        alone = sum(tally.n for tally in known if not tally.names)
-        templates = alone + len(
-            {
-                name
-                for tally in known
-                for name, hit in zip(tally.names, tally.hits.tolist(), strict=False)
-                if not np.isnan(hit)
-            }
-        )
-    if templates == n:
-        return {}
-    only = {THESE_TEMPLATES: templates} if templates < ENOUGH_TEMPLATES else {}
-    return {"templates": templates, "cases": n, **only}

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, get_args
 
 from ..base import Profiled, changes
-from ..ranges import LARGEST_SEED, Within
+from ..ranges import BatchSize, Count, Epochs, Rate, Seed, Share, Threads, Within
 
 SPLITS = ("train", "validation", "test")
 
@@ -46,17 +46,11 @@ PROFILES: dict[str, dict[str, Any]] = {
 Config = Literal["iid", "iid>suite", "iid+suite", "iid>iid+suite"]
 HoldOut = Literal["none", "seen", "functionality", "capability", "test type", "others"]
 
-Count = Annotated[int, Within(0)]
-Seed = Annotated[int, Within(0, LARGEST_SEED)]
-RANGES = {
-    "learning_rate": Within(0, 10, above=True),
-    "batch": Within(1, 100_000),
-    "epochs": Within(0, 10_000, above=True),
+RANGES: dict[str, Within] = {
+    name: get_args(kind)[1]
+    for name, kind in (("learning_rate", Rate), ("batch", BatchSize), ("epochs", Epochs))
 }
 """Of a training as a whole and of each method."""
-Rate = Annotated[float, RANGES["learning_rate"]]
-BatchSize = Annotated[int, RANGES["batch"]]
-Epochs = Annotated[float, RANGES["epochs"]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +95,7 @@ class Train:
     group_by_length: bool | None = None
     """Put texts of like length into a batch: less padding, and another mix in each. Else only the i.i.d. stage does,
     where there is nothing to mix; in the profiles paper and reference it does not either."""
-    threads: Annotated[int, Within(1, 1024)] = 1
+    threads: Threads = 1
     """Processor threads of a job. Another number can change the last digits, so it stands here and not on the command
     line; --workers runs several jobs at a time."""
 
@@ -180,7 +174,7 @@ class Settings(Profiled):
     """Keep cases that read the same on one side of the split, or go by their ids; by default as the profile says."""
     tolerance: Annotated[float, Within(0, 2)] | None = changes("scoring", None)
     """How far a probability may move in INV and DIR tests; by default as the suite and the profile say."""
-    slack: Annotated[float, Within(0, 1)] | None = changes("scoring", None)
+    slack: Share | None = changes("scoring", None)
     """Added to every tolerance against rounding noise; by default 1e-9, and 0 in profile reference."""
     directional: Literal["checklist", "paper"] | None = changes("scoring", None)
     """Judge DIR tests by CheckList's rules, or by the paper's strict inequality."""

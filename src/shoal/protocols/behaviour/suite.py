@@ -5,12 +5,14 @@ its groups (functionality, capability, test type) and its expectation, and is ch
 """
 
 import json
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
 
 from ...data import SuiteRows, columns, read_suite_rows, with_label_names
+from ...data.missing import MissingLabelError, is_missing, missing_labels
 from ...data.templates import templates
 from ...errors import DataError, nearest, some
 from ...files import Alike, collector_paused, writing
@@ -251,7 +253,7 @@ class Suite:
         self._check_texts(made)
         if made.labels is None:
             if needs_labels(expect):
-                raise DataError(
+                raise MissingLabelError(
                     "no label",
                     why=f"rule {expect.rule!r} compares with one",
                     fix="give labels, or expect another rule",
@@ -263,6 +265,8 @@ class Suite:
                 fix="one label for all examples, or one for each",
             )
         for label in made.labels:
+            if isinstance(label, float) and math.isnan(label):
+                raise MissingLabelError("a NaN label", fix="give the label, or leave the case out")
             if isinstance(label, bool) or not isinstance(label, int | str):
                 raise DataError(
                     f"a label is a text or a whole number, found {label!r}",
@@ -295,8 +299,10 @@ class Suite:
 
     def _check_label(self, label: Label) -> None:
         word = str(label).removeprefix("not_")
-        if not word.strip():
-            raise DataError("a blank label", fix="give the label, or leave the case out")
+        is_named = self.labels is not None and word in self.labels
+        if is_missing(word) and not is_named:
+            kind = "NaN" if word.strip() else "blank"
+            raise MissingLabelError(f"a {kind} label", fix="give the label, or leave the case out")
         if word != word.strip():
             raise DataError(f"label {label!r} has white space around it", fix=f"{word.strip()!r}")
         if isinstance(label, int) and label < 0:
@@ -421,12 +427,17 @@ def suite_from_rows(found: SuiteRows, path: Path) -> Suite:
     except DataError as problem:
         raise problem.at(f"{path}, line 1") from None
     opened: dict[str, tuple[Any, ...]] = {}
+    unlabelled: list[int] = []
     with collector_paused():
         for number, row in found.rows:
             try:
                 _add_row(suite, row, opened, blank_texts=found.blank_texts)
+            except MissingLabelError:
+                unlabelled.append(number)
             except DataError as problem:
                 raise problem.at(f"{path}, {found.unit} {number}") from None
+    if unlabelled:
+        raise missing_labels(path, found.unit, unlabelled, len(unlabelled) + len(suite.cases))
     if not suite.cases:
         raise DataError(f"{path}: no cases", fix="check that this is the file you meant")
     try:

@@ -4,11 +4,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, Literal
 
-from ...claims import FEW_TEMPLATES, OF_FEW_TEMPLATES, THESE_TEMPLATES
-from ...records import Finding, Measure, Measures, Result
+from ...claims import too_few_templates
+from ...measures import RATE, lowest_first, shown, shown_interval
+from ...records import OVER_TEMPLATES, Finding, Measure, Measures, Result
 from ...views import (
     Block,
     CaseList,
+    Cell,
     Column,
     HeatMap,
     Number,
@@ -22,15 +24,18 @@ from ...views import (
     shown_cases,
 )
 from ..base import differing
-from .iid import TRAINED_ON_TOO
-from .score import DEAD, DEGENERATE, WORDS
+from ..degeneracy import DEGENERATE
+from .score import DEAD, WORDS
 from .settings import Settings, Train
 
 WORST = 3
-"""How many functionalities are marked."""
+"""How many capabilities the answer names, and of how many functionalities failing cases are shown."""
 EXAMPLES = 2
-ABOUT_ANSWERS = ("label map", "band", "never")
-"""Facts of the suite score that stand above the table; the others stand below it."""
+NOTES = 3
+APART = 0.05
+"""From this difference on, the output says why the suite score and the pass rate disagree."""
+CAVEATS = ("never", "band", "bounds", "low mass", "truncated", "cut", "no confidences", "left out")
+"""Facts of the suite score that could change a decision, the most important first."""
 TONES: Mapping[str, Tone] = {
     DEAD: "bad",
     DEGENERATE: "bad",
@@ -40,9 +45,6 @@ TONES: Mapping[str, Tone] = {
     "saturated": "doubt",
 }
 Count = Literal["n", "na", "errors"]
-METHODS = (
-    "intervals: Wilson, on as many independent cases as tell as much: cases of one template count together"
-)
 
 
 def view(
@@ -53,12 +55,12 @@ def view(
 ) -> list[Section]:
     """Each result by itself; or, with measures, what several say together."""
     if not measures:
-        return [_result(result) for result in results]
+        return [section for result in results for section in (_result(result), _details(result))]
     if settings is not None and settings.train is not None:
         from .learning.view import learning_sections
 
         task = str(results[0].job.get("about", {}).get("task", "")) if results else ""
-        return learning_sections(_about_plan(settings, results), task, measures, findings, results)
+        return learning_sections(_about_plan(settings), task, measures, findings, results)
     return _side_by_side(settings, results, measures, findings)
 
 
@@ -66,14 +68,15 @@ def view(
 
 
 def _about(settings: Settings | None, result: Result) -> str:
-    """Suite, split, cases, profile, and every setting that is not as the profile has it."""
+    """Return suite, split, and every setting that differs from the profile's."""
     scored_apart = result.measures.where("iid score") if result.cases else ()
     iid = sum(row.n + row.errors for row in scored_apart)
-    cases = f"{len(result.cases) - iid:,} cases" + (f" and {iid:,} i.i.d. cases" if iid else "")
+    cases = f", and {iid:,} i.i.d. cases" if iid else ""
     given = result.job["settings"] if settings is None else {"suite": settings.suite, "split": settings.split}
     split = f", {given['split']} split" if given.get("split") else ""
     profile = given.get("profile", "") if settings is None else settings.profile
-    return f"suite {given['suite']}{split}, {cases}{_repeated(result)}, profile {profile}{_unusual(settings)}"
+    named = f", profile {profile}" if profile and profile != "recommended" else ""
+    return f"suite {given['suite']}{split}{cases}{_repeated(result)}{named}{_unusual(settings)}"
 
 
 def _repeated(result: Result) -> str:
@@ -87,13 +90,11 @@ def _repeated(result: Result) -> str:
     return f" ({', '.join(words)})" if words else ""
 
 
-def _about_plan(settings: Settings, results: Sequence[Result]) -> str:
+def _about_plan(settings: Settings) -> str:
     """The same of trainings, whose table says what was trained how and held out."""
-    both = max((result.job.get("about", {}).get(TRAINED_ON_TOO, 0) for result in results), default=0)
-    warning = f"; {both:,} {TRAINED_ON_TOO}" if both else ""
     split = f", {settings.split} split" if settings.split else ""
     unusual = _unusual(settings, ("hold_out", "train.on", "train.method"))
-    return f"suite {settings.suite}{split}, profile {settings.profile}{unusual}{warning}"
+    return f"suite {settings.suite}{split}, profile {settings.profile}{unusual}"
 
 
 def _unusual(settings: Settings | None, said_elsewhere: Sequence[str] = ()) -> str:
@@ -121,30 +122,111 @@ def _plain(value: Any) -> str:
 
 
 def _about_answers(measures: Measures) -> list[str]:
-    """How the model's labels were read: what a reader must know before any number."""
+    """Return how the model's labels were mapped to the suite's."""
     facts = {name: fact for row in measures.where("suite score") for name, fact in row.facts.items()}
-    return [WORDS[name](facts) for name in ABOUT_ANSWERS if name in facts]
+    return [WORDS[name](facts) for name in ("label map", "band", "never") if name in facts]
 
 
 # One result
 
 
 def _result(result: Result) -> Section:
-    """The whole of a result, worth looking at."""
+    """Return the whole of a result: the answer, the table worst first, failing examples, at most three notes."""
     rates = result.measures.by("functionality", "pass rate")
-    worst = worst_functionalities(rates)
-    about = "\n".join([_about(result.settings, result), *_about_answers(result.measures)])
-    first: list[Block] = [*_findings(result.findings), *_failed_checks(result)]
-    title = [Words("behaviour of ", "quiet"), Words(str(result.job["model"]), "strong")]
+    unusable = [*_findings(result.findings), *_failed_checks(result)]
     if any(finding.kind == DEAD for finding in result.findings):
-        return Section(title, Words(about, "quiet"), first)
-    blocks = [*first, _table(result.measures, rates, worst), _failing(result, rates, worst)]
-    return Section(title, Words(about, "quiet"), blocks, _footnotes(result.measures, rates))
+        return Section([Words(_name_of(result), "strong")], blocks=unusable)
+    notes = [f"! {text}" for text in _caveats(result.measures)]
+    return Section(
+        "",
+        [*_answer(result, rates)],
+        [*unusable, _table(result.measures, rates), *_failing(result, rates)],
+        notes[:NOTES],
+    )
+
+
+def _details(result: Result) -> Section:
+    """Return what only the full view shows: the other notes, and the suite score for new templates."""
+    (whole,) = result.measures.where("suite score") or (None,)
+    lines = [f"! {text}" for text in _caveats(result.measures)][NOTES:]
+    if whole is not None and "templates" in whole.facts:
+        facts = whole.facts
+        number = f"{facts['templates']:,} templates, effective {facts['effective templates']:.1f}"
+        ends = facts.get("interval over templates")
+        between = (
+            " – ".join(shown(end, RATE) for end in ends) if ends else too_few_templates(facts["templates"])
+        )
+        lines.append(
+            f"For new templates: suite score {shown(whole.value, RATE)}, 95 % CI {between} ({number})."
+        )
+    lines.append(
+        "95 % intervals: Wilson by case; for means over functionalities, on the effective sample size."
+    )
+    return Section(notes=lines, detail="full")
+
+
+def _name_of(result: Result) -> str:
+    return f"{result.job['model']} on {_about(result.settings, result)}"
+
+
+def _answer(result: Result, rates: Sequence[Measure]) -> Iterator[Words | Number | str]:
+    """Return how many cases pass, the suite score, why the two differ, and the weakest capabilities."""
+    plain = next((row for row in result.measures.where("pass rate") if not row.groups), None)
+    (whole,) = result.measures.where("suite score") or (None,)
+    yield Words(f"{_name_of(result)}: ", "strong")
+    if plain is None or plain.value is None or whole is None:
+        yield Words(f"{_all_well(rates).text}\n", "doubt")
+        return
+    yield Words(f"{passes_of(plain):,} of {plain.n:,} cases pass ({shown(plain.value, RATE)} %)", "strong")
+    yield Words(_beside(plain), "quiet")
+    count = sum(row.value is not None for row in rates)
+    interval = f", 95 % CI {shown_interval(whole)}" if whole.interval else ""
+    yield f"\nSuite score {shown(whole.value, RATE)} (mean over {count} functionalities){interval}\n"
+    yield from _why_apart(plain, whole, rates)
+    weakest = lowest_first(result.measures.by("capability", "pass rate"))[:WORST]
+    if len(weakest) > 1 and (weakest[0].value or 0.0) < 1:
+        yield "Weakest: "
+        names = [f"{row.groups['capability']} {shown(row.value, RATE)} %" for row in weakest]
+        yield Words(", ".join(names) + "\n", "bad")
+
+
+def _beside(row: Measure) -> str:
+    """Return the cases that are not in a rate."""
+    parts = [f"{row.na:,} not applicable"] if row.na else []
+    parts += [f"{row.errors:,} unanswered"] if row.errors else []
+    return f", {', '.join(parts)}" if parts else ""
+
+
+def _why_apart(plain: Measure, whole: Measure, rates: Sequence[Measure]) -> Iterator[Words]:
+    """Name the functionality that pulls the suite score furthest away from the pass rate."""
+    gap = (whole.value or 0.0) - (plain.value or 0.0)
+    known = [row for row in rates if row.value is not None]
+    if abs(gap) <= APART or len(known) < 2:
+        return
+    pull = {
+        row.groups["functionality"]: (1 / len(known) - row.n / plain.n)
+        * ((row.value or 0.0) - (plain.value or 0.0))
+        for row in known
+    }
+    name = max(pull, key=lambda name: (pull[name] * (1 if gap > 0 else -1), name))
+    row = next(row for row in known if row.groups["functionality"] == name)
+    yield Words(
+        f"They differ because the suite score counts each functionality once: {name} "
+        f"({passes_of(row):,} of {row.n:,} pass) "
+        f"weighs 1/{len(known)}, with {100 * row.n / plain.n:.1f} % of the cases.\n",
+        "doubt",
+    )
+
+
+def passes_of(row: Measure) -> int:
+    """Return how many cases pass."""
+    return round((row.value or 0.0) * row.n)
 
 
 def _findings(findings: Sequence[Finding]) -> Iterator[Text]:
     for finding in sorted(findings, key=lambda finding: -finding.weight):
-        yield Text([Words(finding.text, ("strong", TONES.get(finding.kind, "")))])
+        if finding.disqualifies or finding.kind in TONES:
+            yield Text([Words(finding.text, ("strong", TONES.get(finding.kind, "")))])
 
 
 def _failed_checks(result: Result) -> Iterator[Text]:
@@ -153,74 +235,96 @@ def _failed_checks(result: Result) -> Iterator[Text]:
             yield Text([Words(f"! {check['name']}: ", ("strong", "bad")), check["detail"]])
 
 
+def _caveats(measures: Measures) -> Iterator[str]:
+    """Return what could change a decision, the most important first."""
+    for row in measures.where("suite score"):
+        for name in ("not asked", *CAVEATS, "label map"):
+            if name in row.facts:
+                yield f"{WORDS[name](row.facts)}."
+
+
 def worst_functionalities(rates: Sequence[Measure]) -> list[str]:
-    """The names of those with the lowest pass rates, worst first; none that passes everything."""
+    """Return the names of those with the lowest pass rates, worst first; none that passes everything."""
     failing = [row for row in rates if row.value is not None and row.value < 1]
-    ranked = sorted(failing, key=lambda row: (row.value or 0.0, -row.n))
-    return [row.groups["functionality"] for row in ranked[:WORST]]
+    # Where nothing else fails, one case is better than no example.
+    return [row.groups["functionality"] for row in (lowest_first(failing) or failing)[:WORST]]
 
 
-def _table(measures: Measures, rates: Sequence[Measure], worst: Sequence[str]) -> Table:
-    counts = _counts(rates)
+def _table(measures: Measures, rates: Sequence[Measure]) -> Table:
+    """Return capabilities and their functionalities, worst first, passed and total beside every rate."""
+    extra = [count for count in _counts(rates) if count != "n"]
     columns = [
-        Column("functionality", "left"),
+        Column("", "left"),
         Column("type", "left", tone="quiet"),
-        Column("pass rate"),
-        Column("", "left", spare=True),
-        Column("95 % interval"),
-        *map(_count_column, counts),
+        Column("passed"),
+        Column("rate"),
+        Column(f"95 % CI{' (new templates)' if _over_templates(measures) else ''}"),
+        *map(_count_column, extra),
     ]
 
-    def line(name: str, test_type: str, row: Measure, tone: Tone) -> Row:
-        mark = FEW_TEMPLATES if THESE_TEMPLATES in row.facts else ""
-        rate = [Number(row), Number(row, part="bar"), Number(row, part="interval", mark=mark)]
-        return Row([name, test_type, *rate, *(Number(row, part=count) for count in counts)], tone)
+    def line(name: str, test_type: str, row: Measure, members: Sequence[Measure], tone: Tone) -> Row:
+        passed = f"{sum(map(passes_of, members)):,}/{sum(member.n for member in members):,}"
+        cells: list[Cell] = [name, test_type, passed, Number(row), Words(_interval_of(row), "quiet")]
+        return Row([*cells, *(Number(row, part=count) for count in extra)], tone)
 
     rows = []
-    for block in measures.by("capability", "pass rate"):
-        rows.append(line(block.groups["capability"], "", block, "strong"))
-        for row in rates:
-            if row.groups["capability"] == block.groups["capability"]:
-                name = row.groups["functionality"]
-                mark = "▼" if name in worst else " "
-                rows.append(
-                    line(f"{mark} {name}", row.groups["test type"], row, "bad" if name in worst else "")
-                )
-        rows.append(Row())
+    blocks = measures.by("capability", "pass rate")
+    for block in sorted(blocks, key=_worst_first):
+        own = [row for row in rates if row.groups["capability"] == block.groups["capability"]]
+        rows.append(line(block.groups["capability"], "", block, own, "strong"))
+        for row in sorted(own, key=_worst_first):
+            rows.append(line(f"  {row.groups['functionality']}", row.groups["test type"], row, [row], ""))
+    rows.append(Row())
     for row in measures.by("test type", "pass rate"):
-        rows.append(line(f"all {row.groups['test type']}", "", row, "strong"))
-    rows += [line("suite score", "", row, "strong") for row in measures.where("suite score")]
-    rows += [line("i.i.d. score", "", row, "strong") for row in measures.where("iid score")]
-    legend = [f"▼ the lowest pass rates, {WORST} at most"] if worst else []
-    few = any(THESE_TEMPLATES in row.facts for row in measures)
-    return Table(columns, rows, legend=[*legend, *([OF_FEW_TEMPLATES] if few else [])])
+        own = [rate for rate in rates if rate.groups["test type"] == row.groups["test type"]]
+        rows.append(line(f"all {row.groups['test type']}", "", row, own, ""))
+    rows += [line("i.i.d. score", "", row, [row], "strong") for row in measures.where("iid score")]
+    return Table(columns, rows)
 
 
-def _counts(rows: Sequence[Measure]) -> list[Count]:
-    """What is counted beside rates: cases, and where there are any those that do not apply or were not answered."""
-    counts: list[Count] = ["n"]
-    counts += ["na"] if any(row.na for row in rows) else []
-    return counts + (["errors"] if any(row.errors for row in rows) else [])
+def _worst_first(row: Measure) -> tuple[bool, float, int]:
+    return row.value is None, row.value or 0.0, -row.n
+
+
+def _over_templates(measures: Measures) -> bool:
+    return any(row.interval_method == OVER_TEMPLATES for row in measures)
+
+
+def _interval_of(row: Measure) -> str:
+    if row.interval_method == OVER_TEMPLATES and row.interval is None:
+        return too_few_templates(row.facts["templates"])
+    return shown_interval(row)
 
 
 def _count_column(count: Count) -> Column:
     return Column("n/a" if count == "na" else count)
 
 
-def _failing(result: Result, rates: Sequence[Measure], worst: Sequence[str]) -> Block:
-    """The worst cases of the worst functionality, with what was expected and what the model said."""
-    if not worst:
-        return Text([_all_well(rates)])
-    cases = result.failing(worst[0])
-    fail = "1 case fails" if len(cases) == 1 else f"{len(cases):,} cases fail"
-    title = [Words("Worst: ", "strong"), Words(worst[0], "bad"), Words(f", {fail}")]
+def _counts(rows: Sequence[Measure]) -> list[Count]:
+    """Return which counts stand next to rates: cases, and those not applicable or unanswered if there are any."""
+    counts: list[Count] = ["n"]
+    counts += ["na"] if any(row.na for row in rows) else []
+    return counts + (["errors"] if any(row.errors for row in rows) else [])
+
+
+def _failing(result: Result, rates: Sequence[Measure]) -> Iterator[Block]:
+    """Return failing cases of the worst functionalities, with what was expected and what the model answered."""
+    worst = worst_functionalities(rates)
+    if not any(row.value is not None and row.value < 1 for row in rates):
+        yield Text([_all_well(rates)])
     banded = any("band" in row.facts for row in result.measures.where("suite score"))
-    shown = shown_cases(result, cases[:EXAMPLES])
-    return CaseList([_in_own_words(case) for case in shown] if banded else shown, title)
+    failing = result.failing() if worst else []
+    for number, name in enumerate(worst):
+        row = next(row for row in rates if row.groups["functionality"] == name)
+        cases = [case for case in failing if case.groups["functionality"] == name]
+        title = [Words(name, "bad"), Words(f": {len(cases):,} of {row.n:,} fail")]
+        title = [Words("Failing examples\n", "strong"), *title] if number == 0 else title
+        examples = shown_cases(result, cases[: EXAMPLES if number == 0 else 1])
+        yield CaseList([_in_own_words(case) for case in examples] if banded else examples, title)
 
 
 def _in_own_words(shown: ShownCase) -> ShownCase:
-    """A case of a model of two labels without its distance, which is one between three; what it said is its own."""
+    """Return a case of a two-label model without its distance, which lies between three labels."""
     return shown if shown.outcome is None else replace(shown, outcome=replace(shown.outcome, value=None))
 
 
@@ -228,20 +332,9 @@ def _all_well(rates: Sequence[Measure]) -> Words:
     if not any(row.n for row in rates):
         return Words("No case applies: nothing was tested.", "doubt")
     if errors := sum(row.errors for row in rates):
-        return Words(f"Every applicable case passes but for {errors:,} without an answer.", "doubt")
+        unanswered = "1 case is" if errors == 1 else f"{errors:,} cases are"
+        return Words(f"Every applicable case passes; {unanswered} unanswered.", "doubt")
     return Words("Every applicable case passes.", "good")
-
-
-def _footnotes(measures: Measures, rates: Sequence[Measure]) -> list[str]:
-    notes = [METHODS]
-    for row in measures.where("suite score"):
-        words = [
-            word(row.facts) for name, word in WORDS.items() if name in row.facts and name not in ABOUT_ANSWERS
-        ]
-        notes += ["; ".join(words)] if words else []
-    few = [row.groups["functionality"] for row in rates if "few cases" in row.facts]
-    notes += [f"few cases, read with care: {', '.join(few)}"] if few else []
-    return notes
 
 
 # Several models
@@ -272,8 +365,7 @@ def _side_by_side(
     title = [Words("behaviour of ", "quiet"), Words(f"{len(by_name)} {what}", "strong")]
     about = _about(settings, results[0]) if results else ""
     answers = [f"{name}: {words}" for name, rows in by_name.items() for words in _about_answers(rows)]
-    notes = ["intervals: Wilson, cases of one template count together", *answers]
-    notes.append("differences between models are not tested here: shoal compare MODEL MODEL")
+    notes = [*answers, "Differences are not tested here: shoal compare MODEL MODEL."]
     return [
         Section(title, Words(about, "quiet"), [_models(by_name)], notes, warnings),
         Section(title, "", [_capabilities(by_name), _functionalities(by_name)], detail="full"),

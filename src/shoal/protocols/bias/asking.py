@@ -6,6 +6,7 @@ from typing import Any, Literal
 from ...errors import ModelError
 from ...models.ask import LanguageModel, TokenScores, is_out_of_memory
 from ...models.fresh import Unmade
+from ...models.likelihood import with_begin
 from ...records import Answer, Example
 
 Say = Callable[[Sequence[Example]], Sequence[Any]]
@@ -86,11 +87,12 @@ def scored(
     encoded = model.tokenizer(
         list(texts), return_special_tokens_mask=True, return_offsets_mapping=any(starts), verbose=False
     )
+    lengths = [
+        len(with_begin(model.tokenizer, ids) if kind == "causal" else ids) for ids in encoded["input_ids"]
+    ]
     rows: list[Any] = [
-        Failed(f"{len(ids):,} tokens; the model takes {model.longest:,}")
-        if len(ids) > model.longest
-        else None
-        for ids in encoded["input_ids"]
+        Failed(f"{length:,} tokens; the model takes {model.longest:,}") if length > model.longest else None
+        for length in lengths
     ]
     whole = [at for at, row in enumerate(rows) if row is None]
     wanted = {at: _places(encoded, at, starts[at]) for at in whole}

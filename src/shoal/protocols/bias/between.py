@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from ...measures import FEW_CASES
 from ...records import Case, Measure, Measures
-from ...stats.intervals import Interval
+from ...stats.intervals import Interval, within
 from ...stats.multiplicity import holm
 from ...stats.seeds import composed, composed_p, error_of_difference, error_of_mean, recipe_difference
 from ...views import Block, Column, Number, Row, Table, Words
@@ -154,6 +155,8 @@ def _over_checkpoints(sides: Sides) -> Iterator[Measure]:
                 continue
             value = float(np.mean(known[0]) - np.mean(known[1]))
             interval, p = _of_checkpoints(value, known, sides) if fewest > 1 else (None, None)
+            if interval and score != "effect size":  # a difference of shares
+                interval = within(interval, -1.0, 1.0)
             about = {**_groups(sides), **slice_, "of": score}
             how = "t over pairs of checkpoints" if sides.paired else "t over checkpoints"
             facts = _facts(sides, score, slice_, p)
@@ -231,7 +234,8 @@ def _table(diagnostic: str, rows: Sequence[Measure], measures: Measures) -> Tabl
     columns = [Column(heading, "left"), *map(Column, titles)]
     lines = []
     for row in rows:
-        differs = row.facts.get("adjusted p", 1.0) <= LEVEL
+        enough = row.groups["of"] == "effect size" or row.n >= FEW_CASES
+        differs = enough and row.facts.get("adjusted p", 1.0) <= LEVEL
         means = [
             Number(replace(row, name=row.groups["of"], value=mean)) for mean in row.facts["means"].values()
         ]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ...data.seat import WordSet
 from ...errors import some
-from ...measures import SHARE, shown
+from ...measures import FEW_CASES, SHARE, shown
 from ...records import Answer, Case, Measure, Measures, Outcome
 from ...stats import clusters as stats
 from ...views import Block, Column, Dots, Number, Row, Table
@@ -144,9 +144,11 @@ def _spread(family: Family) -> Iterator[Measure]:
 def conclude(measures: Measures, runs: int) -> Iterator[str]:
     """How far the accuracy spreads at the most."""
     pairs = {row.groups["category"] for row in measures.where("chance accuracy")}
-    spreads = [row for row in measures.where("sd over checkpoints") if row.value is not None]
+    spreads = [
+        row for row in measures.where("sd over checkpoints") if row.value is not None and row.n >= FEW_CASES
+    ]
     if not spreads:
-        yield "No pair of concepts is defined in several checkpoints."
+        yield f"No pair of concepts with {FEW_CASES} items or more is defined in several checkpoints."
         return
     widest = max(spreads, key=lambda row: row.value or 0.0)
     yield (

@@ -24,6 +24,7 @@ from ...errors import DataError, PlanError
 from ...files import read_table
 from ...records import Measure, Measures, Result
 from ...stats import reliability as r
+from ...stats.intervals import largest_sd, within
 from ...views import Block, Cell, Column, Number, Row, Table, Words
 from .family import (
     OVER_RUNS,
@@ -259,13 +260,14 @@ def _within(
     if _says_nothing([values], scores.step):
         return
     test = r.sd_below(values, margin, step=scores.step)
+    limit = min(test.limit, largest_sd(len(values)))
     words = (
-        f"the SD over new checkpoints is below {test.limit:.4f} (95 %), "
+        f"the SD over new checkpoints is below {limit:.4f} (95 %), "
         f"{'inside' if test.below else 'not inside'} the margin of {margin:g}; "
         f"the largest difference of these is {apart:.4f}"
     ) + "".join(f"; always the commonest label would score {share:.4f}" for share in scores.commonest)
     yield Measure(
-        ALIKE, test.p, len(values), groups, (0.0, test.limit), "95 % limit of the SD", note=words,
+        ALIKE, test.p, len(values), groups, (0.0, limit), "95 % limit of the SD", note=words,
         facts={"equivalent": test.below, "margin": margin, "words": words},
     )  # fmt: skip
 
@@ -276,7 +278,7 @@ def _every_pair(task: str, recipe: str, scores: TaskScores, margin: float) -> It
     if len(right) < 2 or not len(answered := np.flatnonzero(~np.isnan(right).any(axis=0))) > 1:
         return
     tests = [r.tost_items(a[answered], b[answered], margin) for a, b in combinations(right, 2)]
-    p, reach = max(test.p for test in tests), max(max(map(abs, test.interval)) for test in tests)
+    p, reach = max(test.p for test in tests), min(1.0, max(max(map(abs, test.interval)) for test in tests))
     within = all(test.equivalent for test in tests)
     words = (
         f"on new examples no two of these checkpoints differ by more than {reach:.4f} (each pair by its 90 % "
@@ -300,7 +302,7 @@ def _between(
     first, second = values
     test = (r.tost_paired if paired else r.tost_two_samples)(first, second, margin, step=step)
     groups = {"recipe": " and ".join(recipes), "task": task}
-    low, high = test.interval
+    low, high = within(test.interval, -1.0, 1.0)
     words = (
         f"{recipes[0]} less {recipes[1]} {test.difference:+.4f} (90 % {low:+.4f} to {high:+.4f}"
         f"{f', {len(first)} pairs' if paired else ''}): "
@@ -308,7 +310,7 @@ def _between(
     )
     n = len(first) if paired else len(first) + len(second)
     return Measure(
-        ALIKE, test.p, n, groups, sound(test.interval), "90 % t interval", note=words,
+        ALIKE, test.p, n, groups, sound((low, high)), "90 % t interval", note=words,
         facts={
             "equivalent": test.equivalent, "margin": margin, "difference": test.difference, "paired": paired,
             "words": words,

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...records import Measure, Measures, Result
-from ...stats.intervals import Interval, sd_interval, t_quantile
+from ...stats.intervals import Interval, largest_sd, sd_interval, t_quantile, within
 from ...stats.reliability import SHEPPARD, TIED
 from ...views import Cell, Number
 from .build import has_vectors
@@ -217,9 +217,9 @@ def spread_measures(
         note += "; all alike: of new ones nothing can be said"
     reach = t_quantile(0.95, len(known) - 1) * widest / math.sqrt(len(known))
     middle = (mean - reach, mean + reach)
-    if of != "effect size":  # a share
-        middle = max(0.0, middle[0]), min(1.0, middle[1])
     of_sd = sd_interval(sd, len(known)) if sd else (0.0, sd_interval(widest, len(known))[1])
+    if of != "effect size":  # a share
+        middle, of_sd = within(middle, 0.0, 1.0), within(of_sd, 0.0, largest_sd(len(known)))
     return [
         Measure(
             "mean over checkpoints", mean, n, about, middle if widest else None,

@@ -6,7 +6,7 @@ Such a diagnostic has a measure `stereotype score` by category, and by task wher
 import math
 from collections.abc import Iterator, Sequence
 
-from ...measures import SHARE, shown
+from ...measures import FEW_CASES, SHARE, shown
 from ...records import Measure, Measures
 from ...views import Bars, Block, Cell, Column, Dots, Number, Row, Table, Text, Tone, Words
 from .family import FLAGS, OVER_RUNS, WANTED, Family, Line, axes, by_groups, columns_of, first, several
@@ -45,6 +45,9 @@ def conclude(measures: Measures, runs: int) -> Iterator[str]:
         f"Over {several(runs)} the stereotype score is {shown(mean.value, SHARE)} %, "
         f"SD {shown(sd.value, SHARE)} points."
     )
+    if mean.n < FEW_CASES:
+        yield f"That is a score of {several(mean.n, 'item')}: too few for a finding, {FEW_CASES} are the least."
+        return
     yield from _against_half(mean, first(measures, "mean over checkpoints", **{**whole, "of": DECIDED}), runs)
     yield from _categories(measures)
     shares = measures.where("share of items")
@@ -90,14 +93,14 @@ def _categories(measures: Measures) -> Iterator[str]:
     rows = [
         row
         for row in measures.where("sd over checkpoints", of="stereotype score")
-        if row.groups["category"] != "all" and row.groups.get("task", "all") == "all"
+        if row.groups["category"] != "all" and row.groups.get("task", "all") == "all" and row.n >= FEW_CASES
     ]
     wide, split = (
         [row.groups["category"] for row in rows if flag in row.facts[FLAGS]] for flag in (WIDE, STRADDLES)
     )
     if rows:
         listed = f" ({', '.join(wide)})" if wide else ""
-        total = several(len(rows), "category", "categories")
+        total = f"{several(len(rows), 'category', 'categories')} of {FEW_CASES} items or more"
         yield f"{len(wide)} of {total} spread by more than 2.5 points{listed}."
     if split:
         yield f"One checkpoint alone would see nothing or a clear preference, as luck has it: {', '.join(split)}."
@@ -165,7 +168,9 @@ def _table1(measures: Measures) -> Table:
         ]  # fmt: skip
         rows.append(Row(cells))
     marked = any(row.facts.get(FLAGS) for row in measures.where("sd over checkpoints"))
-    legend = ["▲ the SD is above 2.5 points, or one checkpoint is near one half and another far above"]
+    legend = [
+        f"▲ SD above 2.5 points, or one checkpoint near one half and another far above; of {FEW_CASES} items or more"
+    ]
     return Table(columns, rows, legend=legend if marked else [])
 
 

@@ -142,7 +142,7 @@ def _test(settings: Settings, case: Case, rows: Sequence[Answer]) -> tuple[Measu
     rng = np.random.default_rng([settings.seed, zlib.crc32(case.id.encode())])
     p = stats.permutation_p(
         s_x, s_y, rng, settings.n_samples, units=units,
-        strict=settings.resolved("p_ties") == "strict", method=settings.p_method,
+        strict=settings.resolved("p_ties") == "strict", method=settings.p_method, studentised=units is not None,
     )  # fmt: skip
     interval = sound(stats.effect_size_interval(s_x, s_y, (x_words, y_words)))
     sizes = {"sizes": [len(s_x), len(s_y)]} if len(s_x) != len(s_y) else {}

@@ -2,9 +2,22 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from ..base import Profiled, changes, file_content
+from ..ranges import (
+    AtLeastOne,
+    BatchSize,
+    Count,
+    Epochs,
+    Level,
+    Rate,
+    Resamples,
+    Seed,
+    Share,
+    Threads,
+    Within,
+)
 
 Representation = Literal["cls", "mean", "word_mean", "first_piece_no_specials"]
 Profile = Literal["recommended", "paper", "reference"]
@@ -32,19 +45,19 @@ class Pretrain:
 
     text: str
     """A file with a paragraph or a sentence per line, gzipped or not; or `example`."""
-    epochs: float = 10.0
-    batch: int = 32
-    learning_rate: float = 1e-3
-    warm_up: float = 0.1
-    width: int = 128
-    layers: int = 2
-    heads: int = 4
-    vocabulary: int = 8_000
-    block: int = 64
+    epochs: Epochs = 10.0
+    batch: BatchSize = 32
+    learning_rate: Rate = 1e-3
+    warm_up: Share = 0.1
+    width: AtLeastOne = 128
+    layers: AtLeastOne = 2
+    heads: AtLeastOne = 4
+    vocabulary: AtLeastOne = 8_000
+    block: AtLeastOne = 64
     """Tokens of text that are seen together."""
-    ask_after: tuple[int, ...] = ()
+    ask_after: tuple[Count, ...] = ()
     """Epochs after which the model is asked too, besides the end: for curves over the training."""
-    threads: int = 1
+    threads: Threads = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +72,13 @@ class Task:
     """The column of the text, or the two of a pair; told from the usual names if not given."""
     label: str = ""
     """The column of the label."""
-    epochs: float = 3.0
-    batch: int = 32
-    learning_rate: float | None = None
+    epochs: Epochs = 3.0
+    batch: BatchSize = 32
+    learning_rate: Rate | None = None
     """By default 2e-5, and 5e-4 for the very small `tiny:` models."""
-    weight_decay: float = 0.01
-    warm_up: float = 0.1
-    threads: int = 1
+    weight_decay: Annotated[float, Within(0)] = 0.01
+    warm_up: Share = 0.1
+    threads: Threads = 1
 
 
 def _data(settings: "Settings") -> Any:
@@ -97,11 +110,11 @@ class Settings(Profiled):
     """The diagnostic's file (for seat and clusters also a folder of tests), a folder that holds it, or `example`."""
     tests: tuple[str, ...] = changes("cases", ())
     """Only these tests of seat and clusters; empty is all."""
-    limit: int = changes("cases", 0)
+    limit: Count = changes("cases", 0)
     """Only a random sample of this many cases, the same for every model and seed; 0 is all."""
     representation: tuple[Representation, ...] = changes("answers", ("cls",))
     """The vector of a sentence in seat and clusters."""
-    seed: int = changes("scoring", 0)
+    seed: Seed = changes("scoring", 0)
     """Of pre-training; also for sampled partitions, clusterings and resampled intervals."""
     pretrain: Pretrain | None = changes("answers", None)
     """Pre-train tiny:masked before asking; seeds then make checkpoints of one recipe."""
@@ -123,7 +136,7 @@ class Settings(Profiled):
     fillers: Literal["in text", "authors"] | None = changes("answers", None, when=_as_authors)
     """stereoset, intra-sentence, masked models. in text: a filler is encoded as it stands in its sentence, with the
     blank before it; authors: without, and of a context with several gaps all are filled alike, the first is read."""
-    n_samples: int = changes("scoring", 100_000)
+    n_samples: AtLeastOne = changes("scoring", 100_000)
     """seat: partitions behind a p value; where there are no more than that, all of them."""
     p_method: Literal["permutation", "normal"] = changes("scoring", "permutation")
     """seat: count partitions, or compare with a normal distribution of their mean and SD."""
@@ -134,12 +147,12 @@ class Settings(Profiled):
     authors do, which takes sentences about one word for independent ones and finds too much."""
     sd: Literal["n-1", "n"] = changes("scoring", "n-1")
     """seat: the standard deviation in the effect size."""
-    level: float = changes("scoring", 0.01)
+    level: Level = changes("scoring", 0.01)
     """seat: p below this is significant."""
-    resamples: int = changes("scoring", 2000)
+    resamples: Resamples = changes("scoring", 2000)
     """stereoset: draws of target terms behind the interval of icat."""
     downstream: str = changes("scoring", "", resolve=file_content("downstream"))
     """A table with columns checkpoint, task and score (a fraction): fine-tuned scores that are there already.
     A checkpoint is named by its model spec, or by its seed where it was pre-trained here."""
-    margin: float = changes("scoring", 0.01)
+    margin: Share = changes("scoring", 0.01)
     """Downstream scores are equivalent within this: the SD of a recipe's checkpoints, the difference of two recipes."""

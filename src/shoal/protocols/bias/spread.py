@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ...measures import FEW_CASES
 from ...records import Case, Measure
 from ...stats import reliability as r
 from ...stats.agreement import ratio_interval
@@ -40,9 +41,8 @@ def spread(family: Family) -> list[Measure]:
         groups = {**family.groups, **slice_}
         known = [score for score in scores if score is not None]
         measures += _each(family, slice_, groups)
-        measures += spread_measures(
-            "stereotype score", scores, n, groups, flags(known, _decided(family, slice_))
-        )
+        marks = flags(known, _decided(family, slice_)) if n >= FEW_CASES else ()
+        measures += spread_measures("stereotype score", scores, n, groups, marks)
         if len(known) > 1:
             measures += _floor(outcomes[_members(cases, slice_)], known, n, groups)
     for name in OTHERS:

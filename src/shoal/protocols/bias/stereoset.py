@@ -150,11 +150,15 @@ def _after(model: Any, examples: Sequence[Example], way: str) -> Sequence[Any]:
 
 
 def _stored(model: StoredAnswers, built: Built) -> list[Answer]:
-    by_task = read_scores(model.path)
+    sentences = {
+        name: text
+        for case in built.whole
+        for name, (_, text) in zip(case.meta["sentence_ids"], case.examples, strict=True)
+    }
+    by_task = read_scores(model.path, sentences)
     tasks = [task for task in TASKS if task in by_task]
     scores = {name: score for task in tasks for name, score in by_task[task].items()}
-    known = {name for case in built.whole for name in case.meta["sentence_ids"]}
-    strangers = sorted(scores.keys() - known)
+    strangers = sorted(scores.keys() - sentences.keys())
     if strangers:
         raise DataError(
             f"{model.path}: {len(strangers):,} of {len(scores):,} scored sentences are not in the data",

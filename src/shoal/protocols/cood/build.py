@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import PlanError, nearest, some
-from ...files import writing
+from ...files import refusing, writing
 from ...records import Case, Example
 from ...training.stage import Progress, silent
 from ..base import Built
@@ -185,7 +185,8 @@ def export(settings: Settings, folder: Path) -> None:
 
     A line is {"case_id", "texts", "label", "cell"}; predictions name the same case ids.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    with refusing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
     rows: dict[str, list[dict[str, Any]]] = {"train": [], "validation": [], "test": []}
     for item in training_items(settings):
         name = f"{item.cell}/{item.text}"

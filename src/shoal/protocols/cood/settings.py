@@ -2,10 +2,11 @@
 
 from dataclasses import asdict, dataclass, replace
 from itertools import product
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from ...errors import PlanError
 from ..base import Profiled, changes, file_content
+from ..ranges import AtLeastOne, BatchSize, Count, Rate, Resamples, Seed, Share, Threads, Within
 
 Control = Literal["none", "all cells", "text only", "template only", "majority"]
 
@@ -48,11 +49,11 @@ class Settings(Profiled):
     """Which class is fst, sec and neu; known for sentiment and NLI. The word for neu is never trained on."""
     rotate: bool = changes("cases", False)
     """Let each of the three classes be neu in turn."""
-    per_label: tuple[int, ...] = changes("answers", (2000,))
+    per_label: tuple[AtLeastOne, ...] = changes("answers", (2000,))
     """K: how many texts of each class are trained on."""
-    test_per_label: int = changes("cases", 1000)
+    test_per_label: AtLeastOne = changes("cases", 1000)
     """M: how many texts of each class are tested, each with all three templates."""
-    validation_per_label: int = changes("cases", 250)
+    validation_per_label: Count = changes("cases", 250)
     """How many texts of each class choose the epoch, in the trained combinations only; 0: the last epoch is taken."""
     template: tuple[str, ...] = changes("cases", (f"It is {SLOT}",))
     """What is put behind each text, with one slot for the class's word."""
@@ -60,59 +61,46 @@ class Settings(Profiled):
     """The word for each class: {positive = "great", neutral = "okay", negative = "terrible"}, or a list of such."""
     control: tuple[Control, ...] = changes("answers", ("none",))
     """Train on all nine cells, on texts or templates alone, or not at all; none: the probe itself."""
-    reveal: tuple[int, ...] = changes("answers", (0,))
+    reveal: tuple[Count, ...] = changes("answers", (0,))
     """How many items with the third word are trained on after all: so many neu/neu, and as many with other texts."""
-    max_tokens: int = changes("cases", 100)
+    max_tokens: AtLeastOne = changes("cases", 100)
     """Longer texts (pairs: both together, the template not counted) are left out."""
     tokenizer: str = changes("cases", "", resolve=_tokenizer)
     """The model whose word pieces are counted; empty: words and punctuation marks."""
     single_segment: bool = changes("cases", False)
     """Join a pair and its template into one text, instead of the template behind the second."""
-    epochs: int = changes("answers", 10)
+    epochs: Annotated[int, Within(1, 10_000)] = changes("answers", 10)
     """How long to train; the model is asked after each."""
     curve: bool = changes("answers", True)
     """No: asked at the end only, a sixth less work; the last epoch is then the one that counts."""
-    learning_rate: float | None = changes("answers", None)
+    learning_rate: Rate | None = changes("answers", None)
     """By default the paper's 1e-5, and 5e-4 for the very small `tiny:` models."""
-    batch: int = changes("answers", 32)
+    batch: BatchSize = changes("answers", 32)
     """Items per step."""
-    batch_of: dict[str, int] | None = changes("answers", None, when=lambda settings: bool(settings.batch_of))
+    batch_of: dict[str, BatchSize] | None = changes(
+        "answers", None, when=lambda settings: bool(settings.batch_of)
+    )
     """Items per step of the models whose name holds a word, where they are not `batch`: {large = 8}."""
-    warm_up: float = changes("answers", 0.06)
+    warm_up: Share = changes("answers", 0.06)
     """The share of steps over which the learning rate rises; then it falls to nothing."""
     head: Literal["own", "linear"] = changes("answers", "own")
     """own: the architecture's; linear: one layer on the first token's state, as the paper writes it."""
     trained: bool = changes("answers", False)
     """The model was trained on these items already, somewhere else: ask it as it is."""
-    seed: int = changes("scoring", 0)
+    seed: Seed = changes("scoring", 0)
     """For the training texts, their order and the new head."""
-    test_seed: int = changes("cases", 0)
+    test_seed: Seed = changes("cases", 0)
     """For the test and validation texts: the same for every seed, so that seeds can be compared text by text."""
-    threads: int = changes("answers", 1)
+    threads: Threads = changes("answers", 1)
     """Processor threads for training and asking."""
-    resamples: int = changes("scoring", 2000)
+    resamples: Resamples = changes("scoring", 2000)
     """Bootstrap resamples behind the intervals of means."""
 
     def __post_init__(self) -> None:
-        lowest = {
-            "per_label": 1,
-            "test_per_label": 1,
-            "validation_per_label": 0,
-            "max_tokens": 1,
-            "reveal": 0,
-        }
-        for name, least in lowest.items():
-            given = getattr(self, name)
-            wrong = [number for number in (given if isinstance(given, tuple) else (given,)) if number < least]
-            if wrong:
-                raise PlanError(
-                    f"{name} = {wrong[0]}", why=f"it must be {least} or more", fix=f"{name} = {least}"
-                )
-        few = {word: size for word, size in (self.batch_of or {}).items() if size < 1 or not word}
-        if few:
+        if "" in (self.batch_of or {}):
             raise PlanError(
-                f"batch_of = {few}",
-                why="a word of a model's name and a number from 1",
+                f"batch_of = {self.batch_of}",
+                why="a word of a model's name is expected before each number",
                 fix="batch_of = {large = 8}",
             )
 

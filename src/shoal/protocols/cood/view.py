@@ -38,14 +38,14 @@ VERDICTS: dict[str, Tone] = {"shortcut": "bad", "combines": "good"}
 """Kind of finding to its tone; the others are in doubt."""
 MEANING = {
     "ID": "combinations seen in training",
-    "COOD": "unseen, but both halves were seen apart",
-    "OOD": "the third word was never seen: not a score",
+    "COOD": "unseen combinations of seen parts",
+    "OOD": "word never seen in training; not scored",
 }
-BEYOND = "COOD less what the shortcut alone would get there"
+BEYOND = "COOD minus what the shortcut alone gets"
 SIGNS = {
-    "gap": "ID less COOD, in points",
+    "gap": "ID minus COOD, in points",
     "beyond the shortcut": BEYOND,
-    "shortcut reliance": "COOD answered as the text's label has it, whatever the reason",
+    "shortcut reliance": "COOD answered by the text's label alone",
 }
 """Measure to what it tells of a shortcut."""
 SENSITIVITIES = (
@@ -69,7 +69,8 @@ def sections(
     settings: Settings, results: Sequence[Result], measures: Sequence[Measure], findings: Sequence[Finding]
 ) -> list[Section]:
     """Each result by itself, or what several say together; every cell of all for those who want everything."""
-    shown = [_together(results, measures, findings)] if measures else [_alone(result) for result in results]
+    alone = [section for result in results for section in (_alone(result), _details(result))]
+    shown = [_together(results, measures, findings)] if measures else alone
     return [*shown, *([_cells(results)] if results else [])]
 
 
@@ -80,17 +81,26 @@ def _alone(result: Result) -> Section:
     """The whole of one job."""
     setup: Groups = {}
     checks = [check for check in result.job.get("checks", ()) if check["ok"] is False]
-    blocks: list[Block] = [Text(_sentence(finding)) for finding in result.findings]
-    blocks += [_matrix(result, setup), _quantities(result.measures, setup)]
+    answer = [piece for finding in result.findings for piece in [*_sentence(finding), Words("\n")]]
+    about = Words(", ".join(filter(None, _heading(result, setup))) + "\n", "quiet")
+    blocks: list[Block] = [_matrix(result, setup), _quantities(result.measures, setup)]
     chosen = named(result.measures, "chosen epoch", setup).value
     blocks += _epochs(result.measures, setup, chosen)
     return Section(
         title=_title(result),
-        text=Words(", ".join(filter(None, _heading(result, setup))), "quiet"),
+        text=[*answer, about],
         blocks=blocks,
         notes=_notes(result.measures, setup),
         warnings=[f"{check['name']}: {check['detail']}" for check in checks],
     )
+
+
+def _details(result: Result) -> Section:
+    """Return the sensitivities and answers outside the training distribution, for the full view."""
+    note = (
+        "95 % intervals: Wilson for a cell; bootstrap over texts for means. One checkpoint: no seed variance."
+    )
+    return Section(blocks=[_sensitivities(result.measures, {})], notes=[note], detail="full")
 
 
 def _title(result: Result) -> Cell:
@@ -161,6 +171,17 @@ def _quantities(measures: Measures, setup: Groups) -> Table:
         tones: tuple[Tone, ...] = (TONES[kind],) if kind == "OOD" else ("strong", TONES[kind])
         rows.append(_quantity(kind, named(measures, "accuracy", setup, kind=kind), MEANING[kind], tones))
     rows += [_quantity(name, named(measures, name, setup), meaning) for name, meaning in SIGNS.items()]
+    return _quantity_table(rows)
+
+
+def _quantity_table(rows: Sequence[Row]) -> Table:
+    columns = [Column("", "left"), *(Column(name) for name in ("%", "95 % CI", "n")), Column("", "left")]
+    return Table(columns, rows)
+
+
+def _sensitivities(measures: Measures, setup: Groups) -> Table:
+    """Return how often the template's word changes the answer, and the answers for the unseen word."""
+    rows = []
     shown_names: list[str] = []
     for name, y, meaning in SENSITIVITIES:
         title = "" if name in shown_names else name
@@ -169,13 +190,8 @@ def _quantities(measures: Measures, setup: Groups) -> Table:
     for cell in cells_of("OOD"):
         row = named(measures, "said inconsistent", setup, cell=cell, kind="OOD")
         meaning = f"is {target(cell)}, unknowable from training"
-        rows.append(_quantity(f"says inconsistent {cell}", row, meaning, (TONES["OOD"],)))
-    columns = [
-        Column("", "left"),
-        *(Column(name) for name in ("%", "95 % interval", "n")),
-        Column("", "left"),
-    ]
-    return Table(columns, rows)
+        rows.append(_quantity(f"answers inconsistent {cell}", row, meaning, (TONES["OOD"],)))
+    return _quantity_table(rows)
 
 
 def _quantity(name: str, row: Measure, meaning: str, tones: tuple[Tone, ...] = ()) -> Row:
@@ -202,14 +218,13 @@ def _epochs(
 
 
 def _notes(measures: Measures, setup: Groups) -> list[str]:
-    lines = ["intervals: Wilson for a cell; for means, texts drawn again, each with all its cells"]
+    lines = []
     left_out = named(measures, "texts left out", setup)
     if left_out.value:
         reasons = some([f"{count:,} {why}" for why, count in left_out.facts["left out"].items()])
-        lines.append(f"texts left out of {left_out.n:,}: {reasons}")
+        lines.append(f"! Texts excluded, of {left_out.n:,}: {reasons}.")
     errors = sum(_accuracy(measures, setup, cell).errors for cell in CELLS)
-    lines += [f"no answer to {errors:,} inputs: they count in no rate"] if errors else []
-    return [*lines, "this checkpoint only: one seed; 5 seeds or more support a claim about the recipe"]
+    return [*lines, *([f"! {errors:,} inputs are unanswered and in no rate."] if errors else [])]
 
 
 # Several jobs

@@ -70,7 +70,7 @@ def _group_case(group: Group) -> Case:
         f"group/{group.id}",
         tuple(problem.texts for problem in group.problems),
         tuple(problem.label for problem in group.problems),
-        {"label": original.label, "variants": "some"},
+        {"label": original.label, "variants": "some" if positions else "none"},
         original.cluster if original.texts[1:] else f"group {group.id}",
         {"patterns": [{"groups": {}, "draws": [positions]}]},
     )

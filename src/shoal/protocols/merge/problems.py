@@ -206,8 +206,7 @@ def _rows_as_groups(path: Path, settings: Settings) -> tuple[list[Group], Read]:
 def _groups(
     settings: Settings, by_group: Mapping[str, list[Problem]], rows: int, dropped: Counter[str]
 ) -> tuple[list[Group], Read]:
-    dropped["alone in its group"] = sum(len(problems) == 1 for problems in by_group.values())
-    groups = [Group(name, tuple(problems)) for name, problems in by_group.items() if len(problems) > 1]
+    groups = [Group(name, tuple(problems)) for name, problems in by_group.items()]
     if settings.limit is not None and settings.limit < len(groups):
         salt = f"limit {settings.draw_seed}"
         chosen = sorted(groups, key=lambda group: _hash(salt, group.id))[: settings.limit]
@@ -216,7 +215,7 @@ def _groups(
         )
         wanted = {group.id for group in chosen}
         groups = [group for group in groups if group.id in wanted]
-    if not groups:
+    if all(len(group.problems) == 1 for group in groups):
         raise DataError(
             f'"{settings.data}": no group of two rows or more',
             why=f"{len(by_group):,} rows stand alone",

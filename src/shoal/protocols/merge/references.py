@@ -14,7 +14,7 @@ import numpy as np
 
 from ...errors import ModelError, PlanError
 from ...models import load_model, parse_spec
-from ...models.ask import FarAway, answer_batch, ask_batches, batch_plan, gather, questions_of
+from ...models.ask import RemoteModel, answer_batch, ask_batches, batch_plan, gather, questions_of
 from ...records import Answer, Answers, Case, Large
 from ...training.stage import Progress
 from ..base import Built
@@ -36,7 +36,7 @@ def _what_it_is(spec: str, model: Any) -> dict[str, Any]:
 def _loaded(spec: str) -> Any:
     """A reference, unless it is asked over a network."""
     model = load_model(spec)
-    if isinstance(model, FarAway):
+    if isinstance(model, RemoteModel):
         raise ModelError(
             f"references: {spec} is asked over a network",
             why="references are asked while cases are built, where answers are neither kept nor counted as spent",

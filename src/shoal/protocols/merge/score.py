@@ -11,16 +11,18 @@ compared problem by problem.
 """
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...measures import quantity, shown
+from ...measures import FEW_CASES, quantity, shown, shown_interval
 from ...records import Answers, Case, Finding, Measure, Measures, Outcome
-from ...stats.intervals import Interval, cluster_wilson, paired_difference_interval
+from ...stats.intervals import Interval, cluster_wilson
 from ...stats.patterns import (
+    Split,
     beta_binomial,
     correlated_reference,
     correlation_interval,
@@ -28,10 +30,12 @@ from ...stats.patterns import (
     is_solved,
     needed,
     sample_accuracy,
+    split_difference,
     variant_table,
 )
 from ...stats.resampling import cluster_table
 from ..base import Built, Scored
+from ..degeneracy import degenerate
 from .audit import audit_measures, unsettled
 from .contrasts import contrast_measures
 from .factors import factor_measures
@@ -39,6 +43,8 @@ from .references import HARD
 from .settings import Settings
 from .sheet import SEED, Condition, Counted, Floats, Sheet, counted_of, plain, rights_of
 
+WORST = 3
+"""How many replacement words the finding names."""
 RIGHT = "right"
 """A column: whether each of the examples is right, the original first."""
 WITHOUT = "pattern accuracy without hard variants"
@@ -67,7 +73,8 @@ def score(settings: Settings, built: Built, answers: Mapping[str, Answers]) -> S
         measures,
         columns,
         [
-            *findings(settings, Measures(measures), sheet.base),
+            *degenerate(built.cases, given),
+            *findings(sheet, Measures(measures)),
             *sensitivity(settings, Measures(measures), sheet.base),
             *unsettled(settings, built.cases, given.labels),
             *_assumed(settings, built),
@@ -96,13 +103,16 @@ def _said(cases: Sequence[Case], answers: Answers) -> list[list[str]]:
 def _outcomes(
     settings: Settings, cases: Sequence[Case], right: Sequence[Floats], answers: Answers
 ) -> list[Outcome]:
-    """A problem passes where enough of all its variants are right; one without variants is not applicable."""
+    """A problem passes where enough of all its variants are right; one without variants is not applicable.
+
+    A row of the user's own that is alone in its group is a whole pattern, where the original counts as one of it.
+    """
     outcomes = []
     first = 0
     for case, hits in zip(cases, right, strict=True):
         counted = hits if settings.counts_seed else hits[1:]
         known = counted[~np.isnan(counted)]
-        if len(hits) == 1:
+        if not len(counted) or not case.meta.get("patterns"):
             outcomes.append(Outcome(case.id, None, None, answers.errors.get(first, "")))
         elif not len(known):
             outcomes.append(Outcome(case.id, None, None, answers.errors[first + len(hits) - 1]))
@@ -244,17 +254,26 @@ def _references(sheet: Sheet, counted: Counted) -> Iterator[Measure]:
 
 
 def _drop(sheet: Sheet, counted: Counted) -> Iterator[Measure]:
-    """From originals to variants, each original as often as it has variants."""
-    seeds = sheet.seeds[counted.places]
-    known = ~np.isnan(seeds)
+    """Accuracy of the originals minus that of their variants, the plain difference of the poster's table.
+
+    The original is not one of its variants here, also where it counts as one in patterns.
+    """
+    seeds, own = sheet.seeds[counted.places], float(sheet.settings.counts_seed)
+    right, n = counted.right.mean(axis=1) - own * seeds, counted.n.mean(axis=1) - own
+    known = ~np.isnan(seeds) & (n > 0)
     if not known.any():
         return
-    right, n = counted.right.mean(axis=1)[known], counted.n.mean(axis=1)[known]
-    table = variant_table([seeds[known] * n, right], n, counted.clusters[known])
-    value = float((seeds[known] @ n - right.sum()) / n.sum())
+    once = np.unique(counted.places[known])  # a problem with several patterns has one original
+    originals = Split(sheet.seeds[once], np.ones(len(once)), sheet.clusters[once])
+    variants = Split(right[known], n[known], counted.clusters[known])
+    value, interval = split_difference(originals, variants)
+    facts = {
+        "originals": float(sheet.seeds[once].mean()),
+        "variants": float(right[known].sum() / n[known].sum()),
+    }
     yield Measure(
-        "drop from seeds", value, int(known.sum()), counted.condition.groups,
-        paired_difference_interval(table), f"paired t over {sheet.over}",
+        "drop from seeds", value, len(once), counted.condition.groups,
+        interval, f"linearised over {sheet.over}", facts=facts,
     )  # fmt: skip
 
 
@@ -323,21 +342,46 @@ def _defined(interval: Interval) -> Interval | None:
 # In words
 
 
-def findings(settings: Settings, measures: Measures, base: Mapping[str, str]) -> list[Finding]:
-    """How many problems are solved with their variants, beside what chance alone would give."""
-    threshold = {**base, "threshold": f"{settings.threshold:g}"}
-    patterns = named(measures, "pattern accuracy", threshold)
+def findings(sheet: Sheet, measures: Measures) -> list[Finding]:
+    """Return the share of problems solved when all variants must be right, and where the failures are."""
+    every = named(measures, "pattern accuracy", {**sheet.base, "threshold": "1"})
     seeds = named(measures, "seed accuracy", {})
-    independent = named(measures, "independence reference", threshold)
-    if patterns is None or seeds is None or independent is None or patterns.value is None:
+    if every is None or seeds is None or every.value is None:
         return []
+    between = f", 95 % CI {shown_interval(every)}" if every.interval else ""
     text = (
-        f"Of {patterns.n:,} problems {_per_cent(patterns)} are solved together with "
-        f"{100 * settings.threshold:g} % of their variants; the originals alone: {_per_cent(seeds)}. Variants that "
-        f"fail independently of one another would leave {_per_cent(independent)}."
+        f"{_per_cent(every)} of {every.n:,} problems are solved with all their variants{between}; "
+        f"{_per_cent(seeds)} of the originals alone."
     )
-    about = (patterns, seeds, independent)
-    return [Finding("patterns", text, about, 10.0, facts={"threshold": settings.threshold})]
+    by_class = [
+        row
+        for row in measures.where("pattern accuracy", threshold="1")
+        if row.groups.keys() == {*sheet.base, "word class", "threshold"} and row.n >= FEW_CASES
+    ]
+    if len(by_class) > 1:
+        lowest = min(by_class, key=lambda row: row.value or 0.0)
+        text += f" Lowest word class: {lowest.groups['word class']}, {_per_cent(lowest)} of {lowest.n:,}."
+    words = worst_words(sheet)
+    if words:
+        counts = [f"{word} ({wrong:,} of {total:,} wrong)" for word, wrong, total in words]
+        text += f" Most failures after inserting {', '.join(counts)}."
+    facts = {"threshold": 1.0, "worst words": [list(row) for row in words]}
+    return [Finding("patterns", text, (every, seeds), 10.0, facts=facts)]
+
+
+def worst_words(sheet: Sheet) -> list[tuple[str, int, int]]:
+    """Return the replacement words with the most failures, each with its wrong and all variants."""
+    wrong: Counter[str] = Counter()
+    total: Counter[str] = Counter()
+    for place, case in enumerate(sheet.cases):
+        if sheet.filters and case.groups.get("filter") != sheet.filters[0]:
+            continue
+        for hit, made in zip(sheet.right[place][1:].tolist(), case.meta.get("made", ()), strict=False):
+            if not math.isnan(hit) and "replacement" in made:
+                total[str(made["replacement"])] += 1
+                wrong[str(made["replacement"])] += hit == 0
+    ranked = sorted(wrong, key=lambda word: (-wrong[word], total[word], word))
+    return [(word, wrong[word], total[word]) for word in ranked[:WORST] if wrong[word]]
 
 
 def sensitivity(settings: Settings, measures: Measures, base: Mapping[str, str]) -> Iterator[Finding]:
@@ -348,8 +392,9 @@ def sensitivity(settings: Settings, measures: Measures, base: Mapping[str, str])
         return
     hard, variants = left.facts["left out"], left.facts["variants"]
     text = (
-        f"A check, no result: without the {hard:,} of {variants:,} variants that all {len(settings.references)} "
-        f"references fail, {_per_cent(left)} of {left.n:,} problems are solved instead of {_per_cent(patterns)}."
+        f"Without the {hard:,} of {variants:,} variants that all {len(settings.references)} references fail, "
+        f"{_per_cent(left)} of {left.n:,} problems are solved instead of {_per_cent(patterns)}. "
+        "These variants may have lost their label, or be hard."
     )
     yield Finding("sensitivity", text, (left, patterns), 1.0, facts={"left out": hard, "variants": variants})
 
@@ -360,9 +405,9 @@ def _assumed(settings: Settings, built: Built) -> Iterator[Finding]:
         return
     pairs = any(len(case.examples[0]) > 1 for case in built.cases)
     shared = pairs and settings.targets != "any"
-    text = "Labels of variants are copied from their originals, not checked by people."
+    text = "Variants keep the label of their original; nobody checked them."
     if not shared:
-        text += " Any open-class word was replaced, also one that the label may hang on: that it stays is assumed."
+        text += " Any open-class word was replaced, so a variant may have lost its label."
     yield Finding(
         "assumed",
         text,

@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from ...errors import PlanError
 from ...files import digest
 from ..base import Profiled, changes, file_content
-from ..ranges import LARGEST_SEED, Within
+from ..ranges import AtLeastOne, Count, Level, Seed
 
 Filter = Literal["default", "pos", "probability", "none", "scrambled"]
 Masking = Literal["all", "one at a time", "union"]
@@ -49,7 +49,7 @@ def _has_references(settings: "Settings") -> bool:
 class Settings(Profiled):
     """What `[merge]` in a plan, or `--set` on the command line, may say."""
 
-    VERSION: ClassVar[int] = 2
+    VERSION: ClassVar[int] = 3
 
     data: str = changes("cases", OURS, resolve=file_content("data"))
     """Labelled pairs or single texts: a table, or `example`, problems of our own."""
@@ -65,11 +65,11 @@ class Settings(Profiled):
     """Columns with other wordings of the last text: each row is a group, and nothing is generated."""
     variants: str = changes("cases", "", resolve=file_content("variants"))
     """A file of variants that was exported before, or made elsewhere: nothing is generated."""
-    limit: Annotated[int, Within(1)] | None = changes("cases", None)
+    limit: AtLeastOne | None = changes("cases", None)
     """Only so many problems, chosen by `draw_seed`."""
     suggesters: tuple[str, ...] = changes("cases", (OURS,), when=_generates, resolve=_suggesters)
     """Masked language models, as model specs, that suggest replacements; `example` needs none."""
-    suggestions: Annotated[int, Within(1)] = changes("cases", 200, when=_generates)
+    suggestions: AtLeastOne = changes("cases", 200, when=_generates)
     """How many of the likeliest words each suggests for each occurrence."""
     masking: Masking = changes("cases", "all", when=_generates)
     """All occurrences hidden at once; or one at a time, the others in sight; union: suggested for any of them."""
@@ -95,35 +95,35 @@ class Settings(Profiled):
     """Keep suggestions that are exactly as probable as the original word, too."""
     filters: tuple[Filter, ...] = changes("cases", ("default",), when=_generates)
     """Filter conditions: default; POS or probability alone; none of the two; or scrambled letters of the default's."""
-    minimum: Annotated[int, Within(1)] = changes("cases", 20, when=_generates)
+    minimum: AtLeastOne = changes("cases", 20, when=_generates)
     """A problem's class of words needs so many suggestions; fewer are never padded."""
     minimum_of: Literal["class", "word", "model"] = changes("cases", "class", when=_generates)
     """What needs so many: all suggestions of a class together; those for each word; or those of each suggester."""
-    sample: Annotated[int, Within(1)] = changes("cases", 20, when=_generates)
+    sample: AtLeastOne = changes("cases", 20, when=_generates)
     """Variants of each problem and class of words in one draw."""
-    draws: Annotated[int, Within(0)] = changes("cases", 10, when=_generates)
+    draws: Count = changes("cases", 10, when=_generates)
     """How often variants are drawn; 0: all are asked, and the mean over all possible draws is computed."""
     by_source: Literal["equal", "split"] = changes("cases", "equal", when=_generates)
     """Compare sources at equal numbers on the same problems, or split the drawn variants as the poster does."""
-    source_sample: Annotated[int, Within(1)] = changes("cases", 5, when=_generates)
+    source_sample: AtLeastOne = changes("cases", 5, when=_generates)
     """Variants of each problem and source in one draw, where numbers are equal."""
     fix_articles: bool = changes("cases", False, when=_generates)
     """Make "a" and "an" fit the new word."""
     references: tuple[str, ...] = changes("cases", (), when=_has_references, resolve=_references)
     """Three other models or more: how many problems are solved without the variants that all of them fail."""
-    draw_seed: Annotated[int, Within(0, LARGEST_SEED)] = changes("cases", 0)
+    draw_seed: Seed = changes("cases", 0)
     """For the draws, the scrambling and `limit`."""
     count_seed: bool | None = changes("scoring", None)
     """Whether the original is one more variant; by default in groups of the user's own, not where variants are made."""
     patterns: Literal["problem", "unit"] = changes("scoring", "problem")
     """Over all classes: one pattern per problem, or one per problem and class."""
-    threshold: Annotated[float, Within(0, 1, above=True)] = changes("scoring", 0.9)
+    threshold: Level = changes("scoring", 0.9)
     """The share of its variants with which a problem passes, for lists of failing problems and gates."""
-    audit_sample: Annotated[int, Within(1)] = changes("scoring", 200)
+    audit_sample: AtLeastOne = changes("scoring", 200)
     """For how many variants, and their originals, `shoal export` asks people whether the label is right."""
     audited: tuple[str, ...] = changes("scoring", (), resolve=_audited)
     """What people said of such a sample: the sheet that they filled in, or the files that their pages saved."""
-    seed: Annotated[int, Within(0, LARGEST_SEED)] = changes("scoring", 0)
+    seed: Seed = changes("scoring", 0)
     """For random sign flips in comparisons of models, and the sample that people judge."""
 
     def __post_init__(self) -> None:

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from ...claims import ALPHA
 from ...errors import some
+from ...measures import quantity, shown
 from ...records import Finding, Measure, Measures, Result
 from ...views import (
     Bars,
@@ -27,6 +28,7 @@ from .score import RIGHT, WITHOUT, named
 from .settings import HEADLINE, Settings
 from .sheet import GRID
 
+NOTES = 3
 SHOWN_PROBLEMS, SHOWN_VARIANTS = 3, 5
 """How many problems are shown with variants that fail, and how many of these."""
 TONES: tuple[Tone, ...] = ("first", "second", "third")
@@ -48,29 +50,37 @@ def view(
 
 
 def _of_one(result: Result) -> list[Section]:
-    return [_alone(result), *_by_group(result.settings, result.measures)]
+    return [_alone(result), _details(result), *_by_group(result.settings, result.measures)]
 
 
 def _alone(result: Result) -> Section:
     settings, measures = result.settings, result.measures
     checks = [check for check in result.job.get("checks", ()) if check["ok"] is False]
-    blocks: list[Block] = [Text([Words(finding.text)]) for finding in result.findings]
-    blocks.append(_accuracies(settings, measures))
-    blocks += [*_at_thresholds(settings, measures), *_beside_originals(measures), *_curves(measures)]
-    blocks += [
-        *_contrasts(settings, measures),
-        *_factors(measures),
-        *_without_hard(result),
-        *_audit(measures),
+    answer = [
+        Words(f"{finding.text}\n", ("strong", "bad") if finding.disqualifies else "strong")
+        for finding in result.findings
+        if finding.disqualifies or finding.kind == "patterns"
     ]
-    blocks += [*_funnel(measures), *_statistics(measures), *_problems(result)]
+    others = [
+        finding.text for finding in result.findings if finding.kind != "patterns" and not finding.disqualifies
+    ]
+    blocks: list[Block] = [_accuracies(settings, measures), *_beside_originals(measures), *_audit(measures)]
     return Section(
         title=[Words("merge of ", "quiet"), Words(str(result.job["model"]), "strong")],
-        text=Words(_heading(settings, result), "quiet"),
-        blocks=blocks,
-        notes=list(_notes(result)),
+        text=[*answer, Words(f"{_heading(settings, result)}\n", "quiet")],
+        blocks=[*blocks, *_problems(result)],
+        notes=[f"! {text}" for text in others][:NOTES],
         warnings=[f"{check['name']}: {check['detail']}" for check in checks],
     )
+
+
+def _details(result: Result) -> Section:
+    """Return what only the full view shows: thresholds, curves, splits, factors, and what became of each row."""
+    settings, measures = result.settings, result.measures
+    blocks: list[Block] = [*_at_thresholds(settings, measures), *_curves(measures)]
+    blocks += [*_contrasts(settings, measures), *_factors(measures), *_without_hard(result)]
+    blocks += [*_funnel(measures), *_statistics(measures)]
+    return Section(blocks=blocks, notes=list(_notes(result)), detail="full")
 
 
 def _heading(settings: Settings, result: Result) -> str:
@@ -81,6 +91,8 @@ def _heading(settings: Settings, result: Result) -> str:
         f"{result.job['about']['data']}: {len(varied) // len(filters):,} problems with {variants:,} variants"
     )
     words += f" under {len(filters)} filters" if len(filters) > 1 else ""
+    alone = sum(len(case.examples) == 1 and bool(case.meta.get("patterns")) for case in result.cases)
+    words += f", {alone:,} alone in their group" if alone else ""
     if not settings.generates:
         return words
     suggesters = ", ".join(result.job["about"].get("suggesters", ()))
@@ -181,8 +193,9 @@ def _spread(row: Measure) -> Measure | None:
     return Measure("sd over draws", float(row.facts["sd over draws"]), row.n)
 
 
+DROP = "drop from seeds"
 BESIDE = {
-    "drop from seeds": ("originals better than variants by, in points", ""),
+    DROP: ("originals better than variants by, in points", ""),
     "parity threshold": ("highest share of variants at which patterns do as well as originals", "none"),
     "intra-problem correlation": ("correlation of variants within problems", "cannot be told"),
 }
@@ -193,12 +206,22 @@ def _beside_originals(measures: Measures) -> Iterator[Table]:
     """What happens from originals to variants, in three numbers."""
     base = next(iter(_rows_of(measures)), {})
     rows = [
-        Row([words, Number(row, instead=instead), Number(row, part="interval")])
+        Row([words + _two_rates(row), Number(row, instead=instead), Number(row, part="interval")])
         for name, (words, instead) in BESIDE.items()
         if (row := named(measures, name, base)) is not None
     ]
     if rows:
         yield Table([Column("", "left"), Column(""), Column("95 % interval")], rows, name="originals")
+
+
+def _two_rates(row: Measure) -> str:
+    """What a drop is the difference of: the original is not counted among its variants."""
+    if row.name != DROP or "variants" not in row.facts:
+        return ""
+    originals, variants = (
+        shown(row.facts[name], quantity("sample accuracy")) for name in ("originals", "variants")
+    )
+    return f" ({originals} − {variants} without the original)"
 
 
 def _padded(row: Row, width: int) -> Row:

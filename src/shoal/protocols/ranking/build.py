@@ -278,7 +278,7 @@ def _checked(cases: Mapping[str, Case]) -> Iterator[Case]:
     yield from cases.values()
 
 
-def population_of(cases: Sequence[Case], size: int) -> list[int]:
+def population_of(cases: Sequence[Case], size: int | None) -> list[int]:
     """The places of the labelled examples that probe sets are drawn from: all, or so many, drawn once and for all.
 
     The draw depends on the names of the examples alone, so that whoever asks about them chooses the same.

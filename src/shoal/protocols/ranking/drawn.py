@@ -101,19 +101,19 @@ def _pair(rates: Rates, first: int, second: int) -> Pair:
 def _first(rates: Rates, order: Sequence[int]) -> Finding:
     first, second = (rates.models[model] for model in order[:2])
     pair = _pair(rates, order[0], order[1])
-    best, worst = rates.accuracies[order[0]], rates.accuracies[order[-1]]
+    best, next_best = rates.accuracies[order[0]], rates.accuracies[order[1]]
     text = (
-        f"Ordered by shares: {first} comes first with {100 * best:.1f} %, {rates.models[order[-1]]} last with "
-        f"{100 * worst:.1f} %; {first} is better than {second} with a probability of "
-        f"{shown(pair.probability, quantity('probability better'))} %."
+        f"{first} is best on these shares ({100 * best:.1f} %, {second} {100 * next_best:.1f} %). "
+        f"If models err independently, it beats {second} with a probability of "
+        f"{shown(pair.if_close, quantity('probability better'))} %."
     )
     return Finding("ordered", text, (), 3.0, {"model": first}, {"best": first})
 
 
 def _drawn(rates: Rates, total: int) -> Finding:
     text = (
-        f"Drawn, not answered: the table says how much each of {len(rates.models)} models gets right of "
-        f"{len(rates.kinds)} kinds of examples ({total:,} in all), not which. Answers are drawn with these shares, "
-        "independently across models; models that err on the same examples are told apart sooner than is said here."
+        f"Drawn, not answered: the table has the shares of {len(rates.models)} models on {len(rates.kinds)} kinds of "
+        f"examples ({total:,} in all), not their answers. shoal draws answers independently across models. Models that "
+        "err together are told apart sooner."
     )
     return Finding(DRAWN, text, (), 2.5, facts=about(rates))

@@ -1,9 +1,11 @@
-"""Models in order of what they get right, from the labels there are (`docs/method/beyond.md` 7.16).
+"""Order models by the examples that they get right (`docs/method/beyond.md` 7.16).
 
-Two models are compared on the examples that only one of them gets right; all models answered the same ones, so
-nothing else tells them apart. How probable it is that one is better supposes that, beforehand, any share of such
-examples going to it was equally probable. Whether to stop is another question: whoever looks after every label finds a
-winner among equals sooner or later. The e-value may be looked at as often as one likes.
+All models answer the same examples, so only examples that one of two models gets right tell them apart. The stated
+probability that a model is better assumes close models: of those examples Beta(30, 30) go to either. A uniform prior
+would be right for models of all kinds, and too sure of models that are a few points apart. Both are measures.
+
+When to stop labelling is another question: whoever looks after every label finds a winner among equals sooner or
+later. The e-value stays valid however often one looks.
 """
 
 import math
@@ -17,6 +19,7 @@ from numpy.typing import NDArray
 
 from ...claims import ALPHA
 from ...errors import DataError
+from ...measures import MEASURES, shown
 from ...records import Case, Finding, Measure, Result
 from ...stats.intervals import paired_difference_interval, wilson
 from ...stats.ranking import effective_counts, probability_better
@@ -29,10 +32,14 @@ from .score import PREDICTION
 Floats = NDArray[np.float64]
 
 LIKELY = 0.8
-"""A probability below this, and above 1 less it, decides nothing."""
-CLOSE = 10.0
-"""The prior of models that are a few points apart: of the examples that only one gets right, Beta(10, 10) go to it."""
+"""A model is called better from this stated probability on."""
+CLOSE = 30.0
+"""The prior of models whose accuracies have an SD of 3 points: Beta(30, 30) of the examples go to either."""
+MOST_LABELS = 10_000
+"""A larger number of further labels is not named."""
 DECIDED, PROBABLE, UNDECIDED = "decided", "probable", "undecided"
+STATED = "probability better if close"
+"""The measure whose value is printed."""
 MOST_PAIRS = 500
 """Of so many pairs of models each has its numbers; of more only neighbours, and the first with all others."""
 
@@ -71,7 +78,7 @@ class Pair:
     only_second: int
     probability: float
     if_close: float
-    """The same if models are a few points apart beforehand."""
+    """The same under the prior of close models: the stated probability."""
     n: int
     e_value: float | None = None
     """None where no answers are known, only shares."""
@@ -80,10 +87,23 @@ class Pair:
 
     @property
     def verdict(self) -> str:
-        """Whether the first is better: decided, probable or undecided."""
-        if self.e_value is not None and self.e_value >= self.limit and self.probability > 0.5:
-            return DECIDED
-        return PROBABLE if self.probability > LIKELY else UNDECIDED
+        """Whether the first is better: decided, probable, or undecided unless the prior of close models agrees."""
+        if not min(self.probability, self.if_close) > LIKELY:
+            return UNDECIDED
+        return DECIDED if self.e_value is not None and self.e_value >= self.limit else PROBABLE
+
+    @property
+    def more_labels(self) -> int | None:
+        """Return about how many more labels decide, if the two go on as so far; None if too many."""
+        ahead, apart = self.only_first + 1, self.only_first + self.only_second
+        if not (self.n and apart and math.isfinite(self.limit)) or self.only_first <= self.only_second:
+            return None
+        share, each = ahead / (apart + 2), apart / self.n
+        for labels in range(1, MOST_LABELS):
+            up = self.only_first + labels * each * share
+            if differ_e_value(up, apart + labels * each - up) >= self.limit:
+                return labels if labels < 10 else round(labels, -len(str(labels)) + 2)
+        return None
 
 
 def field_of(results: Sequence[Result]) -> Field:
@@ -197,9 +217,9 @@ def put_in_order(field: Field) -> tuple[list[Measure], list[Finding]]:
         return rows, [words, *findings]
     pairs = pairs_of(field, draws, order)
     wanted = {*shown_pairs(order)}
-    shown = [pair for pair in pairs if (pair.first, pair.second) in wanted]
+    listed = [pair for pair in pairs if (pair.first, pair.second) in wanted]
     is_plain = bool((draws.inverse == 1).all())
-    for pair in shown:
+    for pair in listed:
         rows += _pair_rows(field, pair, is_plain, float(scores[pair.first] - scores[pair.second]))
     return rows, [_verdict(field, pairs, order), *findings]
 
@@ -226,10 +246,8 @@ def _groups(field: Field, pair: Pair) -> dict[str, str]:
 
 
 def better_rows(field: Field, pair: Pair) -> list[Measure]:
-    """How probable it is that the first of two models is better, and the same for models that are close."""
-    close = Measure(
-        "probability better if close", pair.if_close, pair.n, _groups(field, pair), facts={"prior": CLOSE}
-    )
+    """Return the probability that the first of two models is better, under a uniform prior and if they are close."""
+    close = Measure(STATED, pair.if_close, pair.n, _groups(field, pair), facts={"prior": CLOSE})
     return [_better(field, pair), close]
 
 
@@ -299,43 +317,55 @@ def _no_order(field: Field, draws: Draws) -> Finding | None:
 
 
 def _verdict(field: Field, pairs: Sequence[Pair], order: Sequence[int]) -> Finding:
-    """Whether the first model is better than all others, and so whether to stop."""
+    """Return which model is best, how sure that is, and about how many more labels decide it."""
     best = order[0]
     rivals = [pair for pair in pairs if pair.first == best]
     rows = tuple(_better(field, pair) for pair in rivals)
-    still = [field.names[pair.second] for pair in rivals if pair.verdict != DECIDED]
-    facts = {"best": field.specs[best], "still open": still, "level": ALPHA}
-    often = "however often you look"
+    still = [pair for pair in rivals if pair.verdict != DECIDED]
+    open_names = [field.names[pair.second] for pair in still]
+    facts = {"best": field.specs[best], "still open": open_names, "level": ALPHA}
+    name, labels = field.names[best], max(pair.n for pair in rivals)
+    groups = {"model": name}
     if not still:
         text = (
-            f"Stop: {field.names[best]} is better than each of the other {len(rivals)} "
-            f"(wrong in at most {100 * ALPHA:.0f} %, {often})."
-            if len(rivals) > 1
-            else f"Stop: {field.names[best]} is better than {field.names[rivals[0].second]} "
-            f"(wrong in at most {100 * ALPHA:.0f} %, {often})."
+            f"{name} is best, decided from {_count(labels, 'label')}. Stop labelling: "
+            f"at most {100 * ALPHA:.0f} % of such rankings are wrong."
         )
-        return Finding("stop", text, rows, 3.0, {"model": field.names[best]}, facts)
-    closest = min(rivals, key=lambda pair: (pair.probability, field.names[pair.second]))
-    text = (
-        f"Go on labelling: {field.names[best]} comes first, and is not shown to be better than "
-        f"{_listed(still)}{_most_apart(field, closest)}."
-    )
-    return Finding("go on", text, rows, 3.0, {"model": field.names[best]}, facts)
+        return Finding("stop", text, rows, 3.0, groups, facts)
+    closest = min(still, key=lambda pair: (pair.if_close, field.names[pair.second]))
+    # Bonferroni: the chance that any rival is better is at most the sum of the chances.
+    sure = 1 - math.fsum(1 - pair.if_close for pair in rivals)
+    more = closest.more_labels
+    facts |= {"probability best": max(0.0, sure), "more labels": more}
+    least = "at least " if len(rivals) > 1 else ""
+    if sure > LIKELY:
+        text = f"{name} is best ({least}{_percent(sure)} sure from {_count(labels, 'label')}). "
+    else:
+        text = (
+            f"No clear winner after {_count(labels, 'label')}: {name} leads "
+            f"({_percent(closest.if_close)} sure that it beats {field.names[closest.second]}). "
+        )
+    wait = f"about {more:,} more labels" if more else "they are too close to say how many more labels decide"
+    text += f"{_listed(open_names)} cannot be ruled out: {wait}.{_most_apart(field, closest)}"
+    return Finding("go on", text, rows, 3.0, groups, facts)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _percent(share: float) -> str:
+    return f"{shown(share, MEASURES['probability better'])} %"
 
 
 def _listed(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{len(names)} others, {names[0]} among them"
+    return names[0] if len(names) == 1 else f"{names[0]} and {_count(len(names) - 1, 'other')}"
 
 
 def _most_apart(field: Field, pair: Pair) -> str:
-    """On how much of the pool two models differ at all: they cannot be further apart than that."""
+    """Return on how much of the pool two models disagree: they cannot differ by more than that."""
     apart, n = disagreement(field, pair.first, pair.second)
-    if not n:
-        return ""
-    return (
-        f"; {field.names[pair.first]} and {field.names[pair.second]} disagree on {apart:,} of {n:,} examples of the "
-        "pool, and cannot differ by more"
-    )
+    return f" The closest two disagree on {apart:,} of {n:,} pool examples." if n else ""
 
 
 def _unlabelled(field: Field) -> list[Finding]:

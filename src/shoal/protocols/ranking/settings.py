@@ -10,11 +10,7 @@ from ...explaining import find_explainer
 from ...files import digest
 from ...stats.ranking import Ties
 from ..base import Profiled, changes, file_content
-from ..ranges import Within
-
-Share = Annotated[float, Within(0, 1)]
-Count = Annotated[int, Within(0)]
-Positive = Annotated[float, Within(0, above=True)]
+from ..ranges import AtLeastOne, BatchSize, Count, Epochs, Rate, Resamples, Seed, Share, Threads, Within
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +21,7 @@ class Dose:
     """Data by their name in `train.out`: the share of the training examples that they make up."""
     later: bool = False
     """Train on the data of the old domain alone first, then again on the mixture."""
-    epochs: Positive | None = None
+    epochs: Epochs | None = None
     """How long the mixture is trained on, where that is longer or shorter than `train.epochs`."""
     steps: Mapping[str, Count] = field(default_factory=dict)
     """Data by their name in `train.out`: so many batches of nothing else, at the end."""
@@ -61,14 +57,14 @@ class Train:
     """A model each; {} is the one that sees nothing of the new domain."""
     rows: Count = 0
     """How many examples to train on, drawn at random; 0: all there are, or 3,000 where they are made."""
-    epochs: Positive = 3.0
-    batch: Annotated[int, Within(1, 100_000)] = 32
-    learning_rate: Positive | None = None
+    epochs: Epochs = 3.0
+    batch: BatchSize = 32
+    learning_rate: Rate | None = None
     """By default the paper's 1e-5, and 5e-4 for the very small `tiny:` models."""
-    warm_up: Annotated[float, Within(0, 1)] = 0.1
+    warm_up: Share = 0.1
     """Share of the steps in which the rate rises; then it falls to nothing."""
     weight_decay: Annotated[float, Within(0)] = 0.1
-    threads: Annotated[int, Within(1, 1024)] = 1
+    threads: Threads = 1
     """Processor threads of a job; another number can change the last digits."""
 
     def __post_init__(self) -> None:
@@ -105,6 +101,10 @@ def _training(settings: "Settings") -> Any:
     return {name: value for name, value in asdict(settings.train).items() if name not in ("on", "out")}
 
 
+def _population(settings: "Settings") -> Any:
+    return settings.population or 0  # 0 is how stored answers name all examples
+
+
 def _code(settings: "Settings") -> Any:
     from .factors import identity
 
@@ -137,9 +137,9 @@ class Settings(Profiled):
     """The column that names the word which IRREG, VERB and ADJ are about: the word, or its number from 0."""
     explainers: tuple[str, ...] = changes("cases", ())
     """What says how much each word counts, for factors that need it: lime, shapley, gradients."""
-    samples: int = changes("answers", 0, when=lambda settings: bool(settings.explainers))
+    samples: Count = changes("answers", 0, when=lambda settings: bool(settings.explainers))
     """Copies of each example that lime and shapley ask; 0: each as it is usually run."""
-    steps: int = changes("answers", 0, when=lambda settings: "gradients" in settings.explainers)
+    steps: Count = changes("answers", 0, when=lambda settings: "gradients" in settings.explainers)
     """Steps of gradients; 0: 300."""
     absent: Literal["", "mask", "drop"] = changes(
         "answers", "", when=lambda settings: bool(settings.explainers)
@@ -155,44 +155,30 @@ class Settings(Profiled):
     """By what models are ranked; your own as "module:function=worse", if high values are worse, or "…=better"."""
     combine: tuple[str, ...] = changes("scoring", ())
     """Factors to be put together with ACC, by a logistic regression that learns from pairs of other models."""
-    probe_sizes: tuple[int, ...] = changes("scoring", (5, 10, 20))
+    probe_sizes: tuple[AtLeastOne, ...] = changes("scoring", (5, 10, 20))
     """t: how many examples a probe set has; none: models are put in order, how well that works is not studied."""
-    probe_sets: int = changes("scoring", 500)
+    probe_sets: AtLeastOne = changes("scoring", 500)
     """B: how many probe sets are drawn, with replacement; the same for all models and factors."""
-    population: int = changes("answers", 0, when=lambda settings: bool(settings.explainers))
-    """How many of the examples probe sets are drawn from, and words explained of; 0: all. Accuracy is always on all."""
+    population: AtLeastOne | None = changes(
+        "answers", None, when=lambda settings: bool(settings.explainers), resolve=_population
+    )
+    """How many examples probe sets are drawn from, and explained; by default all. Accuracy is always on all."""
     accuracies: tuple[str, ...] = changes("scoring", ())
     """What models get right on the whole test set, where that is known: "MODEL=0.9" each; else what they do here."""
     ties: Ties = changes("scoring", "half")
     """What a tie of two models on a probe set counts: one half, a failure, or as a coin falls."""
-    resamples: int = changes("scoring", 2000)
+    resamples: Resamples = changes("scoring", 2000)
     """How often the population is drawn again for the comparison with ACC."""
-    label_next: int = changes("scoring", 10)
+    label_next: Count = changes("scoring", 10)
     """How many examples of the pool to draw for labelling."""
     draw: Literal["disagreement", "uniform"] = changes("scoring", "disagreement")
     """How they are drawn: the likelier the more pairs of models disagree, or all alike."""
-    seed: int = changes(
+    seed: Seed = changes(
         "answers", 0, when=lambda settings: bool({"lime", "shapley"} & {*settings.explainers})
     )
     """For probe sets, resampling and what is drawn for labelling; the copies that explainers ask; and the training."""
 
     def __post_init__(self) -> None:
-        lowest = {
-            "probe_sizes": 1,
-            "probe_sets": 1,
-            "population": 0,
-            "resamples": 1,
-            "label_next": 0,
-            "samples": 0,
-            "steps": 0,
-        }
-        for name, least in lowest.items():
-            given = getattr(self, name)
-            wrong = [number for number in (given if isinstance(given, tuple) else (given,)) if number < least]
-            if wrong:
-                raise PlanError(
-                    f"{name} = {wrong[0]}", why=f"it must be {least} or more", fix=f"{name} = {least}"
-                )
         for name in ("data", "factors", "combine", "probe_sizes", "labels", "explainers"):
             twice = [value for value in getattr(self, name) if getattr(self, name).count(value) > 1]
             if twice:

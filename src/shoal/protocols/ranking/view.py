@@ -33,7 +33,7 @@ from .choosing import NEXT
 from .explained import GAP
 from .factors import FACTORS
 from .names import contenders
-from .order import DECIDED, LIKELY, PROBABLE
+from .order import DECIDED, LIKELY, PROBABLE, STATED
 from .score import PREDICTION, attribution_column
 from .settings import Settings
 from .study import BASELINE
@@ -50,6 +50,8 @@ TONES: dict[str, Tone] = {
     "not combined": "doubt",
     "incomplete": "doubt",
 }
+HEADLINES = ("stop", "go on", "ordered")
+"""Findings that begin with the name of a model, which may have a colon in it."""
 MOST_LISTED = 20
 """Of more models the first and the last are shown; files have all."""
 FIRST, LAST = 10, 5
@@ -60,28 +62,19 @@ MOST_PAIRS = 10
 SHOWN_MODELS = 4
 """Of an example to be labelled, the answers of so many models are shown."""
 HOW_PROBABLE = (
-    "Better than the next: the probability that the model gets more right in the domain than the one below it, from "
-    "the examples that only one of the two gets right; beforehand any share of them was equally probable. From "
-    f"{100 * (1 - LIKELY):.0f} to {100 * LIKELY:.0f} % it is undecided. Few labels cannot overrule what is known "
-    "beforehand: if close is the same probability for models that are a few points apart."
+    "Better than the next: the probability if models are a few points apart. "
+    f"Up to {100 * LIKELY:.0f} % it is undecided."
 )
 WHEN_DECIDED = (
-    f"Decided: the evidence (e value) has reached the number of pairs over {ALPHA:g}; it may be looked at after every "
-    f"label, and over all pairs and looks at most {100 * ALPHA:.0f} % of rankings decide wrongly. It holds for "
-    "examples drawn alike from the domain, and, of the pool, for those that shoal drew with the chances it wrote down."
+    f"Decided: the e-value has reached the number of pairs / {ALPHA:g}. "
+    f"You may look after every label: at most {100 * ALPHA:.0f} % of rankings decide wrongly."
 )
 FROM_SHARES = (
-    "only it : only next: the examples to expect if models are right and wrong independently of each other. Whether to "
-    "stop labelling cannot be told from shares: that takes answers."
+    "only it : only next: expected counts if models err independently of each other. "
+    "Shares do not show when to stop labelling."
 )
-AFTER = (
-    "better way: the better of the two directions, chosen after the fact; it says nothing about other models."
-)
-LEARNED = (
-    "ACC + another: a logistic regression on both, for each pair learned from pairs of other models; its interval of "
-    "less ACC leaves out models."
-)
-DAGGER = "†: better than ACC, p of at most .05, examples being drawn again."
+AFTER = "better way: the better of the two directions, chosen after the fact."
+BETTER = "▲ better than ACC (p ≤ .05, examples drawn again)."
 
 
 def sections(
@@ -166,10 +159,12 @@ def _order(results: Sequence[Result], rows: Measures, findings: Sequence[Finding
 
 
 def _sentence(finding: Finding) -> list[Words]:
-    head, colon, rest = finding.text.partition(":")
-    if finding.kind not in TONES or not colon:
+    """Return a finding with its first sentence, or what stands before its colon, in bold."""
+    if finding.kind not in TONES:
         return [Words(finding.text)]
-    return [Words(head + colon, ("strong", TONES[finding.kind])), Words(rest)]
+    end = ". " if finding.kind in HEADLINES else ":"
+    head, stop, rest = finding.text.partition(end)
+    return [Words(head + stop, ("strong", TONES[finding.kind])), Words(rest)]
 
 
 def _left_out(finding: Finding) -> list[str]:
@@ -203,7 +198,6 @@ def _order_table(rows: Measures, accuracies: Sequence[Measure], *, shortened: bo
         Column("n"),
         Column("better than\nthe next %"),
         Column("", "left"),
-        Column("if\nclose %", spare=True),
         Column("only it :\nonly next"),
         *([Column("e value", spare=True)] if has_evidence else []),
     ]
@@ -227,13 +221,12 @@ def _order_table(rows: Measures, accuracies: Sequence[Measure], *, shortened: bo
 def _than(rows: Measures, model: str, after: str) -> list[Cell]:
     pair = rows.where("probability better", model=model, than=after)
     if not pair:
-        return ["", "", "", "", ""]
+        return ["", "", "", ""]
     facts = pair[0].facts
     tones: dict[str, Tone] = {DECIDED: "good", PROBABLE: ""}
     return [
-        Number(pair[0]),
+        Number(_only(rows.where(STATED, model=model, than=after))),
         Words(str(facts["verdict"]), tones.get(str(facts["verdict"]), "doubt")),
-        Number(_only(rows.where("probability better if close", model=model, than=after))),
         f"{facts['only first']:,} : {facts['only second']:,}",
         Number(_only(rows.where("e value", model=model, than=after))),
     ]
@@ -241,14 +234,13 @@ def _than(rows: Measures, model: str, after: str) -> list[Cell]:
 
 def _matrix(rows: Measures, names: Sequence[str]) -> HeatMap:
     cells = {
-        (names.index(row.groups["model"]), names.index(row.groups["than"])): row
-        for row in rows.where("probability better")
+        (names.index(row.groups["model"]), names.index(row.groups["than"])): row for row in rows.where(STATED)
     }
     return HeatMap(
         [(name, "") for name in names],
         [(name, "") for name in names],
         cells,
-        title="probability that the row's model is better than the column's, in %",
+        title="probability that the row's model is better than the column's, in %, if models are close",
         name="better",
     )
 
@@ -350,11 +342,13 @@ def _few_shot(rows: Measures) -> Section:
     text = f"{first.n:,} pairs of models" if first.n > 1 else "one pair of models"
     if facts:
         text += f", {facts['probe sets']:,} probe sets from {facts['population']:,} examples"
-    notes = [AFTER, *([DAGGER] if _has_rivals(rows) else [])]
-    notes += [LEARNED] if any(row.facts.get("direction") == "learned" for row in accuracies) else []
-    notes += [
-        "Intervals leave out models: pairs share them and are not independent.",
-        *_independently(accuracies),
+    notes = [
+        *([BETTER] if _has_rivals(rows) else []),
+        AFTER,
+        *(
+            _independently(accuracies)
+            or ["Intervals leave out models: pairs share them and are not independent."]
+        ),
     ]
     return Section(
         title=[Words("How often ", "quiet"), Words("t examples order two models as all do", "strong")],
@@ -402,14 +396,14 @@ def _factor_table(rows: Measures, accuracies: Sequence[Measure]) -> Table:
         groups = {"factor": row.groups["factor"], "probe_size": row.groups["probe size"]}
         against = _only(rows.where("difference", **groups))
         better = _only(rows.where("p value", test="better than ACC", **groups))
-        dagger = "†" if better and better.value is not None and better.value <= ALPHA else ""
+        mark = "▲" if better and better.value is not None and better.value <= ALPHA else ""
         cells: list[Cell] = [
             row.groups["probe size"],
             Words(row.groups["factor"], "strong"),
             Words(str(row.facts.get("direction", "")), "quiet"),
             Number(row),
             Number(row, part="interval"),
-            dagger,
+            mark,
             Number(_only(rows.where("accuracy in the better direction", **groups))),
             Number(_only(rows.where("Kendall tau", **groups))),
             Number(_only(rows.where("p value", test="models exchanged", **groups))),

@@ -7,11 +7,13 @@ from importlib import import_module
 from typing import Any
 
 from ...errors import PlanError, nearest
+from ...files import private_files
+from ...models import is_remote
 from ...training.stage import Progress, silent
 from ..plan import Job
 from ..resources import Resources
 from ..store import RunStore
-from ..tasks import Executor, tasks_of
+from ..tasks import Ended, Executor, tasks_of
 
 EXECUTORS: dict[str, str] = {
     "here": "one after the other, in this process",
@@ -51,13 +53,26 @@ def run_jobs(
     steps = {job.id: "jobs of before" if store.is_done(job.id) else "jobs" for job in jobs}
     total, count = Counter(steps.values()), Counter[str]()
     tasks = tasks_of(jobs, store, retry_errors=retry_errors, resources=resources)
-    for ended in executor(tasks, store, progress, workers):
+    endings = executor(tasks, store, progress, workers)
+    # What is sent to an endpoint and what it answers may be confidential.
+    is_private = any(job.given is None and is_remote(job.model) for job in jobs)
+    for ended in _privately(endings) if is_private else endings:
         if ended.task.stage is None:
             job, step = ended.task.job, steps[ended.task.job.id]
             count[step] += 1
             if len(jobs) > 1:
                 progress(step, count[step], total[step])
             yield job, ended.problem
+
+
+def _privately(endings: Iterator[Ended]) -> Iterator[Ended]:
+    """Do the tasks with files that only their owner can read."""
+    while True:
+        with private_files():
+            ended = next(endings, None)
+        if ended is None:
+            return
+        yield ended
 
 
 def run_here(

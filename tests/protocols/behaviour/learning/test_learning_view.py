@@ -97,37 +97,13 @@ def lines_with(text: str, word: str) -> list[str]:
 
 def test_values_marks_and_intervals():
     text = printed(example(), width=60)
-    (header,) = lines_with(text, "G_func")
+    (header,) = lines_with(text, "trained on")
     assert header.split() == ["trained", "on", "method", "i.i.d.", "G_seen", "G_func"]
-    (row,) = lines_with(text, "82.3")
+    (row,) = [line for line in lines_with(text, "82.3") if line.startswith("iid>suite")]
     assert row.split()[2:] == ["82.3", "▼", "90.3", "▲", "70.7"]
     assert "88.3–92.3" in text
     (base,) = [line for line in lines_with(text, "vanilla") if line.startswith("iid ")]
     assert base.split() == ["iid", "vanilla", "91.7", "72.5", "72.5"]
-
-
-def test_what_could_have_been_seen_stands_below_columns_without_a_mark():
-    (row,) = [
-        line for line in lines_with(printed(example()), "could see") if not line.startswith("could see:")
-    ]
-    assert row.split() == ["could", "see", "3.1"]
-
-
-def test_the_sentence_says_what_training_did():
-    text = printed(example(), width=200)
-    assert text.startswith(
-        "On a functionality it was not trained on, training on the suite helps in 0 of 1 rows, hurts in 0; "
-        "best iid>suite vanilla, G −1.8 points. The i.i.d. score drops in 1 of 1."
-    )
-
-
-def test_the_legend_says_on_what_the_numbers_rest():
-    text = " ".join(printed(example()).split())
-    assert "100 cases of the suite, 50 i.i.d. cases, 2 of 3 functionalities" in text
-    assert "left out, no case applies in some row: reducers" in text
-    assert "this checkpoint only" in text
-    assert "adjusted p at most .05 (Holm over 3 comparisons)" in text
-    assert "tests: exact sign test; randomisation: 10,000 exchanges of cases" in text
 
 
 def test_intervals_can_be_for_new_functionalities():
@@ -140,80 +116,12 @@ def test_a_wide_terminal_has_values_and_intervals_on_one_line():
     assert row.split()[2:] == ["82.3", "▼", "70.0–90.0", "90.3", "▲", "88.3–92.3", "70.7", "68.7–72.7"]
 
 
-def test_several_seeds_are_told_and_doubtful_marks_are_hollow():
-    more = [
-        Measure("G", 0.9, 150, {**SEEN, "seed": seed}, (0.8, 0.95), "cluster bootstrap")
-        for seed in ("2", "3")
-    ]
-    kept = [row for row in example() if row.groups.get("score") != "G"]
-    text = printed([*kept, *more, *against(SEEN, "G", 0.178, 0.0001, reach=0.3)])
-    assert "mean of 3 seeds; fewer than 5 support no claim about the recipe" in text
-    assert "90.3 △" in text
-    assert "△ ▽ by the test and not by its interval: the interval of the difference holds 0" in " ".join(
-        text.split()
-    )
-    assert "differs on these runs only in" not in text  # the question is about what was held out
-
-
-def test_the_sentence_counts_what_holds_over_seeds_and_tells_the_rest():
-    measures = [row for row in example() if row.groups.get("hold out") != "functionality"]
-    assert "helps in 1 of 1 rows, hurts in 0; best" in printed(measures)
-    kept = [row for row in measures if row.groups.get("score") != "G"]
-    doubtful = printed([*kept, *against(SEEN, "G", 0.178, 0.0001, reach=0.3)], width=200)
-    assert "helps in 0 of 1 rows, hurts in 0, differs by the test and not by its interval in 1" in doubtful
-    runs = [with_facts(row, {"runs": 3}) for row in against(SEEN, "G", 0.178, 0.0001, reach=0.3)]
-    assert "differs on these runs only in 1" in printed([*kept, *runs], width=200)
-    drawn = [
-        with_facts(row, {"runs": 1, "both on": 4}) for row in against(SEEN, "G", 0.178, 0.0001, reach=0.3)
-    ]
-    assert "differs on the functionalities drawn only in 1" in printed([*kept, *drawn], width=200)
-
-
-def test_help_by_one_answer_to_everything_is_told_in_the_sentence():
-    measures = [row for row in example() if row.groups.get("hold out") != "functionality"]
-    about = {**SEEN, "fold": "", "seed": "0"}
-    constant = Finding(
-        "degenerate", "The model gives every one of 9 examples the same label: a", groups=about
-    )
-    results = [Result({"about": {"task": "SENT"}, "settings": {}}, (), (), Measures(()))]
-    (told,) = conclusions(measures, [constant])
-    words = "helps in 1 of 1 rows, in 1 with 1 model that gives one answer to nearly everything, hurts in 0"
-    assert words in told.text
-    section = view(Settings(train=Train()), results, measures, [told, constant])[0]
-    assert words in "".join(getattr(word, "text", "") for word in section.text)  # type: ignore[union-attr]
-    (elsewhere,) = conclusions(measures, [replace(constant, groups={**about, "hold out": "capability"})])
-    assert "one answer" not in elsewhere.text
-    (of_part,) = conclusions(measures, [replace(constant, facts={"of a part": True})])
-    assert "one answer" not in of_part.text  # one label may be right to all that it was asked
-    (of_iid,) = conclusions(measures, [replace(constant, facts={"of a part": True, "slice": "i.i.d. rows"})])
-    assert words in of_iid.text
-
-
 def test_test_rows_that_are_trained_on_are_told_below_the_table():
     results = [
         Result({"about": {"i.i.d. rows that are trained on too": 12}, "settings": {}}, (), (), Measures(()))
     ]
     section = view(Settings(train=Train()), results, example(), [])[0]
-    assert "12 i.i.d. rows that are trained on too" in " ".join(map(str, section.notes))
-
-
-def test_findings_that_are_not_told_are_counted():
-    about = {**SEEN, "fold": "", "seed": "0"}
-    kinds = ("forgotten", "degenerate", "degenerate", "saturated")
-    text = printed(example(), findings=[Finding(kind, f"{kind}!", groups=about) for kind in kinds])
-    assert "trainings with findings: 1 forgotten, 1 degenerate, 1 saturated" in text
-
-
-def test_two_seeds_say_nothing_of_the_recipe():
-    more = [Measure("G", 0.9, 150, {**SEEN, "seed": "2"}, (0.8, 0.95), "cluster bootstrap")]
-    measures = [
-        with_facts(row, {"interval for these runs": 2}) if row.name in ("difference", "G") else row
-        for row in example()
-    ]
-    text = " ".join(printed([*measures, *more]).split())
-    assert "90.3 △" in text and "▲ 88.3" not in text
-    assert "for these runs: for the recipe not estimable from 2 seeds" in text
-    assert "△ ▽ on these runs only: what 2 seeds say of the recipe cannot be estimated" in text
+    assert "! 12 i.i.d. test rows also occur in the training data." in section.notes
 
 
 def test_the_parts_of_g_are_told_by_seed_on_request():
@@ -222,18 +130,11 @@ def test_the_parts_of_g_are_told_by_seed_on_request():
         Measure("G", 0.4, 150, {**FUNC, "seed": "2"}),
     ]
     measures = [*example(), *parts, Measure("suite score", 0.3, 100, {**FUNC, "seed": "2"})]
-    assert "G is taken in each seed and then averaged" in printed(measures)
+    assert "G is computed in each seed and then averaged" in printed(measures, full=True)
     (row,) = [
         line for line in lines_with(printed(measures, full=True), "functionality") if "2" in line.split()
     ]
     assert row.split()[-4:] == ["2", "50.0", "30.0", "40.0"]
-
-
-def test_the_best_of_several_rows_is_told_with_what_it_gains_elsewhere():
-    other = {**FUNC, "method": "irm"}
-    gain = Measure("gain of the best row", -0.031, 150, FUNC, facts={"of": "G"})
-    text = " ".join(printed([*example(), *scores(other, 0.5, 0.6), gain]).split())
-    assert "picked after the fact: a row so picked gains −3.1 on other cases" in text
 
 
 def test_what_is_not_done_says_how_far_it_is():
@@ -241,7 +142,7 @@ def test_what_is_not_done_says_how_far_it_is():
     waiting.append(with_facts(Measure("G", None, 0, FUNC), {"folds done": 23, "folds": 38}))
     assert waiting[-1].note == "23 of 38 folds done"
     text = printed(waiting)
-    assert "23 of 38" in text and "No row is complete yet." in text
+    assert "23 of 38" in text and "Not complete yet: 1 of 1 row." in text
     assert "nothing to compare with" in printed(
         [row for row in example() if row.groups.get("config") != "iid"]
     )
@@ -251,9 +152,13 @@ def test_what_is_not_done_says_how_far_it_is():
 def test_a_sample_of_functionalities_is_told():
     sampled = [row for row in example() if row.groups.get("hold out") != "functionality"]
     sampled += scores(FUNC, 0.62, 0.707, **{"drawn": 5, "drawn from": 38})
-    text = " ".join(printed(sampled).split())
+    sampled += against(FUNC, "G", -0.018, 0.3)
+    assert (
+        "No clear change on held-out functionalities (5 of 38, drawn at random): G 72.5 → 70.7."
+        in printed(sampled)
+    )
+    text = " ".join(printed(sampled, full=True).split())
     assert "G_func: 5 of 38 functionalities, drawn at random" in text
-    assert "G −1.8 points" in text  # nothing was compared: as the numbers go
 
 
 def test_a_column_of_a_sample_is_of_the_same_functionalities_in_every_row():
@@ -262,20 +167,13 @@ def test_a_column_of_a_sample_is_of_the_same_functionalities_in_every_row():
     sampled = [row for row in example() if row.groups.get("hold out") != "functionality"]
     sampled += scores({**IID, "hold out": "functionality"}, 0.5, 0.6, **drawn)
     sampled += scores(FUNC, 0.62, 0.707, **drawn) + against(FUNC, "G", 0.107, 0.0001)
-    text = " ".join(printed(sampled).split())
+    text = " ".join(printed(sampled, full=True).split())
     assert "drawn at random, the same in every row; on all of them iid has 72.5" in text
-    assert "helps in 1 of 1 rows" in text and "G +10.7 points" in text
+    assert "It carries over to held-out functionalities (5 of 38, drawn at random): G 60.0 → 70.7." in text
     (base,) = [line for line in lines_with(printed(sampled, width=60), "vanilla") if line.startswith("iid ")]
     assert base.split() == ["iid", "vanilla", "91.7", "72.5", "60.0"]
     best = [row.name for row in rows_of_table3(sampled) if row.cells["functionality"].is_best]
     assert best == [("iid>suite", "vanilla")]
-
-
-def test_the_sentence_counts_the_rows_that_have_a_number():
-    waiting = with_facts(Measure("G", None, 0, {**FUNC, "method": "irm"}), {"folds done": 3, "folds": 38})
-    text = " ".join(printed([*example(), waiting]).split())
-    assert "helps in 0 of 1 rows (1 more not complete), hurts in 0; best iid>suite vanilla, G" in text
-    assert "picked after the fact" not in text  # from one
 
 
 def test_several_models_are_printed_one_after_the_other():
@@ -363,49 +261,11 @@ def test_a_matrix_wider_than_the_terminal_is_printed_in_blocks():
     assert len(lines_with(text, "not good")) == 2 and text.count("group-dro") == 2
 
 
-def test_settings_that_differ_from_the_profile_stand_below_the_table():
-    text = printed(example(), width=200, s_iid_mode="mean_over_heldout", hold_out=("functionality",))
+def test_settings_that_differ_from_the_profile_stand_in_the_full_view():
+    text = printed(
+        example(), width=200, full=True, s_iid_mode="mean_over_heldout", hold_out=("functionality",)
+    )
     assert "suite sentiment, profile recommended, with s_iid_mode mean_over_heldout\n" in text
-
-
-def test_what_is_wrong_with_single_trainings_stands_above_the_table():
-    wrong = [
-        Finding("degenerate", "always positive", groups={**FUNC, "fold": name, "seed": "1"})
-        for name in ("a", "b", "c", "d", "e")
-    ]
-    text = printed(example(), findings=wrong)
-    assert "▲ iid>suite vanilla without a seed 1: always positive" in text
-    assert text.count("always positive") == 3 and "trainings with findings: 5 degenerate" in text
-    assert text.index("always positive") < text.index("trained on  ")
-
-
-def test_of_many_findings_about_rows_each_kind_is_counted():
-    wrong = [Finding("forgotten", f"forgotten {at}", (), 9.0, FUNC) for at in range(2)]
-    wrong += [Finding("applicability", f"applies {at}", (), 2.0, FUNC) for at in range(4)]
-    text = printed(example(), findings=wrong)
-    assert "applies 0" in text and "applies 1" not in text
-    assert "findings about rows: 2 forgotten, 4 applicability" in text
-    assert "about rows" not in printed(example(), findings=wrong[:3])
-
-
-def test_what_is_worst_comes_first_and_trainings_are_counted_not_findings():
-    wrong = [
-        Finding(kind, f"{kind} {name}", (), weight, {**FUNC, "fold": name, "seed": "1"})
-        for name in ("a", "b")
-        for kind, weight in (("leaning", 1.0), ("degenerate", 50.0), ("forgotten", 51.0))
-        for _ in range(1 + (kind == "leaning" and name == "b"))  # of two slices
-    ]
-    text = printed(example(), findings=wrong)
-    assert text.index("forgotten a") < text.index("forgotten b") < text.index("degenerate a")
-    assert "leaning a" not in text
-    assert "trainings with findings: 2 forgotten, 2 degenerate, 2 leaning" in text
-    assert "with findings" not in printed(example(), findings=wrong[:3])
-
-
-def test_a_number_that_changed_its_sign_is_worded_with_it():
-    (told,) = conclusions(example())
-    assert told.kind == "conclusion" and "G −1.8 points" in told.text
-    assert [measure.value for measure in told.measures] == [-0.018]
 
 
 def read(name: str) -> list[dict[str, str]]:
@@ -440,3 +300,167 @@ def test_p_values_as_csv():
     (row,) = read("pvalues")
     assert (row["i.i.d."], row["G_seen"], row["G_func"]) == ("0.001", "0.0001", "0.3")
     assert float(row["G_func adjusted"]) == pytest.approx(0.9) and row["G_type"] == ""
+
+
+# The headline
+
+
+def headline(measures: Sequence[Measure]) -> list[str]:
+    """The lines above the table."""
+    return printed(measures, width=200).split("\n\n")[0].splitlines()
+
+
+def row_of(method: str, *, iid: float, seen: float, func: float) -> list[Measure]:
+    """A further row: its changes against the iid row, significant from two points on."""
+    groups = {name: {**of, "method": method} for name, of in (("seen", SEEN), ("func", FUNC))}
+    measures = [Measure("iid score", 0.917 + iid, 50, groups["seen"], (0.0, 1.0), "wilson")]
+    measures += scores(groups["seen"], 0.5, 0.725 + seen) + scores(groups["func"], 0.5, 0.725 + func)
+    for of, score, change in (("seen", "iid score", iid), ("seen", "G", seen), ("func", "G", func)):
+        measures += against(groups[of], score, change, 0.001 if abs(change) >= 0.02 else 0.9)
+    return measures
+
+
+def test_the_headline_of_one_row_says_gain_carry_over_and_cost():
+    assert headline(example()) == [
+        "Training on the suite improves what it trains on: G 72.5 → 90.3.",
+        "No clear change on held-out functionalities: G 72.5 → 70.7.",
+        "The i.i.d. score falls 9.4 points (91.7 → 82.3).",
+    ]
+
+
+def test_the_headline_of_several_rows_counts_them_and_names_one_with_its_own_numbers():
+    rows = [
+        *example(),
+        *row_of("irm", iid=0.0, seen=0.1, func=-0.1),
+        *row_of("lp", iid=-0.01, seen=0.01, func=0.0),
+    ]
+    assert headline(rows) == [
+        "Training on the suite improves what it trains on in 2 of 3 rows (best: iid>suite vanilla, G 72.5 → 90.3).",
+        "No clear carry-over: 0 of 3 rows improve on held-out functionalities (1 gets worse).",
+        "The i.i.d. score falls in 1 of 3 rows (most: iid>suite vanilla, 91.7 → 82.3).",
+    ]
+
+
+def test_a_gain_is_called_one_only_where_its_test_says_so():
+    unclear = row_of("irm", iid=-0.015, seen=0.019, func=0.019)
+    baseline = [row for row in example() if row.groups.get("config") == "iid"]
+    assert headline([*baseline, *unclear]) == [
+        "No clear change on what it trains on: G 72.5 → 74.4.",
+        "No clear change on held-out functionalities: G 72.5 → 74.4.",
+        "The i.i.d. score shows no clear change (91.7 → 90.2).",
+    ]
+    two = [*baseline, *unclear, *row_of("lp", iid=0.0, seen=0.0, func=0.0)]
+    assert headline(two) == [
+        "No clear change on what it trains on in any of 2 rows.",
+        "No clear carry-over: 0 of 2 rows improve on held-out functionalities.",
+        "The i.i.d. score shows no clear change in any of 2 rows.",
+    ]
+
+
+def test_a_row_that_lost_the_task_in_some_runs_is_in_the_headline_though_no_test_over_seeds_shows_it():
+    baseline = [row for row in example() if row.groups.get("config") == "iid"]
+    rows = [*baseline, *row_of("lp", iid=-0.019, seen=0.0, func=0.0)]
+    lost = Finding("forgotten", "lost", (), 20.0, {"config": "iid>suite", "method": "lp"})
+    folds = replace(lost, facts={"models": ["negation"], "of": 8})  # of held-out models only
+    assert "lost the task" not in conclusions(rows, [folds])[0].text
+    assert conclusions(rows, [lost])[0].text.endswith("(91.7 → 89.8). It lost the task in some runs.")
+    several = conclusions([*rows, *row_of("irm", iid=0.0, seen=0.0, func=0.0)], [lost])[0]
+    assert several.text.endswith("no clear change in any of 2 rows. 1 row lost the task in some runs.")
+
+
+def test_every_hold_out_is_named():
+    by_class, by_type = ({**FUNC, "hold out": name} for name in ("capability", "test type"))
+    measures = [*example(), *scores(by_class, 0.5, 0.8), *scores(by_type, 0.5, 0.6)]
+    measures += [*against(by_class, "G", 0.075, 0.001), *against(by_type, "G", -0.125, 0.001)]
+    assert headline(measures)[1] == (
+        "G on what was held out: functionalities no clear change (72.5 → 70.7), capabilities better (72.5 → 80.0), "
+        "test types worse (72.5 → 60.0)."
+    )
+    both = [*measures, *row_of("irm", iid=0.0, seen=0.1, func=0.1)]
+    assert headline(both)[1] == (
+        "It carries over to held-out functionalities in 1 of 2 rows, capabilities in 1 of 1 row, "
+        "test types in 0 of 1 row (worse in 1)."
+    )
+
+
+def test_rows_that_are_not_complete_are_counted_in_the_headline():
+    waiting = with_facts(Measure("G", None, 0, {**FUNC, "method": "irm"}), {"folds done": 3, "folds": 38})
+    assert headline([*example(), waiting])[-1] == "Not complete yet: 1 of 2 rows."
+
+
+def test_the_conclusion_is_the_headline_and_rests_on_every_difference():
+    conclusion = conclusions(example())[0]
+    assert conclusion.kind == "conclusion" and conclusion.text == " ".join(headline(example()))
+    assert [measure.value for measure in conclusion.measures] == [-0.094, 0.178, -0.018]
+
+
+# Legend and warnings
+
+
+def test_the_legend_has_three_lines():
+    section = shown(example())[0]
+    assert section.notes == [
+        "▲ ▼ better, worse than iid (p ≤ .05, Holm within each column). Bold: highest.",
+        "95 % intervals; 100 suite cases, 50 i.i.d. rows; 1 seed, so no seed variance",
+        "Minimum detectable difference (80 % power), in points: G_func 3.1",
+    ]
+    raw = [
+        replace(row, facts={**row.facts, "adjustment": "none"}) if row.name == "adjusted p value" else row
+        for row in example()
+    ]
+    assert "(p ≤ .05, not adjusted)" in shown(raw)[0].notes[0]
+
+
+def test_the_full_view_has_every_test_and_what_the_numbers_rest_on():
+    text = " ".join(printed(example(), width=120, full=True).split())
+    assert "2 of 3 functionalities; left out, no case applies in some row: reducers" in text
+    assert "tests: exact sign test; randomisation: 10,000 exchanges of cases" in text
+    assert "G_func −1.8 −4.8 to +1.2 .900 3.1" in text
+
+
+def test_three_warnings_stand_below_the_table_and_the_others_are_counted():
+    wrong = [
+        Finding(kind, f"{kind} {name}", (), weight, {**FUNC, "fold": name, "seed": "1"})
+        for name in ("a", "b")
+        for kind, weight in (("leaning", 1.0), ("degenerate", 50.0), ("forgotten", 51.0))
+    ]
+    wrong += [Finding("applicability", "a row", (), 2.0, FUNC)]
+    text = printed(example(), findings=wrong)
+    table, below = text.split("▲ ▼ better")
+    assert "!" not in table
+    assert [line for line in below.splitlines() if line.startswith("!")] == [
+        "! a row",
+        "! iid>suite vanilla without a seed 1: forgotten a",
+        "! iid>suite vanilla without a seed 1: degenerate a",
+    ]
+    assert "4 more warnings (2 leaning, 1 forgotten, 1 degenerate): shoal status PLAN --full" in below
+    everything = printed(example(), findings=wrong, full=True)
+    assert all(finding.text in everything for finding in wrong)
+    assert "more warning" not in printed(example(), findings=wrong[:3])
+
+
+def test_a_gain_by_one_answer_to_everything_is_the_first_warning():
+    about = {**SEEN, "fold": "", "seed": "0"}
+    constant = Finding("degenerate", "It predicts a for all 9 rows.", groups=about)
+    _, warning = conclusions(example(), [constant])
+    assert warning.text == (
+        "iid>suite vanilla: the gain in G_seen may be an artefact. 1 model gives one answer to nearly everything."
+    )
+    forgotten = Finding(
+        "forgotten", "it lost the task", (), 20.0, {"config": "iid>suite", "method": "vanilla"}
+    )
+    section = view(Settings(train=Train()), [], example(), [forgotten, warning])[0]
+    assert section.notes[3] == f"! {warning.text}"
+    elsewhere = replace(constant, groups={**about, "hold out": "functionality"})  # no gain there
+    of_part = replace(constant, facts={"of a part": True})  # one label may be right for all that it was asked
+    for finding in (elsewhere, of_part):
+        assert len(conclusions(example(), [finding])) == 1
+    assert (
+        len(conclusions(example(), [replace(of_part, facts={"of a part": True, "slice": "i.i.d. rows"})]))
+        == 2
+    )
+
+
+def test_only_two_marks_and_the_warning_sign_are_used():
+    text = printed(example(), full=True, findings=[Finding("forgotten", "lost", (), 20.0, SEEN)])
+    assert {"▲", "▼"} <= set(text) and not set("†‡△▽*◂✓✗") & set(text)

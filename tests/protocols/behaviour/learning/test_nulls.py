@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 from shoal import Case
-from shoal.protocols.behaviour import compare
+from shoal.protocols.behaviour import compare, view
 from shoal.protocols.behaviour.iid import EXACT_MATCH, IID
 from shoal.protocols.behaviour.learning.nulls import nulls_of
 from shoal.protocols.behaviour.learning.trainings import Trainings, read_trainings
@@ -14,6 +15,7 @@ from shoal.protocols.behaviour.settings import Settings, Train
 from shoal.protocols.behaviour.suite import DEFAULTS
 from shoal.records import Answers, Measures, Outcome, Result
 from shoal.runs.settings import make_settings
+from shoal.show.terminal import print_sections
 
 THREE = ("negative", "neutral", "positive")
 
@@ -77,6 +79,22 @@ def test_rows_stand_beside_the_best_of_them():
     assert [row.groups["config"] for row in corrected] == ["iid", "iid>suite"]
     assert [row.value for row in corrected] == pytest.approx([0.5, 0.5])
     assert {row.facts["null"] for row in corrected} == {"always positive"}
+
+
+def test_the_line_below_table_3_is_in_per_cent_where_a_functionality_does_not_apply():
+    expect = Expect("pred_equals_label", 0.0, "all_except_first", "original pred is 2")
+    texts = {"labels": THREE, "expect": expect}
+    cases = [
+        *suite(),
+        case("DIR applies to others", "DIR", ("good", "bad"), ("positive", "negative"), **texts),
+    ]
+    cases += rows(["negative"] * 3 + ["positive"])
+    settings, made = table(), results(cases, [True] * len(cases))
+    compared = compare(settings, made)
+    console = Console(width=200, record=True)
+    print_sections(view(settings, made, compared.measures, compared.findings), console)
+    line = next(line for line in console.export_text().splitlines() if "for comparison" in line)
+    assert "always positive: suite score 75.0, iid score 25.0, G 37.5 (on the 4 of 5 functionalities" in line
 
 
 def test_of_questions_the_first_word_of_the_context_is_one_of_them():

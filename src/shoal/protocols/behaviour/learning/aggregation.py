@@ -10,7 +10,7 @@ from functools import partial
 from statistics import fmean
 
 from ....records import Finding, Measure
-from .table3 import TableRow, means_of, models_of, rows_of_table3
+from .table3 import COLUMNS, TableRow, means_of, models_of, rows_of_table3
 from .trainings import HOLD_OUTS, STANDARD, Row
 
 SENSITIVE = "aggregation"
@@ -193,8 +193,8 @@ def _finding(row: TableRow, column: str, ways: Sequence[str], which: dict[str, s
     cell = row.cells[column]
     groups = which | {"config": row.config, "method": row.method, "hold out": column}
     text = (
-        f"{row.config} {row.method} is {cell.verdict} than iid by G ({column}), but not by {len(ways)} of "
-        f"{len(SUITE_SCORES) * len(MEANS) - 1} other ways to put pass rates together, such as {ways[0]}"
+        f"{row.config} {row.method} is {cell.verdict} than iid by {COLUMNS[column]}, but not by {len(ways)} of "
+        f"{len(SUITE_SCORES) * len(MEANS) - 1} other aggregations (such as {ways[0]})."
     )
     rests_on = (cell.difference,) if cell.difference else ()
     return Finding(SENSITIVE, text, rests_on, WEIGHT, groups, {"ways": list(ways)})

@@ -1,7 +1,8 @@
 """Averages of a table: of a row over scenarios and tasks (the paper's Avg), and of a configuration over methods.
 
-`docs/method/beluga.md` 1.5, 1.9 and 1.15. The p of an average is that of its scores' own shuffles, put together shuffle
-by shuffle: inside a task the exchanges of i.i.d. cases are shared, between tasks nothing is.
+`docs/method/beluga.md` 1.5, 1.9 and 1.15. With one or two seeds, the p of an average comes from the shuffles of its
+scores, averaged shuffle by shuffle: scenarios of a task share the exchanges of i.i.d. cases, tasks share nothing. From
+three seeds on it is Welch's t over the averages of each seed.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,8 +13,9 @@ import numpy as np
 
 from ....errors import DataError, some
 from ....records import Measure, Result
+from ....stats.seeds import error_of_difference
 from ..settings import Settings
-from .against_iid import Contest
+from .against_iid import Contest, welch
 from .notes import with_facts
 from .table3 import COLUMNS, IID_COLUMN, TableRow, average_g, mean_gain, models_of, rows_of_table3
 from .trainings import Floats, Row
@@ -21,7 +23,7 @@ from .trainings import Floats, Row
 ALL = "all"
 """The hold-out of an average over them."""
 AVERAGE, OVER_METHODS = "average G", "mean over methods"
-NOT_ADJUSTED = "randomisation, averaged over scenarios{}; not adjusted"
+NOT_ADJUSTED = "{test}, averaged over scenarios{tasks}; not adjusted"
 
 
 def average_measures(
@@ -92,7 +94,9 @@ def _averages(
         yield Measure("difference", observed, 0, scored, facts={"of": AVERAGE})
         p = _p(tests, observed, seed) if is_tested else None
         if p is not None:
-            words = NOT_ADJUSTED.format(" and tasks" if tasks else "")
+            over_seeds = any(test.by_seed is not None for of_task in tests for test in of_task)
+            test = "Welch's t over seeds" if over_seeds else "randomisation"
+            words = NOT_ADJUSTED.format(test=test, tasks=" and tasks" if tasks else "")
             yield with_facts(Measure("p value", p, 0, scored), {"test": words})
 
 
@@ -105,7 +109,18 @@ def _of_row(row: Row, contests: Sequence[Contest]) -> list[Contest]:
 
 
 def _p(contests: Sequence[Sequence[Contest]], observed: float, seed: int) -> float | None:
-    """(shuffles whose average differs at least as much + 1) / (shuffles + 1); None where a score was not tested."""
+    """Return the p of an average; None where its scores were not all tested alike.
+
+    By case: (shuffles whose average differs at least as much + 1) / (shuffles + 1).
+    """
+    every = [test for tests in contests for test in tests]
+    by_seed = [test.by_seed for test in every if test.by_seed is not None]
+    if by_seed:
+        if len(by_seed) < len(every) or len({scores.shape for scores in by_seed}) != 1:
+            return None
+        mean: Floats = np.mean(by_seed, axis=0)
+        error = error_of_difference(mean[1], mean[0])
+        return welch(mean, error)[1] if error.error > 0 else None
     rng = np.random.default_rng(seed)
     shuffled: list[Floats] = []
     for tests in contests:

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ....claims import FLAGGED, THESE_TEMPLATES
+from ....claims import FLAGGED
 from ....records import Measure, Result
 from ....stats.generalization import (
     ESTIMABLE_SEEDS,
@@ -52,7 +52,7 @@ from .against_iid import (
     with_interval,
 )
 from .averages import average_measures, means_over_methods
-from .notes import FEW_IN, NO_ANSWER, NO_CASE, NO_FUNCTIONALITY, with_facts
+from .notes import NO_ANSWER, NO_CASE, NO_FUNCTIONALITY, with_facts
 from .nulls import null_measures
 from .trainings import HOLD_OUTS, Floats, Scenario, Trainings, read_trainings, undefined
 from .transfer import transfer_measures
@@ -147,7 +147,7 @@ class _Table:
                 self.contests += iid_test(self.settings, full, self.baseline)
             for hold_out in self.trainings.hold_outs:
                 yield from self._scenario(self.scenarios[row, hold_out])
-        yield from contest_measures(self.contests, self.settings.shuffles)
+        yield from contest_measures(self.contests, self.settings)
         for hold_out in self.trainings.hold_outs:
             yield from self._best(hold_out)
 
@@ -172,7 +172,6 @@ class _Table:
             return
         columns = [[row.seeds.index(seed) for seed in seeds] for row in every]
         places = [self.trainings.functionalities[name] for name in names]
-        clusters = self.trainings.clusters
         picked = best_elsewhere(
             [
                 [row.suite[place][:, chosen] for place in places]
@@ -180,7 +179,6 @@ class _Table:
             ],
             [row.iid[:, chosen] for row, chosen in zip(every, columns, strict=True)],
             np.random.default_rng(self.settings.seed),
-            None if clusters is None else [clusters[place] for place in places],
         )
         if math.isnan(picked.gain):
             return
@@ -226,8 +224,7 @@ class _Table:
         is_sampled = scenario.hold_out == "functionality" and self.settings.hold_out_sample > 0
         population = len(self.compared) if is_sampled and len(names) < len(self.compared) else 0
         drawn = {"drawn": len(names), "drawn from": population} if population else {}
-        few = sum(name in self.trainings.few_templates for name in names)
-        about = {**drawn, **self._about(scenario), **({FEW_IN: few} if few else {})}
+        about = {**drawn, **self._about(scenario)}
         places = np.concatenate([self.trainings.functionalities[name] for name in names])
         counts = _Slice(scenario.suite[places], scenario.failed[places])
         for name, score in (("suite score", suite_score), ("G", generalization_score)):
@@ -244,20 +241,17 @@ class _Table:
             new = with_facts(replace(row, groups=groups), about)
             yield with_interval(new, estimate(anew, score, METHOD), RANDOM, len(scenario.seeds))
         if base and against:
-            unit = "cases" if self.trainings.clusters is None else "clusters of cases"
-            self.contests += g_test(self.settings, scenario, base, against, population, unit)
+            self.contests += g_test(self.settings, scenario, base, against, population)
 
     def _draws(self, scenario: Scenario, base: Scenario, names: Sequence[str]) -> Draws:
         """A row beside another, on the functionalities named and the seeds that both have."""
         places = [self.trainings.functionalities[name] for name in names]
-        clusters = self.trainings.clusters
         ours, theirs = common_seeds(scenario, base)
         both = pair(
             [base.suite[place][:, theirs] for place in places],
             [scenario.suite[place][:, ours] for place in places],
             base.iid[:, theirs],
             scenario.iid[:, ours],
-            None if clusters is None else [clusters[place] for place in places],
         )
         return draw(both, self.settings.resamples, np.random.default_rng(self.settings.seed))
 
@@ -309,9 +303,8 @@ class _Table:
 
     def _slice(self, scenario: Scenario, functionality: str) -> "_Slice":
         place = self.trainings.functionalities[functionality]
-        clusters = None if self.trainings.clusters is None else self.trainings.clusters[place]
         about = self.trainings.groups(functionality)
-        return _Slice(scenario.suite[place], scenario.failed[place], clusters, about)
+        return _Slice(scenario.suite[place], scenario.failed[place], about)
 
     def _rates(self, name: str, scenario: Scenario, cases: "_Slice") -> Iterator[Measure]:
         """One rate: its mean over seeds, and that of each."""
@@ -321,8 +314,6 @@ class _Table:
             return
         whole = cases.rate(name, groups)
         runs = for_these_runs(len(scenario.seeds)) if whole.interval else {}
-        few = self.trainings.few_templates.get(cases.groups.get("functionality", ""))
-        runs |= {THESE_TEMPLATES: few} if few else {}
         yield with_facts(whole, {**self._about(scenario), **self._applicability(cases), **runs})
         for column, seed in enumerate(scenario.seeds):
             of_seed = {**groups, "seed": str(seed)}
@@ -345,7 +336,6 @@ class _Slice:
     hits: Floats
     failed: Flags | None = None
     """No answer; for i.i.d. cases whatever has no outcome."""
-    clusters: NDArray[np.int64] | None = None
     groups: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -374,7 +364,7 @@ class _Slice:
     def of_seed(self, column: int) -> "_Slice":
         """The outcomes of one seed."""
         failed = None if self.failed is None else self.failed[:, [column]]
-        return _Slice(self.hits[:, [column]], failed, self.clusters, self.groups)
+        return _Slice(self.hits[:, [column]], failed, self.groups)
 
     def rate(self, name: str, groups: Mapping[str, str]) -> Measure:
         """The mean over seeds of passes over applicable cases."""
@@ -390,10 +380,9 @@ class _Slice:
     def _interval(self, values: Floats) -> tuple[Interval, str]:
         """Wilson's over cases, each with its outcomes in all runs, and Student's over runs: their squares add."""
         cases, seeds = self.hits.shape
-        units = np.arange(cases) if self.clusters is None else self.clusters
-        low, high = cluster_wilson(cluster_table(self.hits.ravel(), np.repeat(units, seeds)))
+        low, high = cluster_wilson(cluster_table(self.hits.ravel(), np.repeat(np.arange(cases), seeds)))
         if seeds == 1:
-            return (low, high), "wilson" if self.clusters is None else "cluster wilson"
+            return (low, high), "wilson"
         if seeds < ESTIMABLE_SEEDS:
             return (low, high), "cluster wilson" + over_seeds(seeds)
         middle = math.fsum(values) / seeds

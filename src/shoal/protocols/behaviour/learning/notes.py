@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from ....claims import ENOUGH_TEMPLATES, THESE_TEMPLATES, for_templates, reach, reach_so_far
+from ....claims import reach, reach_so_far
 from ....measures import MEASURES, shown
 from ....records import Measure
 
@@ -12,7 +12,6 @@ Facts = Mapping[str, Any]
 
 NO_CASE, NO_ANSWER = "no applicable case", "the model answered no case"
 NO_FUNCTIONALITY = "no functionality has a pass rate in every row"
-FEW_IN = "few templates in"
 NO_EFFECT = "no difference can be promised to be found 8 times in 10"
 
 
@@ -35,7 +34,9 @@ def _waiting(facts: Facts) -> str:
 
 
 def _family(facts: Facts) -> str:
-    words = f"{facts['adjustment']} over {facts['tests']} comparisons"
+    if facts["adjustment"] == "none":
+        return "not adjusted"
+    words = f"{facts['adjustment']} over the {facts['tests']} tests of this column"
     if "too few shuffles" in facts:
         words += f"; {facts['too few shuffles']:,} shuffles are too few for so many"
     return words
@@ -52,14 +53,9 @@ WORDS: dict[str, Callable[[Facts], str]] = {
     "asked fold": lambda facts: f"only on {facts['asked fold']}",
     "seeds": lambda facts: "; ".join(reach_so_far(facts["seeds"], facts["seeds known"])),
     "runs": lambda facts: reach(facts["runs"]),
-    "one of several seeds": lambda facts: f"one of {facts['one of several seeds']} seeds so far",
     "iid of held-out models": lambda facts: "i.i.d. score: mean over the held-out models",
     "interval for these runs": lambda facts: (
         f"not estimable for the recipe from {facts['interval for these runs']} seeds: the interval is for these runs"
-    ),
-    THESE_TEMPLATES: lambda facts: for_templates(facts[THESE_TEMPLATES]),
-    FEW_IN: lambda facts: (
-        f"{facts[FEW_IN]} functionalities have fewer than {ENOUGH_TEMPLATES} templates: for new fillings of these only"
     ),
     "seed share": lambda facts: f"seeds: {facts['seed share']:.0%} of the variance",
     "picked again": lambda facts: (

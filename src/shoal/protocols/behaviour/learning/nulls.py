@@ -69,7 +69,9 @@ def null_measures(trainings: Trainings, compared: Sequence[str]) -> Iterator[Mea
     for null in nulls:
         asked = [name for name in compared if name in null.rates]
         n = sum(len(trainings.functionalities[name]) for name in asked)
-        part = {"functionalities": len(asked), "of": len(compared)} if len(asked) < len(compared) else {}
+        # Not under "of": that fact names the quantity which a measure is a difference or spread of.
+        applying = {"functionalities": len(asked), "compared": len(compared)}
+        part = applying if len(asked) < len(compared) else {}
         suite = null.suite(compared)
         values = dict(zip(OF, (suite, null.iid, float(generalization_score(suite, null.iid))), strict=True))
         for of, value in values.items():

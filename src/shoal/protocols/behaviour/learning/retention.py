@@ -86,7 +86,7 @@ def _losses(trainings: Trainings) -> Iterator[Loss]:
         scenario = trainings.scenario(row, "seen")
         yield from (
             Loss(scenario, yardstick, contest)
-            for contest in iid_test(trainings.settings, scenario, yardstick)
+            for contest in iid_test(trainings.settings, scenario, yardstick, these_runs=True)
         )
 
 
@@ -140,14 +140,13 @@ def _finding_of_folds(trainings: Trainings, lost: list[Fold], models: int) -> Fi
     which = {"hold out": worst.hold_out, "fold": worst.without}
     lowest = Measure("iid score", worst.score, worst.n, groups | which | seed)
     theirs = Measure("iid score", worst.before, worst.n, worst.yardstick.groups | seed)
-    kind, did = (FORGOTTEN, "have forgotten") if config.startswith("iid>") else (UNTRAINED, "did not learn")
+    kind, did = (FORGOTTEN, "lost") if config.startswith("iid>") else (UNTRAINED, "did not learn")
     text = (
-        f"{config} {method}: {len(lost)} of {models} models that left something out {did} the task or part of it, "
-        f"without {worst.name} {_shown(lowest)} % of {worst.n:,} i.i.d. rows are right, of {_whose(worst.yardstick)} "
-        f"{_shown(theirs)} %; what they left out is read from such models"
+        f"{config} {method}: {len(lost)} of {models} held-out models {did} at least part of the task "
+        f"(worst: without {worst.name}, i.i.d. score {_shown(lowest)}, {_whose(worst.yardstick)} {_shown(theirs)})."
     )
     if not trainings.iid_of_held_out:
-        text += ', and G has the i.i.d. score of the full one: s_iid_mode = "mean_over_heldout" takes theirs'
+        text += ' G uses the full model\'s i.i.d. score; s_iid_mode = "mean_over_heldout" uses theirs.'
     facts = {"models": [fold.name for fold in lost], "of": models}
     return Finding(kind, text, (lowest, theirs), WEIGHT_OF_FOLDS, groups, facts)
 
@@ -156,18 +155,18 @@ def _finding(trainings: Trainings, loss: Loss, p: float, plain_too: bool) -> Fin
     config, method = loss.row.row
     ours, theirs = _scores(loss.row, loss.yardstick)
     is_all = loss.contest.difference.value <= -MUCH
-    what, say = ("the task", "nothing") if is_all else ("part of the task", "less")
-    what += _in_how_many(loss, MUCH if is_all else POINTS)
-    figures = f"{_shown(ours)} % of {ours.n:,} i.i.d. rows are right"
+    what = ("the task" if is_all else "part of the task") + _in_how_many(loss, MUCH if is_all else POINTS)
     if loss.starts_trained:
-        kind, text = FORGOTTEN, f"has forgotten {what}: {figures}, {_shown(theirs)} % before"
+        kind, text = FORGOTTEN, f"lost {what} (i.i.d. score {_shown(theirs)} → {_shown(ours)})."
         text += _whose_doing(trainings, loss, plain_too)
     else:
         kind = UNTRAINED
-        text = f"did not learn {what}: {figures}, of {_whose(loss.yardstick)} {_shown(theirs)} %"
+        text = (
+            f"did not learn {what} (i.i.d. score {_shown(ours)}, {_whose(loss.yardstick)} {_shown(theirs)})."
+        )
     groups = {"config": config, "method": method}
     facts = {"difference": loss.contest.difference.value, "adjusted p": p}
-    text = f"{config} {method} {text}; its other columns say {say} about generalisation"
+    text = f"{config} {method} {text}" + (" Ignore its other columns." if is_all else "")
     return Finding(kind, text, (ours, theirs), WEIGHT, groups, facts)
 
 
@@ -193,10 +192,10 @@ def _whose_doing(trainings: Trainings, loss: Loss, plain_too: bool) -> str:
     if kept.value is None or left.value is None:
         return ""
     if kept.value - left.value > POINTS:
-        return f"; {PLAIN} on the same data keeps {_shown(kept)} %, so it is the method's doing"
+        return f" The method causes it: {PLAIN} on the same data keeps {_shown(kept)}."
     if plain_too:
-        return f"; so does {PLAIN}, with {_shown(kept)} %: it is the data's doing, not the method's"
-    return f"; {PLAIN} on the same data has {_shown(kept)} %"
+        return f" The data cause it: {PLAIN} on the same data falls to {_shown(kept)}."
+    return f" {PLAIN} on the same data has {_shown(kept)}."
 
 
 def _scores(ours: Scenario, theirs: Scenario) -> tuple[Measure, Measure]:

@@ -22,8 +22,9 @@ from ....measures import quantity, shown
 from ....records import Answers, Case, Finding, Measure, Outcome
 from ....stats.intervals import wilson
 from ....stats.paired import sign_test
+from ...degeneracy import DEGENERATE
 from ..rules import Floats, Integers, directional_error
-from ..score import DEGENERATE, WEIGHTS, case_outcomes, expect_of, judge_examples
+from ..score import WEIGHTS, case_outcomes, expect_of, judge_examples
 from ..settings import Settings
 from .retention import FORGOTTEN, UNTRAINED
 
@@ -93,14 +94,18 @@ def _add_shares(signs: Signs, name: str, cases: Sequence[Case], answers: Answers
         return
     label = int(np.argmax(ours - theirs))
     word, share = answers.labels[label], float(ours[label])
-    text = f"Of {len(right):,} {name} it says {word} to {share:.0%}; {theirs[label]:.0%} are. "
-    if share >= NEARLY_ALL:
-        kind = DEGENERATE
-        text += "One answer to nearly everything passes tests of invariance without having learnt anything"
-    else:  # tests are hard on purpose: one that errs to one side only may know the task
-        kind, text = LEANING, text + f"It leans to {word}: what asks for that is passed too easily"
+    text = f"It predicts {word} for {_percent(share)} of {len(right):,} {name}; {_percent(theirs[label])} are {word}."
+    # Tests are hard on purpose: a model that errs to one side only may know the task.
+    kind = DEGENERATE if share >= NEARLY_ALL else LEANING
+    text += " A constant answer passes every invariance test." if kind == DEGENERATE else ""
     facts = {"slice": name, "label": word, "predicted": share}
-    signs.findings.append(Finding(kind, text, (measure,), WEIGHTS.get(kind, 1.0), facts=facts))
+    signs.findings.append(
+        Finding(kind, text, (measure,), WEIGHTS.get(kind, 1.0), facts=facts, disqualifies=kind == DEGENERATE)
+    )
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
 
 
 def _pairs(cases: Sequence[Case], answers: Answers) -> tuple[Integers, Integers]:
@@ -138,14 +143,16 @@ def _add_words(signs: Signs, name: str, cases: Sequence[Case], answers: Answers)
     excess = {place: ours[place] - theirs[place] for place in WITHOUT_READING}
     place = max(WITHOUT_READING, key=excess.__getitem__)
     if excess[place] > SHIFTED:
-        told = f"it answers {ours[place]:.0%} with {place}; {theirs[place]:.0%} of the right answers are"
+        answered = f"{_percent(ours[place])} with {place}; {_percent(theirs[place])} of the right answers are"
     elif times / n > max(MANY_TIMES * usual, RARE):
-        told = f"it answers {times / n:.0%} with {words!r}; no right answer is more than {usual:.0%}"
+        answered = f"{_percent(times / n)} with {words!r}; the commonest right answer has {_percent(usual)}"
     else:
         return
-    text = f"Of {n:,} {name} {told}. Such a model passes tests of invariance without having read"
+    text = f"It answers {answered} ({n:,} {name}). A constant answer passes every invariance test."
     about = {"slice": name, "place": place, "answer": words}
-    signs.findings.append(Finding(DEGENERATE, text, (measure,), WEIGHTS[DEGENERATE], facts=about))
+    signs.findings.append(
+        Finding(DEGENERATE, text, (measure,), WEIGHTS[DEGENERATE], facts=about, disqualifies=True)
+    )
 
 
 def _questions(cases: Sequence[Case], answers: Answers) -> tuple[list[str], list[str], list[str]]:
@@ -189,15 +196,17 @@ def _untrained(
     usual, value = labels.count(commonest) / n, sum(bool(row.passed) for row in outcomes) / n
     if value > usual:
         return
-    opposite = ": it gives the other label" if _is_turned(iid, answers, usual) else ""
+    opposite = " It predicts the opposite label." if _is_turned(iid, answers, usual) else ""
     knew = settings.train is not None and settings.train.on[0].startswith("iid>")
-    kind, words = (FORGOTTEN, "has forgotten") if knew else (UNTRAINED, "did not learn")
+    kind, words = (FORGOTTEN, "lost") if knew else (UNTRAINED, "did not learn")
     text = (
-        f"It {words} the task: {value:.1%} of {n:,} i.i.d. rows are right{opposite}; always saying "
-        f"{commonest} would be right in {usual:.1%}"
+        f"It {words} the task: i.i.d. score {100 * value:.1f} on {n:,} rows; always {commonest} has "
+        f"{100 * usual:.1f}.{opposite}"
     )
     measure = Measure("iid score", value, n, {}, wilson(round(value * n), n), "wilson")
-    yield Finding(kind, text, (measure,), WEIGHTS[DEGENERATE] + 1, facts={"commonest": usual})
+    yield Finding(
+        kind, text, (measure,), WEIGHTS[DEGENERATE] + 1, facts={"commonest": usual}, disqualifies=True
+    )
 
 
 def _is_turned(iid: Sequence[Case], answers: Answers, usual: float) -> bool:
@@ -376,18 +385,17 @@ def _saturated(
     tight: Sequence[tuple[str, float]], total: int, sure: Sequence[float], losses: Sequence[float]
 ) -> Finding:
     confidence = Measure("mean confidence", float(np.mean(sure)), len(sure))
-    words = some([f"{name} {free:.0%}" for name, free in tight], 3)
+    words = some([f"{name} {_percent(free)}" for name, free in tight], 3)
     text = (
-        f"{len(tight)} of {total} directional functionalities can hardly fail, the model being too sure of their "
-        f"originals to get surer (mean confidence {shown(confidence.value, quantity(confidence))}); cases with room "
-        f"to fail: {words}"
+        f"{len(tight)} of {total} directional functionalities can hardly fail: the model is too confident in their "
+        f"originals (mean {shown(confidence.value, quantity(confidence))} %). Cases with room to fail: {words}."
     )
     facts: dict[str, Any] = {"functionalities": [name for name, _ in tight]}
     if losses:
         loss, still = float(np.mean(losses)), float(np.mean(np.array(losses) == 0))
         text += (
-            f". Trained on them from here, the loss at step 0 is {loss:.4f} by equation 6, and {still:.0%} of pairs "
-            'have no gradient; train.direction = "margin" gives them one'
+            f" At step 0 equation 6 gives a loss of {loss:.4f}, and {_percent(still)} of pairs have no gradient; "
+            'train.direction = "margin" gives them one.'
         )
         facts |= {"loss at step 0": loss, "without a gradient": still}
     return Finding(SATURATED, text, (confidence,), 1.0, facts=facts)

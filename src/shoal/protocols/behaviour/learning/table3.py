@@ -13,14 +13,9 @@ from statistics import fmean
 from ....claims import ALPHA
 from ....errors import DataError
 from ....records import Measure
-from .against_iid import DRAWN_P, NEW_FUNCTIONALITIES, ONE_OF_SEVERAL, RECIPE_P, SAMPLED
+from .against_iid import NEW_FUNCTIONALITIES
 from .trainings import HOLD_OUTS, STANDARD, Row
 
-ON_RUNS, ON_ONE_RUN = "on these runs only", "on one of several seeds only"
-ON_DRAWN = "on the functionalities drawn only"
-ON_RUNS_AND_DRAWN = "on these runs and the functionalities drawn only"
-BY_TEST = "by the test and not by its interval"
-"""How far a verdict reaches that is of the test alone."""
 IID_COLUMN = "iid score"
 COLUMNS = {
     IID_COLUMN: "i.i.d.",
@@ -56,43 +51,18 @@ class Cell:
 
     @property
     def verdict(self) -> str:
-        """better, worse, or nothing: against the iid row, after adjustment."""
+        """Return "better" or "worse" than the iid row where the test says so, else nothing."""
         if self.adjusted is None or self.adjusted.value is None or self.adjusted.value > ALPHA:
             return ""
         change = (self.difference.value if self.difference else None) or 0.0
         return "better" if change >= 0 else "worse"
 
     @property
-    def shown(self) -> str:
-        """The verdict, where it holds for more than new cases of these runs; else nothing."""
-        return self.verdict if self.holds_beyond_cases else ""
-
-    @property
-    def only(self) -> str:
-        """How far a verdict reaches that is not `shown`; empty where it is, or where there is none."""
-        if self.verdict == self.shown or self.difference is None:
-            return ""
-        facts = self.difference.facts
-        runs = facts.get("runs", 0) > 1 or "interval for these runs" in facts
-        if ONE_OF_SEVERAL in facts:
-            return ON_ONE_RUN
-        if SAMPLED in facts:
-            return ON_RUNS_AND_DRAWN if runs else ON_DRAWN
-        return ON_RUNS if runs else BY_TEST
-
-    @property
-    def holds_beyond_cases(self) -> bool:
-        """Whether the interval of the difference, which knows seeds and the draw, leaves out 0, in all rows together.
-
-        With two seeds it is for these runs, and nothing holds over seeds.
-        """
-        if self.difference is None or self.difference.interval is None:
-            return False
-        if {"interval for these runs", ONE_OF_SEVERAL} & self.difference.facts.keys():
-            return False
-        low, high = self.difference.interval
-        facts = self.difference.facts
-        return (low > 0 or high < 0) and facts.get(RECIPE_P, facts.get(DRAWN_P, 0.0)) <= ALPHA
+    def before(self) -> float | None:
+        """Return the iid row's score on the seeds and functionalities that this cell was compared on."""
+        if self.value is None or self.difference is None or self.difference.value is None:
+            return None
+        return self.value - self.difference.value
 
 
 @dataclass(frozen=True, slots=True)

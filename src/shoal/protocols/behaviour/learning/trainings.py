@@ -20,7 +20,6 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from ....claims import ENOUGH_TEMPLATES
 from ....errors import DataError, some
 from ....records import Case, Result
 from ..iid import is_beside, is_iid
@@ -192,29 +191,6 @@ class Trainings:
     def groups(self, functionality: str) -> dict[str, str]:
         """Functionality, capability and test type."""
         return dict(self.cases[self.suite[self.functionalities[functionality][0]]].groups)
-
-    @cached_property
-    def few_templates(self) -> dict[str, int]:
-        """The functionalities with too few templates to tell of others, and how many each has."""
-        few = {}
-        for name, places in self.functionalities.items():
-            clusters = [self.cases[self.suite[place]].cluster or place for place in places.tolist()]
-            if (number := len(set(clusters))) < min(len(clusters), ENOUGH_TEMPLATES):
-                few[name] = number
-        return few
-
-    @cached_property
-    def clusters(self) -> Positions | None:
-        """Of the suite's cases, as numbers; None where every case stands alone, as it does among few templates."""
-        cases = [self.cases[position] for position in self.suite.tolist()]
-        few = self.few_templates
-        names = ["" if case.groups["functionality"] in few else case.cluster for case in cases]
-        if not any(names):
-            return None
-        codes: dict[str | int, int] = {}
-        return np.array(
-            [codes.setdefault(name or position, len(codes)) for position, name in enumerate(names)]
-        )
 
     @cached_property
     def told_by_f1(self) -> NDArray[np.bool_] | None:

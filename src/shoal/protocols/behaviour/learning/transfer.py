@@ -15,7 +15,7 @@ from ....records import Case, Finding, Measure
 from ....stats.multiplicity import holm
 from ....stats.paired import sign_flip_test, sign_test
 from .against_iid import common_seeds
-from .trainings import Floats, Positions, Row, Trainings
+from .trainings import Floats, Row, Trainings
 
 NEGATIVE_TRANSFER = "negative transfer"
 WEIGHT = 5.0
@@ -59,7 +59,7 @@ def _changes(trainings: Trainings, row: Row) -> Iterator[Change]:
         change = near.suite[places][:, ours] - far.suite[places][:, theirs]
         known = ~np.isnan(change).any(axis=1)
         if known.any():
-            sums = _by_cluster(trainings, places[known], change[known].sum(axis=1))
+            sums = change[known].sum(axis=1)
             p = _p(trainings, sums, len(ours))
             yield Change(row, name, float(change[known].mean()), int(known.sum()), p, len(ours))
 
@@ -90,7 +90,7 @@ def _matrix(trainings: Trainings, row: Row) -> Iterator[Measure]:
             known = ~np.isnan(change).any(axis=1)
             if not known.any():
                 continue
-            p = _p(trainings, _by_cluster(trainings, places[known], change[known].sum(axis=1)), len(ours))
+            p = _p(trainings, change[known].sum(axis=1), len(ours))
             groups = {"config": row[0], "method": row[1], TRAINED_ON: fold, **trainings.groups(name)}
             facts = {
                 "p": p,
@@ -100,16 +100,8 @@ def _matrix(trainings: Trainings, row: Row) -> Iterator[Measure]:
             yield Measure(TRANSFER, float(change[known].mean()), int(known.sum()), groups, facts=facts)
 
 
-def _by_cluster(trainings: Trainings, places: Positions, changes: Floats) -> Floats:
-    """Changes of cases, those of one template together."""
-    if trainings.clusters is None:
-        return changes
-    _, codes = np.unique(trainings.clusters[places], return_inverse=True)
-    return np.bincount(codes, changes).astype(np.float64)
-
-
 def _p(trainings: Trainings, sums: Floats, seeds: int) -> float:
-    if seeds == 1 and trainings.clusters is None:
+    if seeds == 1:
         return sign_test(int((sums > 0).sum()), int((sums < 0).sum()))
     rng = np.random.default_rng(trainings.settings.seed)
     return sign_flip_test(sums, rng, trainings.settings.shuffles)
@@ -130,11 +122,10 @@ def _finding(trainings: Trainings, change: Change) -> Finding:
     facts = {"of": "pass rate", "adjusted p": change.p}
     measure = Measure("difference", change.points, change.n, groups, facts=facts)
     partner = contrastive_partner(trainings, name)
-    words = f"; nearest to it, with other answers, is {partner}" if partner else ""
+    words = f" The most similar sibling with other answers is {partner}." if partner else ""
     text = (
-        f"{config} {method}: in {'this run' if change.runs == 1 else 'these runs'} {name} is worse by "
-        f"{-100 * change.points:.1f} points after training on its siblings than with all of "
-        f"{trainings.groups(name)['capability']} left out{words}"
+        f"{config} {method}: training on the other tests of {trainings.groups(name)['capability']} costs {name} "
+        f"{-100 * change.points:.1f} points in {'this run' if change.runs == 1 else 'these runs'}.{words}"
     )
     return Finding(NEGATIVE_TRANSFER, text, (measure,), WEIGHT, groups, {"partner": partner})
 

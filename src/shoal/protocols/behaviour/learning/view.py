@@ -1,26 +1,24 @@
-"""What to show of behavioural learning: the answer in a sentence, Table 3 and how far it reaches; Figure 1 in full."""
+"""What to show of behavioural learning: the headline, Table 3, its legend and warnings; in full every test and rate."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from statistics import median
 
 from ....claims import ALPHA, claim_of_rows
-from ....measures import quantity, shown
+from ....measures import MEASURES, quantity, shown
 from ....records import Finding, Measure, Result
 from ....stats.generalization import ESTIMABLE_SEEDS
-from ....views import Cell as ShownCell
 from ....views import Column, HeatMap, Number, Section, Table, Tone, Words
 from ....views import Row as ShownRow
+from ..iid import TRAINED_ON_TOO
 from .averages import AVERAGE, OVER_METHODS
-from .conclusions import CONCLUSION, corrected_gain, one_answer, sentence
+from .conclusions import CONCLUSION, headline, lost_rows
 from .files import file_tables
-from .notes import FEW_IN, note_of
+from .notes import note_of
 from .nulls import NULL
 from .table3 import (
     COLUMNS,
-    ON_ONE_RUN,
-    ON_RUNS,
-    ON_RUNS_AND_DRAWN,
     Cell,
     TableRow,
     means_of,
@@ -31,8 +29,7 @@ from .table3 import (
 from .trainings import HOLD_OUTS, STANDARD, Row, Training, read_trainings
 from .transfer import TRAINED_ON, TRANSFER
 
-MARKS = {("better", True): "▲", ("worse", True): "▼", ("better", False): "△", ("worse", False): "▽"}
-"""Filled where the interval of the difference agrees; hollow where it says that over seeds there may be none."""
+MARKS = {"better": "▲", "worse": "▼"}
 TONES: Mapping[str, tuple[Tone, ...]] = {"better": ("good",), "worse": ("bad",), "": ()}
 SCENARIOS = {
     "seen": "seen: trained on the whole suite",
@@ -41,12 +38,9 @@ SCENARIOS = {
     "test type": "type: its whole test type was held out",
 }
 PARTS = ("iid score", "suite score", "G")
-AVERAGED = (
-    "over seeds: G is taken in each seed and then averaged, so it need not lie between the means of its parts "
-    "(each seed: --full)"
-)
-MANY = 3
-"""How many findings about single trainings are shown."""
+AVERAGED = "G is computed in each seed and then averaged, so it need not lie between the means of its parts."
+WARNINGS = 3
+"""How many warnings stand below the table."""
 
 
 def learning_sections(
@@ -56,7 +50,7 @@ def learning_sections(
     findings: Sequence[Finding],
     results: Sequence[Result] = (),
 ) -> list[Section]:
-    """Table 3 of each model, what is behind it, and the paper's files; `about` says in words what was asked."""
+    """Return Table 3 of each model, the details behind it, and the paper's files; `about` names suite and settings."""
     sections = []
     for model in models_of(measures):
         rows = rows_of_table3(measures, model)
@@ -65,11 +59,12 @@ def learning_sections(
         title = [] if model is None else [Words("behavioural learning of ", "quiet"), Words(model, "strong")]
         ours = [row for row in measures if row.groups.get("model") == model]
         seeds = len({row.groups["seed"] for row in ours if "seed" in row.groups and row.value is not None})
-        notes = [*filter(None, [about]), *_legend(ours, rows, seeds)]
-        warnings = _warnings([finding for finding in findings if finding.groups.get("model") == model])
-        gain, degenerate = corrected_gain(rows, measures, model), one_answer(rows, findings, model)
-        sections.append(Section(title, sentence(rows, gain, degenerate), [_table(rows)], notes, warnings))
+        warnings, others = _warnings([one for one in findings if one.groups.get("model") == model], results)
+        answer = headline(rows, lost_rows(findings, model))
+        sections.append(Section(title, answer, [_table(rows)], [*_legend(ours, rows, seeds), *warnings]))
         sections += _elsewhere(title, out_of_domain(measures, model))
+        details = [*filter(None, [about]), *_details(ours, rows, seeds), *others]
+        sections.append(Section(title, "", [_tests(rows)], details, detail="full"))
         if any(cell.anew for row in rows for cell in row.cells.values()):
             words = Words("The same with intervals for new functionalities:", "quiet")
             anew = _table(rows, anew=True)
@@ -86,26 +81,37 @@ def learning_sections(
     return [*sections, Section(blocks=file_tables(measures, task), detail="file")]
 
 
-def _warnings(findings: Sequence[Finding]) -> list[str]:
-    """What is wrong with the table and with single trainings; of many the first, and how many of each kind."""
+def _warnings(findings: Sequence[Finding], results: Sequence[Result]) -> tuple[list[str], list[str]]:
+    """Return the three most important warnings with a count of the others, and the others; rows before trainings."""
     told = [finding for finding in findings if finding.kind != CONCLUSION]
-    together = [finding for finding in told if "seed" not in finding.groups]
-    single = sorted(
-        (finding for finding in told if "seed" in finding.groups), key=lambda finding: -finding.weight
-    )
-    lines = [finding.text for finding in together[:MANY]]
-    if len(together) > MANY:
-        lines.append(_counted("findings about rows", [finding.kind for finding in together]))
-    lines += [f"{_training(finding)}: {finding.text}" for finding in single[:MANY]]
-    if len(single) > MANY:
-        once = dict.fromkeys((finding.kind, _training(finding)) for finding in single)
-        lines.append(_counted("trainings with findings", [kind for kind, _ in once]))
-    return lines
+    told.sort(key=lambda finding: ("seed" in finding.groups, -finding.weight))
+    first: dict[tuple[str, ...], Finding] = {}
+    for finding in told:
+        groups = finding.groups
+        first.setdefault((finding.kind, groups.get("config", ""), groups.get("method", "")), finding)
+    # A row's first warning of a kind comes before its others, which mostly repeat it fold by fold.
+    chosen = {id(finding) for finding in first.values()}
+    told.sort(key=lambda finding: id(finding) not in chosen)
+    lines = [(finding.kind, _line(finding)) for finding in told]
+    overlap = max((result.job.get("about", {}).get(TRAINED_ON_TOO, 0) for result in results), default=0)
+    if overlap:
+        lines.insert(0, ("overlap", f"! {overlap:,} i.i.d. test rows also occur in the training data."))
+    shown_lines, others = lines[:WARNINGS], lines[WARNINGS:]
+    count = _counted([kind for kind, _ in others])
+    return [*(line for _, line in shown_lines), *count], [line for _, line in others]
 
 
-def _counted(what: str, kinds: Sequence[str]) -> str:
-    """How many there are of each kind."""
-    return f"{what}: " + ", ".join(f"{count:,} {kind}" for kind, count in Counter(kinds).items())
+def _line(finding: Finding) -> str:
+    return f"! {_training(finding)}: {finding.text}" if "seed" in finding.groups else f"! {finding.text}"
+
+
+def _counted(kinds: Sequence[str]) -> list[str]:
+    """Return how many warnings of each kind are not shown."""
+    if not kinds:
+        return []
+    by_kind = ", ".join(f"{count:,} {kind}" for kind, count in Counter(kinds).most_common())
+    warnings = "warning" if len(kinds) == 1 else "warnings"
+    return [f"{len(kinds):,} more {warnings} ({by_kind}): shoal status PLAN --full, or --json"]
 
 
 def _training(finding: Finding) -> str:
@@ -127,9 +133,6 @@ def _table(rows: Sequence[TableRow], *, anew: bool = False) -> Table:
         scores = [_cell(row.cells[name], anew) for name in columns]
         shown_rows.append(ShownRow([Words(row.config, "strong"), row.method, *scores]))
         last = row.config
-    unseen = [_could_see(rows, column) for column in columns]
-    if any(unseen):
-        shown_rows += [ShownRow(), ShownRow([Words("could see", "quiet"), "", *unseen], "quiet")]
     heads = [
         Column("trained on", "left", once=True),
         Column("method", "left"),
@@ -142,13 +145,9 @@ def _cell(cell: Cell, anew: bool) -> Number:
     """The value, its mark and its interval; how far it is where it is not there yet."""
     if cell.value is None:
         return Number(cell.score, instead=_waiting(cell.score))
-    doubtful = bool(cell.verdict) and not cell.holds_beyond_cases
     tones: list[Tone] = ["strong"] if cell.is_best else []
-    tones += ["quiet"] if doubtful else []
-    tones += TONES[cell.verdict]
-    mark = MARKS.get((cell.verdict, not doubtful), "")
     measure = cell.anew if anew and cell.anew else cell.score
-    return Number(measure, tuple(tones), mark, "value and interval")
+    return Number(measure, (*tones, *TONES[cell.verdict]), MARKS.get(cell.verdict, ""), "value and interval")
 
 
 def _waiting(score: Measure | None) -> str:
@@ -158,15 +157,31 @@ def _waiting(score: Measure | None) -> str:
     return f"{facts['folds done']} of {folds}" if folds > 1 and facts["folds done"] < folds else "–"
 
 
-def _could_see(rows: Sequence[TableRow], column: str) -> ShownCell:
-    """The smallest differences that the tests without a mark could have found, in points."""
-    cells = [row.cells[column] for row in rows if not row.is_baseline and row.cells[column].p]
-    effects = [cell.mde for cell in cells if not cell.verdict and cell.mde]
-    known = sorted((row for row in effects if row.value is not None), key=lambda row: row.value or 0.0)
-    if not known:
-        return "nothing" if effects else ""
-    low, high = (shown(row.value, quantity(row)) for row in (known[0], known[-1]))
-    return Number(known[0]) if low == high else [Number(known[0]), "–", Number(known[-1])]
+def _tests(rows: Sequence[TableRow]) -> Table:
+    """Return every test against the iid row: difference, interval, adjusted p, minimum detectable difference."""
+    shown_rows = [
+        ShownRow(
+            [
+                row.config,
+                row.method,
+                COLUMNS[name],
+                Number(cell.difference, mark=MARKS.get(cell.verdict, "")),
+                Number(cell.difference, part="interval"),
+                Number(cell.adjusted),
+                Number(cell.mde),
+            ]
+        )
+        for row in rows
+        for name, cell in row.cells.items()
+        if cell.p
+    ]
+    heads = [
+        Column("trained on", "left", once=True),
+        Column("method", "left", once=True),
+        Column("score", "left"),
+        *map(Column, ("difference", "95 % CI", "adj. p", "min. detectable")),
+    ]
+    return Table(heads, shown_rows)
 
 
 def _elsewhere(title: Sequence[Words], rows: Mapping[Row, Mapping[str, Cell]]) -> list[Section]:
@@ -181,7 +196,7 @@ def _elsewhere(title: Sequence[Words], rows: Mapping[Row, Mapping[str, Cell]]) -
         )
         for (config, method), cells in rows.items()
     ]
-    words = Words("Asked of data from elsewhere, which nothing was trained on:", "quiet")
+    words = Words("Scores on out-of-domain data:", "quiet")
     return [Section(title, words, [Table(heads, shown_rows, "ood")])]
 
 
@@ -223,32 +238,47 @@ def _column_means(measures: Sequence[Measure]) -> Table:
 
 
 def _legend(measures: Sequence[Measure], rows: Sequence[TableRow], seeds: int) -> list[str]:
-    """On what the numbers rest and how far they reach (`docs/method/beyond.md` 7.19)."""
+    """Return at most three lines: what a mark means, on how many cases and seeds it rests, what it could detect."""
     cells = [cell for row in rows for cell in row.cells.values()]
-    lines = [_cases(measures), *_drawn(measures, cells)]
-    few = dict.fromkeys(row.facts[FEW_IN] for row in measures if FEW_IN in row.facts)
-    lines += [
-        claim_of_rows(seeds),
-        _intervals(seeds),
-        *(note_of({FEW_IN: number}) for number in list(few)[:1]),
-    ]
-    lines += _nulls(measures)
     adjusted = next((cell.adjusted for cell in cells if cell.adjusted), None)
-    if adjusted:
-        tests = dict.fromkeys(str(cell.p.facts["test"]) for cell in cells if cell.p)
-        level = f"{ALPHA:.2f}".removeprefix("0")
-        lines += [f"▲ ▼ better, worse than iid: adjusted p at most {level} ({note_of(adjusted.facts)})"]
-        lines += ["tests: " + "; ".join(tests)]
-        lines += [
-            f"△ ▽ {only}: {_why_hollow(only, seeds)}" for only in dict.fromkeys(c.only for c in cells) if only
-        ]
-        if any(cell.p and cell.mde and not cell.verdict for cell in cells):
-            lines += [
-                "could see: without a mark, the smallest difference that the test finds 8 times in 10 at the level "
-                "of this table" + (", △ or ▲" if seeds > 1 or any(cell.only for cell in cells) else "")
-            ]
-    lines += [AVERAGED] if seeds > 1 else []
-    return [*lines, "in per cent; bold: the largest of its column"]
+    if adjusted is None:
+        return [_cases(measures, seeds)]
+    is_raw = adjusted.facts.get("adjustment") == "none"
+    level = f"{ALPHA:.2f}".removeprefix("0")
+    holm = "not adjusted" if is_raw else "Holm within each column"
+    return [
+        f"▲ ▼ better, worse than iid (p ≤ {level}, {holm}). Bold: highest.",
+        _cases(measures, seeds),
+        *_detectable(rows),
+    ]
+
+
+def _detectable(rows: Sequence[TableRow]) -> list[str]:
+    """Return the median minimum detectable difference of each column, over its rows without a mark."""
+    parts = []
+    for column, title in COLUMNS.items():
+        cells = [row.cells[column] for row in rows if column in row.cells]
+        effects = [cell.mde for cell in cells if cell.mde and not cell.verdict]
+        known = [row.value for row in effects if row.value is not None]
+        if known:
+            parts.append(f"{title} {shown(median(known), MEASURES['minimum detectable effect'])}")
+        elif effects:
+            parts.append(f"{title} none")
+    return [f"Minimum detectable difference (80 % power), in points: {', '.join(parts)}"] if parts else []
+
+
+def _details(measures: Sequence[Measure], rows: Sequence[TableRow], seeds: int) -> list[str]:
+    """Return what only the full view says (`docs/method/beyond.md` 7.19)."""
+    cells = [cell for row in rows for cell in row.cells.values()]
+    compared = [row for row in measures if row.name == "functionalities compared" and row.value is not None]
+    counts = [
+        "; ".join([f"{shown(row.value, quantity(row))} of {row.n:,} functionalities", note_of(row.facts)])
+        for row in compared
+    ]
+    lines = [*(count.removesuffix("; ") for count in counts), *_drawn(measures, cells), claim_of_rows(seeds)]
+    tests = "; ".join(dict.fromkeys(str(cell.p.facts["test"]) for cell in cells if cell.p))
+    lines += [f"tests: {tests}"] if tests else []
+    return [*lines, _intervals(seeds), *_nulls(measures), *([AVERAGED] if seeds > 1 else [])]
 
 
 def _nulls(measures: Sequence[Measure]) -> list[str]:
@@ -260,24 +290,14 @@ def _nulls(measures: Sequence[Measure]) -> list[str]:
     if not scores:
         return []
     best = max(scores, key=lambda name: scores[name]["suite score"].value or 0.0)
-    words = ", ".join(f"{of} {shown(row.value, quantity(row))}" for of, row in scores[best].items())
+    words = ", ".join(f"{of} {shown(row.value, MEASURES[of])}" for of, row in scores[best].items())
     facts = scores[best]["suite score"].facts
     part = (
-        f" (on the {facts['functionalities']} of {facts['of']} functionalities that apply to it)"
+        f" (on the {facts['functionalities']} of {facts['compared']} functionalities that apply to it)"
         if facts
         else ""
     )
     return [f"for comparison, a model that answers {best}: {words}{part}"]
-
-
-def _why_hollow(only: str, seeds: int) -> str:
-    if only == ON_ONE_RUN:
-        return "the others are not there yet"
-    if only in (ON_RUNS, ON_RUNS_AND_DRAWN) and 1 < seeds < ESTIMABLE_SEEDS:
-        return f"what {seeds} seeds say of the recipe cannot be estimated"
-    return (
-        "the interval of the difference holds 0 or is not known, or does so at the level of all rows together"
-    )
 
 
 def _drawn(measures: Sequence[Measure], cells: Sequence[Cell]) -> list[str]:
@@ -292,18 +312,17 @@ def _drawn(measures: Sequence[Measure], cells: Sequence[Cell]) -> list[str]:
     whole = next((row for row in standard if not row.groups.keys() & {"seed", "estimand"}), None)
     if whole is not None and whole.value is not None:
         words += f"; on all of them iid has {shown(whole.value, quantity(whole))}"
-    return [f"{words}; its intervals include the draw"]
+    return [f"{words}. Its intervals include the draw; marks are for the functionalities drawn."]
 
 
-def _cases(measures: Sequence[Measure]) -> str:
+def _cases(measures: Sequence[Measure], seeds: int) -> str:
+    """Return on how many cases and seeds the table rests."""
     suite = max((row.n for row in measures if row.name == "suite score"), default=0)
     iid = max((row.n for row in measures if row.name == "iid score"), default=0)
-    words = f"{suite:,} {_plural('case', suite)} of the suite, {iid:,} i.i.d. {_plural('case', iid)}"
-    for row in measures:
-        if row.name == "functionalities compared" and row.value is not None:
-            words += f", {shown(row.value, quantity(row))} of {row.n:,} functionalities"
-            words += f"; {note_of(row.facts)}" if row.facts else ""
-    return words
+    words = f"95 % intervals; {suite:,} suite {_plural('case', suite)}, {iid:,} i.i.d. {_plural('row', iid)}"
+    if seeds >= ESTIMABLE_SEEDS:
+        return f"{words}, {seeds} seeds"
+    return words + ("; 2 seeds: for these runs only" if seeds == 2 else "; 1 seed, so no seed variance")
 
 
 def _plural(word: str, count: int) -> str:

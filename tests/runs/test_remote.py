@@ -12,16 +12,17 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-pytest.importorskip("openai", reason="needs shoal[llm]")
+pytest.importorskip("aiohttp", reason="needs shoal[llm]")
 
 from fake_server import by_words, error, serving
 
 import shoal
 from shoal import RunStore, ShoalError, audit, read_plan
 from shoal.cli import main
+from shoal.models.prompted.money import Spending, read_spending
 from shoal.records import Answer
 from shoal.runs.executors import run_here
-from shoal.runs.far_away import TWICE, _order, same_again
+from shoal.runs.remote import TWICE, _order, same_again
 
 SOURCE = Path(shoal.__file__).parent.parent
 PLAN = """
@@ -164,13 +165,39 @@ def test_a_budget_stops_the_job_and_a_larger_one_goes_on(server, tmp_path):
     money = "&mode=generate&again=0&price=input:1000,output:1000&budget="
     store = RunStore(tmp_path / "runs")
     (job,), (problem,) = run(plan_of(tmp_path, server, money + "1"), store)
-    assert "the budget of 1 might be exceeded" in problem
+    assert "might exceed the budget of 1" in problem
     kept = store.kept(job.id)
     assert kept > 5
     (same,), problems = run(plan_of(tmp_path, server, money + "9"), store)
     assert same.id == job.id and problems == [None]
     spent = [json.loads(line) for line in store.spending_file(job.id).read_text().splitlines()]
     assert sum(row["input"] + row["output"] for row in spent) / 1000 <= 9
+
+
+def test_two_processes_share_one_budget(server, tmp_path):
+    server.delay = 0.01
+    plan = plan_of(tmp_path, server, "&mode=generate&again=0&price=input:1000,output:1000&budget=2")
+    command = [sys.executable, "-c", "from shoal.cli import main; main()", "run", str(plan), "--into", "runs"]
+    environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    both = [subprocess.Popen(command, env=environment, cwd=tmp_path, **pipes) for _ in range(2)]
+    outputs = [process.communicate(timeout=60)[0] for process in both]
+    assert any("might exceed the budget of 2" in output for output in outputs)
+    assert [process.returncode for process in both] == [1, 1]
+    (job,) = read_plan(plan).jobs()
+    spent = RunStore(tmp_path / "runs").spent(job.id)
+    assert spent["requests"] == len(server.bodies) > 20
+    assert 1.5 < (spent["input"] + spent["output"]) / 1000 <= 2
+
+
+def test_a_line_of_spending_that_was_cut_off_does_not_swallow_the_next(tmp_path):
+    path = tmp_path / "spent.jsonl"
+    path.write_text('{"input": 5, "output": 1}\n{"input": 7, "out')
+    spending = Spending()
+    spending.keep_in(path)
+    spending.count(3, 1)
+    assert read_spending(path) == {"input": 8, "output": 2, "requests": 2, "estimated": 0}
+    assert (spending.read, spending.requests) == (8, 2)
 
 
 def test_no_answer_is_an_error_with_its_bounds_or_a_failure(server):
@@ -328,7 +355,7 @@ def test_endpoints_are_ranked_compared_and_reported_like_any_model(server, tmp_p
     shown = said("run", "plan.toml")
     assert "CONF and CONF-GT are not applicable: the models give labels without probabilities" in shown
     said("report", "plan.toml", "--out", "page.html")
-    assert "plain comes first" in Path("page.html").read_text()
+    assert "plain is best" in Path("page.html").read_text()
     asked = len(server.bodies)
     compared = said("compare", *sorted(job.name for job in Path("runs/jobs").iterdir()))
     assert len(server.bodies) == asked, "what is known is not asked again"

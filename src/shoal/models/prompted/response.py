@@ -1,0 +1,99 @@
+"""A chat-completions response, checked: whatever is not one is a ValueError and is retried.
+
+Token counts are the exception. An answer is never thrown away because its usage figures are invalid.
+"""
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .redact import clean_json
+
+MASS_TOLERANCE = 0.01
+"""Servers round log-probabilities, so their probabilities may sum to slightly more than 1."""
+MOST_TOKENS = 1_000_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """What a server answered, without the key."""
+
+    content: str
+    finish: str
+    first_tokens: Sequence[tuple[str, float]] | None
+    """The likeliest first tokens with their log-probabilities, if the server gives them."""
+    server: str
+    """The server's own name for its configuration."""
+    model: str
+    """The server's own name for the model."""
+    usage: tuple[int, int] | None
+    """Tokens read and written; None if the server gives no valid figures."""
+
+
+def read_json(raw: bytes, key: str) -> Any:
+    """Return the JSON value of a response body without the key; raise ValueError if it is not JSON."""
+    try:
+        return clean_json(json.loads(raw.decode(errors="replace")), key)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+
+
+def read_completion(raw: bytes, key: str) -> Completion:
+    """Return the completion in a response body; raise ValueError if there is none."""
+    body = read_json(raw, key)
+    try:
+        choice = body["choices"][0]
+        content = choice["message"]["content"]
+        if not isinstance(content, str | None):
+            raise TypeError("content is not a text")
+        first_tokens = _first_tokens(choice.get("logprobs"))
+        return Completion(
+            content or "",
+            _text(choice.get("finish_reason")),
+            first_tokens,
+            _text(body.get("system_fingerprint")),
+            _text(body.get("model")),
+            _usage(body.get("usage")),
+        )
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    except (KeyError, IndexError, TypeError, AttributeError, OverflowError) as problem:
+        raise ValueError(f"no answer in it ({type(problem).__name__}: {problem})") from None
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _usage(given: Any) -> tuple[int, int] | None:
+    if not isinstance(given, dict):
+        return None
+    read, written = (given.get(name) for name in ("prompt_tokens", "completion_tokens"))
+    is_valid = all(type(count) is int and 0 <= count <= MOST_TOKENS for count in (read, written))
+    return (read, written) if is_valid else None  # type: ignore[return-value]
+
+
+def _first_tokens(given: Any) -> list[tuple[str, float]] | None:
+    tokens = (given or {}).get("content") or []
+    top = tokens[0].get("top_logprobs") if tokens else None
+    if not top:
+        return None
+    returned, seen, mass = [], set(), 0.0
+    for row in top:
+        token, log_probability = row["token"], row["logprob"]
+        if not isinstance(token, str):
+            raise TypeError("a token is not a text")
+        if type(log_probability) not in (int, float) or not math.isfinite(log_probability):
+            raise TypeError(f"the log-probability of {token!r} is not a finite number")
+        mass += math.exp(min(log_probability, 1.0))
+        # Tokens of single bytes are all shown as "" or U+FFFD, and are different ones.
+        identity = (token, str(row.get("bytes")))
+        if identity in seen and token and "\ufffd" not in token:
+            raise TypeError(f"the token {token!r} is listed twice")
+        seen.add(identity)
+        returned.append((token, float(log_probability)))
+    if mass > 1 + MASS_TOLERANCE:
+        raise TypeError(f"the probabilities of the first tokens sum to {mass:.4g}")
+    return returned

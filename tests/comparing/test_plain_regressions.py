@@ -1,0 +1,116 @@
+"""A functionality that breaks is marked and fails every gate, whatever its number of templates."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from outcomes import result
+
+from shoal.comparing.judge import judge
+from shoal.comparing.pairs import Choices, compare
+from shoal.comparing.rules import Rule
+
+CASES, TEMPLATES = 81, (1, 2, 3, 5, 8, 20, 81)
+BEFORE, AFTER = [1] * 78 + [0] * 3, [0] * 81
+RULES = [
+    Rule({"functionality": group}, judge=kind, **limit)  # type: ignore[arg-type]
+    for group in ("broken", "*")
+    for kind in ("observed", "lower bound", "upper bound")
+    for limit in ({"at_least": 0.5}, {"no_worse_than_baseline_by": 0.1})
+]
+QUICK = Choices(shuffles=200, power=False)
+
+
+@pytest.mark.parametrize("templates", TEMPLATES)
+def test_96_to_0_is_marked_and_fails_every_kind_of_gate(templates):
+    old = result({"broken": BEFORE, "fine": [1] * CASES}, templates)
+    new = result({"broken": AFTER, "fine": [1] * CASES}, templates)
+    marked = [row for row in compare([old], [new], QUICK).by("functionality") if row.significant]
+    assert [(row.name, row.is_better) for row in marked] == [("broken", False)]
+    for rule in RULES:
+        verdicts = {verdict.name: verdict.status for verdict in judge([rule], new, old)}
+        assert verdicts["broken"] == "failed", rule
+        assert verdicts.get("fine", "met") == "met", rule
+
+
+@pytest.mark.parametrize("templates", [1, 3, 81])
+def test_96_to_0_through_the_commands(shoal: Callable[..., Any], tmp_path: Path, templates: int) -> None:
+    header = {"suite": "toy", "label_names": ["negative", "positive"]}
+    cases = [
+        {
+            "functionality": name, "capability": "c", "type": "MFT", "case_id": at, "labels": at % 2,
+            "cluster": f"{name} {at % templates}", "examples": [{"text": f"{name} {at}"}],
+        }
+        for name in ("broken", "fine")
+        for at in range(CASES)
+    ]  # fmt: skip
+    suite = tmp_path / "suite.jsonl"
+    suite.write_text("".join(json.dumps(row) + "\n" for row in [header, *cases]))
+    models = []
+    for name, hits in (("old", BEFORE), ("new", AFTER)):
+        predictions = [
+            {**{key: row[key] for key in ("functionality", "case_id")},
+             "pred": row["labels"] if row["functionality"] == "fine" or hits[row["case_id"]] else 1 - row["labels"]}
+            for row in cases
+        ]  # fmt: skip
+        path = tmp_path / f"{name}.jsonl"
+        path.write_text("".join(json.dumps(row) + "\n" for row in predictions))
+        models.append(f"predictions:{path}")
+    compared = shoal("compare", *models, "--set", f"suite={suite}")
+    line = next(line for line in compared.stdout.splitlines() if line.startswith("▼ "))
+    assert line.split()[1:5] == ["broken", "96.3", "0.0", "−96.3"]
+    gate = tmp_path / "gate.toml"
+    for rule in RULES:
+        group, limit = rule.groups["functionality"], f"{rule.kind} = {rule.limit}"
+        gate.write_text(f'[[rule]]\nfunctionality = "{group}"\n{limit}\njudge = "{rule.judge}"\n')
+        done = shoal("gate", models[1], "--baseline", models[0], "--rules", gate, "--set", f"suite={suite}")
+        assert done.exit_code == 3, done.output
+        assert "✗" in done.stdout
+
+
+HITS = st.lists(st.sampled_from([0, 1, None]), min_size=40, max_size=40)
+
+
+@settings(max_examples=40, deadline=None)
+@given(HITS, HITS, st.lists(st.integers(0, 39), min_size=40, max_size=40))
+def test_templates_change_no_interval_no_mark_and_no_verdict(before, after, owners):
+    hits = [{"f": before, "g": [1, 0] * 20}, {"f": after, "g": [1] * 40}]
+    one, many = (
+        [result(side, {name: [f"t{owner}" for owner in names] for name in side}) for side in hits]
+        for names in ([0] * 40, owners)
+    )
+    plain = [result(side) for side in hits]
+    for sides in (one, many):
+        for side, without in zip(sides, plain, strict=True):
+            assert [row.interval for row in side.measures] == [row.interval for row in without.measures]
+        expected = [replace(row, facts={}) for row in compare(*([side] for side in plain), QUICK).rows]
+        assert [
+            replace(row, facts={}) for row in compare(*([side] for side in sides), QUICK).rows
+        ] == expected
+        for rule in (rule for rule in RULES if rule.is_family):
+            statuses = [
+                [(verdict.name, verdict.status) for verdict in judge([rule], pair[1], pair[0])]
+                for pair in (sides, plain)
+            ]
+            assert statuses[0] == statuses[1]
+
+
+def test_a_20_point_drop_in_81_cases_is_marked_in_most_draws_and_equal_models_hardly_ever():
+    rng, found, alarms = np.random.default_rng(0), 0, 0
+    names = [f"f{number}" for number in range(6)]
+    for _ in range(20):
+        old = {name: (rng.random(CASES) < 0.9).astype(int) for name in names}
+        new = dict(old, f3=old["f3"] * (rng.random(CASES) >= 0.2 / 0.9))
+        sides = [result({name: hits.tolist() for name, hits in side.items()}, 3) for side in (old, new)]
+        marks = [
+            row.name for row in compare(sides[:1], sides[1:], QUICK).by("functionality") if row.significant
+        ]
+        found += "f3" in marks
+        alarms += bool(set(marks) - {"f3"})
+    assert found >= 16 and alarms <= 2

@@ -1,0 +1,137 @@
+"""A predictions file that carries texts must carry those of the examples which its ids name."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from shoal.cli import main
+
+TEXTS = [f"The {thing} was {word}." for thing in ("film", "café", "hotel") for word in ("good", "bad")]
+LABELS = ["positive", "negative"] * 3
+
+
+@pytest.fixture
+def shoal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
+    """Run shoal in a folder that has a suite, data for rank and MERGE, and reviews for COOD."""
+    monkeypatch.chdir(tmp_path)
+    rows: list[Mapping[str, Any]] = [{"suite": "toy", "label_names": ["negative", "positive"]}]
+    rows += [
+        {
+            "functionality": "f",
+            "type": "MFT",
+            "case_id": str(n),
+            "examples": [{"text": text}],
+            "labels": label,
+        }
+        for n, (text, label) in enumerate(zip(TEXTS, LABELS, strict=True))
+    ]
+    write("suite.jsonl", rows)
+    examples = zip(range(6), TEXTS, LABELS, strict=True)
+    write("data.jsonl", [{"id": str(n), "utterance": text, "label": label} for n, text, label in examples])
+
+    def call(*arguments: str) -> Result:
+        return CliRunner(env={"COLUMNS": "200"}).invoke(main, list(arguments))
+
+    return call
+
+
+def write(name: str, rows: Sequence[Mapping[str, Any]]) -> None:
+    Path(name).write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+def predict(name: str, column: str, texts: Sequence[str]) -> None:
+    write(
+        name,
+        [
+            {"id": str(n), column: text, "pred": label}
+            for n, (text, label) in enumerate(zip(texts, LABELS, strict=True))
+        ],
+    )
+
+
+SHIFTED = TEXTS[1:] + TEXTS[:1]
+BEHAVIOUR = ("try", "behaviour", "predictions:p.jsonl", "--set", "suite=suite.jsonl", "--set", "resamples=10")
+RANK = (
+    "rank",
+    "predictions:p.jsonl",
+    "predictions:q.jsonl",
+    "--data",
+    "data.jsonl",
+    "--set",
+    "text=utterance",
+)
+
+
+@pytest.mark.parametrize("column", ["text", "utterance", "anything"])
+@pytest.mark.parametrize("command", [BEHAVIOUR, RANK], ids=["behaviour", "rank"])
+def test_ids_shifted_against_the_texts_are_an_error_with_both_texts(shoal, command, column):
+    predict("p.jsonl", column, SHIFTED)
+    predict("q.jsonl", column, TEXTS)
+    done = shoal(*command)
+    assert done.exit_code == 1, done.output
+    assert f"6 of 6 texts in column '{column}' differ" in done.output
+    assert "'The film was bad.', expected 'The film was good.'" in done.output
+    assert "check whether the ids are shifted" in done.output
+
+
+def test_texts_of_another_file_under_the_same_ids_are_an_error(shoal):
+    predict("p.jsonl", "text", [f"Ticket {n}" for n in range(6)])
+    assert "6 of 6 texts" in shoal(*BEHAVIOUR).output
+
+
+@pytest.mark.parametrize(
+    ("column", "texts"),
+    [
+        ("text", [f" {text} ".replace(" ", "\n ").replace("é", "e\u0301") for text in TEXTS]),
+        ("text", [f"Review: {text} Sentiment:" for text in TEXTS]),
+        ("prompt", [f"Sentiment of the review #{n}?" for n in range(6)]),
+        ("content", ["It is positive."] * 6),
+        ("text", [""] * 6),
+    ],
+    ids=["spaces and accents", "prompt", "other prompt", "reply", "empty"],
+)
+def test_prompts_replies_and_other_spellings_are_no_contradiction(shoal, column, texts):
+    predict("p.jsonl", column, texts)
+    done = shoal(*BEHAVIOUR)
+    assert done.exit_code == 0, done.output
+    assert "6" in done.output
+
+
+def test_a_suite_of_pairs_compares_both_texts(shoal):
+    pairs = [(f"{n} cats sleep", f"{n} animals sleep") for n in range(6)]
+    answers = [
+        {"id": str(n), "premise": first, "hypothesis": second, "label": label}
+        for n, ((first, second), label) in enumerate(zip(pairs, LABELS, strict=True))
+    ]
+    write("data.jsonl", answers)
+    for name, shift in (("p.jsonl", 1), ("q.jsonl", 0)):
+        moved = [answers[(n + shift) % 6] for n in range(6)]
+        write(name, [{**row, "id": str(n), "pred": row["label"]} for n, row in enumerate(moved)])
+    done = shoal("rank", "predictions:p.jsonl", "predictions:q.jsonl", "--data", "data.jsonl")
+    assert done.exit_code == 1, done.output
+    assert "6 of 6 texts in column 'premise' differ" in done.output
+    done = shoal("rank", "predictions:q.jsonl", "predictions:q.jsonl", "--data", "data.jsonl")
+    assert "differ from the texts" not in done.output
+
+
+def test_groups_of_merge_compare_the_text_of_each_example(shoal):
+    rows = [
+        {"group": f"g{n}", "text": text, "label": label}
+        for n, text, label in zip([0, 0, 0, 1, 1, 1], TEXTS, LABELS, strict=True)
+    ]
+    write("groups.jsonl", rows)
+    answers = [
+        {"case_id": row["group"], "example_idx": n % 3, "text": row["text"], "pred": row["label"]}
+        for n, row in enumerate(rows)
+    ]
+    command = ("try", "merge", "predictions:p.jsonl", "--set", "data=groups.jsonl", "--set", "group=group")
+    write("p.jsonl", answers)
+    assert shoal(*command).exit_code == 0
+    write("p.jsonl", [{**row, "example_idx": (row["example_idx"] + 1) % 3} for row in answers])
+    done = shoal(*command)
+    assert done.exit_code == 1, done.output
+    assert "6 of 6 texts in column 'text' differ" in done.output
