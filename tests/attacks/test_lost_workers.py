@@ -156,7 +156,7 @@ def test_a_run_that_is_interrupted_ends_although_a_model_ignores_sigterm(plan_of
     while not (tmp_path / "asked").exists():
         time.sleep(0.05)
     workers = multiprocessing.active_children()
-    ended.close()
+    ended.close()  # type: ignore[attr-defined]  # a generator, declared as an iterator
     assert not any(worker.is_alive() for worker in workers)
 
 

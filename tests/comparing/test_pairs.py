@@ -132,7 +132,7 @@ def test_a_planted_difference_is_found_in_its_functionality_and_nowhere_else():
     worse = dict(hits, b2=[0 if at % 5 == 0 else hit for at, hit in enumerate(hits["b2"])])
     for name, own in worse.items():
         if name != "b2":  # noise: as many cases newly fail as are fixed
-            changed = [*np.flatnonzero(own)[:6], *np.flatnonzero(1 - np.array(own))[:6]]
+            changed = [*np.flatnonzero(np.array(own))[:6], *np.flatnonzero(1 - np.array(own))[:6]]
             worse[name] = [1 - int(hit or 0) if at in changed else hit for at, hit in enumerate(own)]
     comparison = one(result(hits), result(worse))
     assert [own.name for own in comparison.by("functionality") if own.significant] == ["b2"]

@@ -1,5 +1,6 @@
 """Models over a network, through the one path: kept as they come, resumed, asked again, paid for once."""
 
+import functools
 import json
 import os
 import signal
@@ -179,8 +180,8 @@ def test_two_processes_share_one_budget(server, tmp_path):
     plan = plan_of(tmp_path, server, "&mode=generate&again=0&price=input:1000,output:1000&budget=2")
     command = [sys.executable, "-c", "from shoal.cli import main; main()", "run", str(plan), "--into", "runs"]
     environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
-    both = [subprocess.Popen(command, env=environment, cwd=tmp_path, **pipes) for _ in range(2)]
+    start = functools.partial(subprocess.Popen, command, env=environment, cwd=tmp_path)
+    both = [start(stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) for _ in range(2)]
     outputs = [process.communicate(timeout=60)[0] for process in both]
     assert any("might exceed the budget of 2" in output for output in outputs)
     assert [process.returncode for process in both] == [1, 1]

@@ -124,7 +124,7 @@ def test_groups_of_merge_compare_the_text_of_each_example(shoal):
         for n, text, label in zip([0, 0, 0, 1, 1, 1], TEXTS, LABELS, strict=True)
     ]
     write("groups.jsonl", rows)
-    answers = [
+    answers: list[dict[str, Any]] = [
         {"case_id": row["group"], "example_idx": n % 3, "text": row["text"], "pred": row["label"]}
         for n, row in enumerate(rows)
     ]
