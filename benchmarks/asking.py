@@ -24,9 +24,9 @@ from typing import Any
 import numpy as np
 
 from shoal import load_model
+from shoal.core.records import Case
 from shoal.models.ask import answer_batch, ask_batches, by_mark, questions_of
 from shoal.protocols.base import Built
-from shoal.records import Case
 
 LABELS = ("negative", "neutral", "positive")
 SLICES = 5
@@ -152,7 +152,7 @@ sys.path.insert(0, {folder!r})
 from shoal import load_model
 from shoal.models.ask import answer_batch, ask_batches, by_mark, questions_of
 from shoal.protocols.base import Built
-from shoal.records import Case
+from shoal.core.records import Case
 cases = [Case(str(n), ((f"this is example number {{n}}, which is not like any other example",),)) for n in range({n})]
 start = time.perf_counter()
 model, built = load_model("python:trivial:answer?labels=negative,positive"), Built(cases, ("negative", "positive"))

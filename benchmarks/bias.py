@@ -20,12 +20,12 @@ from typing import Any
 import numpy as np
 
 from shoal import load_model
+from shoal.core.records import Case
 from shoal.data.crows import FILE, Pair, read_pairs
 from shoal.models.ask import ask_batches, by_mark, questions_of
 from shoal.protocols import bias
 from shoal.protocols.base import Built
 from shoal.protocols.bias.crows import sentence_scores
-from shoal.records import Case
 from shoal.stats.association import permutation_p
 
 SLICES = 3

@@ -112,7 +112,7 @@ def through_shoal(folder: Path, concurrency: int) -> Callable[[], None]:
     from shoal import RunStore, read_plan
     from shoal.models import load_model
     from shoal.models.ask import questions_of
-    from shoal.runs.doing import _asker_of_any
+    from shoal.runs.execute import _asker_of_any
     from shoal.runs.remote import ask_remote
     from shoal.training.stage import silent
 

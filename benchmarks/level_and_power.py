@@ -35,12 +35,12 @@ from shoal.comparing.judge import judge
 from shoal.comparing.pairs import Choices, Comparison, compare
 from shoal.comparing.power import plan_size
 from shoal.comparing.rules import Rule
-from shoal.errors import PlanError
+from shoal.core.errors import PlanError
+from shoal.core.records import Answer, Answers
 from shoal.protocols import bias, cood, merge
 from shoal.protocols.base import Built
 from shoal.protocols.behaviour.score import measure
 from shoal.protocols.cood.cells import CELLS, KINDS, target
-from shoal.records import Answer, Answers
 from shoal.runs.settings import make_settings
 
 Floats = NDArray[np.float64]

@@ -20,14 +20,14 @@ from typing import Any
 import numpy as np
 
 from shoal import load_model
+from shoal.core.records import Answers, Example
 from shoal.data.grammar import make_rows
 from shoal.models.ask import Blank
 from shoal.protocols.merge import Settings
 from shoal.protocols.merge.suggest import blanks_of
 from shoal.protocols.merge.tagger import Tagger
 from shoal.protocols.merge.targets import targets_of
-from shoal.records import Answers, Example
-from shoal.runs.doing import do
+from shoal.runs.execute import do
 from shoal.runs.plan import make_job
 from shoal.runs.scoring import result_of
 from shoal.runs.store import RunStore

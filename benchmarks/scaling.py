@@ -408,7 +408,7 @@ import resource, sys, time
 import torch
 from transformers import BertConfig, BertForSequenceClassification
 from shoal.training.stepper import Stepper
-from shoal.training.how import How
+from shoal.training.config import How
 from shoal.models.frugal import computing_in, in_pieces
 torch.set_num_threads(1)
 pieces, dtype, rows = int(sys.argv[1]), sys.argv[2], 32
@@ -452,11 +452,11 @@ def memory() -> None:
 def middle() -> None:
     """A training of 440 steps that is kept every so often, and one that is not; and what going on saves."""
     from shoal import load_model
+    from shoal.training.checkpointing import Keeper, kept_midway
+    from shoal.training.config import How
     from shoal.training.environments import Environment, Labelled
-    from shoal.training.how import How
     from shoal.training.loop import train
     from shoal.training.methods import make_method
-    from shoal.training.midway import Keeper, kept_midway
 
     items = [
         Labelled((f"this film was {word} {n}",), target)

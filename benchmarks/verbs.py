@@ -32,16 +32,16 @@ from numpy.typing import NDArray
 from scipy import special, stats
 
 from shoal import Case, Measure, Measures, Outcome, Result
+from shoal.core.records import Answer, Answers
 from shoal.protocols import bias, merge, ranking
 from shoal.protocols.base import Built
 from shoal.protocols.behaviour.iid import IID
-from shoal.protocols.behaviour.learning import compare_trainings
-from shoal.protocols.behaviour.learning.table3 import rows_of_table3
 from shoal.protocols.behaviour.settings import Settings, Train
 from shoal.protocols.bias.concepts import between_diagnostics
 from shoal.protocols.bias.family import Family
+from shoal.protocols.learning import compare_trainings
+from shoal.protocols.learning.table3 import rows_of_table3
 from shoal.protocols.ranking.order import put_in_order
-from shoal.records import Answer, Answers
 from shoal.runs.settings import make_settings
 
 Bools = NDArray[np.bool_]

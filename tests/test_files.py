@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.errors import DataError, StoreError
-from shoal.files import (
+from shoal.core.errors import DataError, StoreError
+from shoal.core.files import (
     LONGEST_LINE,
     is_json_array,
     read_json,

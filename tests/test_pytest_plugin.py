@@ -11,7 +11,7 @@ import pytest
 import shoal
 from shoal import ShoalError, Suite, case
 from shoal.pytest_plugin import assert_behaves
-from shoal.runs.remembering import Memory
+from shoal.runs.answer_cache import Memory
 
 LABELS = ("negative", "positive")
 

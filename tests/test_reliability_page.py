@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from shoal import files
+from shoal.core import files
 from shoal.data import pickle_machine, pickles
 from shoal.models import validate
 

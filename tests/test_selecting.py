@@ -10,9 +10,9 @@ from click.testing import CliRunner, Result
 
 import shoal
 from shoal.cli import main
-from shoal.errors import DataError
-from shoal.records import Case
-from shoal.selecting import choose
+from shoal.core.errors import DataError
+from shoal.core.records import Case
+from shoal.core.selection import choose
 
 NAMES = ("negated praise", "negated blame", "typos", "a=b", "what?", "[x]")
 CASES = [

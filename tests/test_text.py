@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.text import csv_lines, is_formula, on_one_line, printable
+from shoal.core.text import csv_lines, is_formula, on_one_line, printable
 
 
 @pytest.mark.parametrize(

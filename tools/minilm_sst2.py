@@ -18,9 +18,9 @@ import numpy as np
 import torch
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
-from shoal.files import read_table
+from shoal.core.files import read_table
 from shoal.training.batch import Batch
-from shoal.training.how import How
+from shoal.training.config import How
 from shoal.training.loop import Learner, train_network
 
 LABELS = {0: "negative", 1: "positive"}

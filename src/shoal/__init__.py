@@ -12,35 +12,35 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.3.0"
 
 if TYPE_CHECKING:
-    from .errors import ShoalError
+    from .core.errors import ShoalError
+    from .core.records import Answers, Case, Finding, Measure, Measures, Outcome, Result
     from .models import load_model
     from .protocols.behaviour.suite import Suite, case, read_suite, write_suite
-    from .records import Answers, Case, Finding, Measure, Measures, Outcome, Result
-    from .report.html import write_report
+    from .render.html import write_report
     from .runs.auditing import audit
     from .runs.executors import run_here
     from .runs.plan import read_plan
     from .runs.store import RunStore
 
 _HOMES = {
-    "ShoalError": "errors",
+    "ShoalError": "core.errors",
     "load_model": "models",
     "Suite": "protocols.behaviour.suite",
     "case": "protocols.behaviour.suite",
     "read_suite": "protocols.behaviour.suite",
     "write_suite": "protocols.behaviour.suite",
-    "Answers": "records",
-    "Case": "records",
-    "Finding": "records",
-    "Measure": "records",
-    "Measures": "records",
-    "Outcome": "records",
-    "Result": "records",
+    "Answers": "core.records",
+    "Case": "core.records",
+    "Finding": "core.records",
+    "Measure": "core.records",
+    "Measures": "core.records",
+    "Outcome": "core.records",
+    "Result": "core.records",
     "RunStore": "runs.store",
     "audit": "runs.auditing",
     "read_plan": "runs.plan",
     "run_here": "runs.executors",
-    "write_report": "report.html",
+    "write_report": "render.html",
 }
 """Where each public name lives; loaded when first used, so that `import shoal` stays quick."""
 

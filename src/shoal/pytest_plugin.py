@@ -18,9 +18,9 @@ import pytest
 if TYPE_CHECKING:
     from .comparing.judge import Verdict
     from .comparing.rules import Judge
+    from .core.records import Result
     from .protocols.behaviour.suite import Suite
-    from .records import Result
-    from .runs.remembering import Memory
+    from .runs.answer_cache import Memory
 
 WORST = 3
 EXAMPLES = 2
@@ -56,10 +56,10 @@ def assert_behaves(
     __tracebackhide__ = True
     from .comparing.judge import judge as judge_rules
     from .comparing.rules import Rule
-    from .errors import PlanError, nearest
+    from .core.errors import PlanError, nearest
+    from .core.selection import UnknownGroup
     from .protocols import PROTOCOLS, find_protocol
     from .runs.auditing import audit_with
-    from .selecting import UnknownGroup
 
     name = protocol or next(iter(PROTOCOLS))
     known = {setting.name for setting in fields(find_protocol(name).Settings)}
@@ -101,7 +101,7 @@ def _needed(
 
 def _refuse_unknown(groups: "dict[str, Any]", known: "set[str]", result: "Result") -> None:
     """A word that is neither a setting nor a group of the result is a slip of the pen."""
-    from .errors import PlanError, nearest
+    from .core.errors import PlanError, nearest
 
     there = {group for row in result.measures for group in row.groups}
     for group in groups:
@@ -118,7 +118,7 @@ def _refuse_unknown(groups: "dict[str, Any]", known: "set[str]", result: "Result
 @pytest.fixture(name="assert_behaves", scope="session")
 def assert_behaves_fixture() -> Callable[..., Any]:
     """`assert_behaves(model, suite, at_least=0.9, functionality=…)`: fail unless the model behaves."""
-    from .runs.remembering import Memory
+    from .runs.answer_cache import Memory
 
     return partial(assert_behaves, memory=Memory())
 
@@ -127,9 +127,9 @@ def _message(failed: "list[Verdict]", result: "Result") -> str:
     """What was wanted, how it went, the worst of what was looked at, and two cases to look at."""
     from .comparing.junit import number, sentence
     from .comparing.quantities import comparable
+    from .core.views import shown_cases
+    from .render.terminal import case_lines
     from .runs.scoring import failing_of
-    from .show.terminal import case_lines
-    from .views import shown_cases
 
     lines = ["the model does not behave:", *(f"  {sentence(verdict)}" for verdict in failed[:WORST])]
     if len(failed) > WORST:

@@ -14,7 +14,7 @@ from hostile_server import ATTACKS, attacking
 
 from shoal import RunStore, load_model, read_plan
 from shoal.cli import main
-from shoal.errors import ModelError
+from shoal.core.errors import ModelError
 from shoal.models.prompted import client
 from shoal.models.prompted.client import PATIENCE, retry_after
 from shoal.models.prompted.redact import MASK, clean

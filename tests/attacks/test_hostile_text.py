@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 from small_world import LABELS, answer_rows, lines, suite_rows
 
 from shoal.cli import main
-from shoal.text import STEERING
+from shoal.core.text import STEERING
 
 HOSTILE = "\x1b[2J\x1b]0;title\x07\u202eabc\u2066\x9b31m\x7f\U000e0041\u2028\rz"
 MODELS = f"""

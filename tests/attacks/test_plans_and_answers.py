@@ -8,7 +8,7 @@ import pytest
 
 from shoal import RunStore, Suite, case, read_plan
 from shoal.cli import main
-from shoal.errors import ShoalError
+from shoal.core.errors import ShoalError
 from shoal.protocols.behaviour.build import build
 from shoal.protocols.behaviour.settings import Settings, Train
 from shoal.protocols.behaviour.suite import write_suite

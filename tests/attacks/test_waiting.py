@@ -12,12 +12,12 @@ import pytest
 
 from shoal import RunStore, read_plan
 from shoal.cli import main
+from shoal.render import progress
+from shoal.render.progress import progress_bar
 from shoal.runs import store as stores
 from shoal.runs import tasks
 from shoal.runs.executors import run_jobs
 from shoal.runs.plan import Job, check_plan
-from shoal.show import progress
-from shoal.show.progress import progress_bar
 from shoal.training.stage import silent
 
 FORK = multiprocessing.get_context("fork")

@@ -19,11 +19,11 @@ from shoal.comparing.rules import Rule
 from shoal.comparing.view import comparison_sections, comparison_table, rows_for_csv
 from shoal.protocols.behaviour.settings import Train
 from shoal.protocols.behaviour.view import view
-from shoal.show.csv_tables import rows_as_csv
-from shoal.show.escapes import escape_latex, escape_markdown
-from shoal.show.latex import as_latex
-from shoal.show.markdown import as_markdown
-from shoal.show.terminal import print_sections
+from shoal.render.csv_tables import rows_as_csv
+from shoal.render.escapes import escape_latex, escape_markdown
+from shoal.render.latex import as_latex
+from shoal.render.markdown import as_markdown
+from shoal.render.terminal import print_sections
 
 ROOT = Path(__file__).parents[2]
 
@@ -331,7 +331,7 @@ def test_no_text_breaks_out_of_its_cell(text):
 
 
 def write_result(path: Path, result) -> Path:
-    from shoal.records import as_json
+    from shoal.core.records import as_json
 
     path.write_text(
         json.dumps({"jobs": [dict(result.job)], "measures": [as_json(row) for row in result.measures]})

@@ -10,7 +10,7 @@ from scipy.stats import binom
 from shoal import Measure, Measures, Result
 from shoal.comparing.judge import judge
 from shoal.comparing.rules import Rule, make_rules, read_rules
-from shoal.errors import DataError, PlanError
+from shoal.core.errors import DataError, PlanError
 
 
 def statuses(rules: list[Rule], result: Result, baseline: Result | None = None) -> list[tuple[str, str]]:

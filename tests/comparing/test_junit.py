@@ -10,7 +10,7 @@ from shoal import Result
 from shoal.comparing.judge import judge
 from shoal.comparing.junit import junit, write_junit
 from shoal.comparing.rules import Rule
-from shoal.errors import StoreError
+from shoal.core.errors import StoreError
 
 
 def parsed(rules: list[Rule], result: Result) -> Xml.Element:

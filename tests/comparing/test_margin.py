@@ -9,7 +9,7 @@ import pytest
 
 from shoal import Result
 from shoal.comparing.pairs import Choices, compare
-from shoal.errors import PlanError
+from shoal.core.errors import PlanError
 
 Make = Callable[..., Result]
 

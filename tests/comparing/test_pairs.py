@@ -12,11 +12,11 @@ from outcomes import Hits, result
 from scipy.stats import ttest_ind
 
 from shoal import Case, Measures, Outcome, Result
-from shoal.claims import TOO_FEW_TEMPLATES
 from shoal.comparing.pairs import Choices, Comparison, Row, compare
 from shoal.comparing.quantities import CaseIndex
 from shoal.comparing.rows import note_of
-from shoal.errors import DataError, PlanError
+from shoal.core.claims import TOO_FEW_TEMPLATES
+from shoal.core.errors import DataError, PlanError
 from shoal.protocols.behaviour.iid import IID
 from shoal.protocols.behaviour.score import iid_score, measure
 from shoal.stats.multiplicity import benjamini_hochberg, holm

@@ -12,7 +12,7 @@ from numpy.random import Generator
 from shoal import Result
 from shoal.comparing.pairs import Choices, Comparison, compare
 from shoal.comparing.power import plan_size
-from shoal.errors import DataError, PlanError
+from shoal.core.errors import DataError, PlanError
 from shoal.stats.power import sign_test_power
 
 Make = Callable[..., Result]

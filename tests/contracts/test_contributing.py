@@ -20,7 +20,7 @@ HOMES = {
     "SCHEMES": "shoal.models",
     "METHODS": "shoal.training.methods",
     "EXPLAINERS": "shoal.explaining",
-    "MEASURES": "shoal.measures",
+    "MEASURES": "shoal.core.measures",
     "EXECUTORS": "shoal.runs.executors",
 }
 WANTED = [

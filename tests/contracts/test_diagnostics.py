@@ -11,14 +11,14 @@ import pytest
 from shoal import audit
 from shoal.comparing.pairs import compare
 from shoal.comparing.quantities import comparable
-from shoal.measures import MEASURES
+from shoal.core.measures import MEASURES
+from shoal.core.records import Measures, Result
+from shoal.core.views import Section, Table
 from shoal.models.ask import TokenScores
 from shoal.protocols import bias
 from shoal.protocols.bias.build import DIAGNOSTICS, module_of
-from shoal.records import Measures, Result
+from shoal.render.csv_tables import tables_of
 from shoal.runs.settings import make_settings
-from shoal.show.csv_tables import tables_of
-from shoal.views import Section, Table
 
 FOLDER = Path(bias.__file__).parent
 

@@ -8,8 +8,8 @@ import pytest
 from click.testing import CliRunner
 
 from shoal.cli import main
+from shoal.core.records import Measure
 from shoal.pytest_plugin import assert_behaves
-from shoal.records import Measure
 from shoal.training import loop
 
 WORDS = {

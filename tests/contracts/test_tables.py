@@ -11,11 +11,12 @@ import pytest
 
 import shoal.models as models
 from shoal import RunStore, ShoalError, audit, read_plan
+from shoal.core.measures import MEASURES, quantity, shown
+from shoal.core.views import Section
 from shoal.data import FORMATS, glimpse
 from shoal.explaining import EXPLAINERS, explain
 from shoal.explaining.attributions import How
 from shoal.explaining.words import word_spans
-from shoal.measures import MEASURES, quantity, shown
 from shoal.models import SCHEMES, load_model
 from shoal.protocols import PROTOCOLS, find_protocol
 from shoal.protocols.base import differing, identity, is_random, step_of
@@ -23,7 +24,6 @@ from shoal.protocols.bias import example
 from shoal.protocols.ranking.factors import FACTORS, find_factor
 from shoal.runs.executors import EXECUTORS, run_jobs
 from shoal.runs.plan import check_plan
-from shoal.views import Section
 
 PACKAGE = Path(__file__).parent.parent.parent / "src" / "shoal"
 SEAM = ("Settings", "parts", "title", "build", "recipe", "ask", "score", "compare", "view")

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from shoal import read_suite
+from shoal.core.errors import DataError
 from shoal.data.columns import Named
-from shoal.errors import DataError
 from shoal.protocols.behaviour.suite import import_suite
 
 LABELLED = Named(("text",), "label")

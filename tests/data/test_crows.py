@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from shoal.core.errors import DataError
 from shoal.data.crows import Pair, read_pair_scores, read_pairs
-from shoal.errors import DataError
 
 HEAD = ",sent_more,sent_less,stereo_antistereo,bias_type\n"
 

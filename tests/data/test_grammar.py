@@ -5,9 +5,9 @@ from collections import Counter
 
 import pytest
 
+from shoal.core.errors import DataError
 from shoal.data.grammar import GRAMMARS, SPLITS, Row, make_rows, paraphrase, reading, sentiment
 from shoal.data.grammar.rows import draw
-from shoal.errors import DataError
 
 
 @pytest.fixture(scope="module")

@@ -5,9 +5,9 @@ import json
 
 import pytest
 
+from shoal.core.errors import DataError
 from shoal.data.grammar import Row, make_rows
 from shoal.data.labelled import read_labelled
-from shoal.errors import DataError
 
 
 @pytest.fixture

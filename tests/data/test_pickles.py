@@ -19,8 +19,8 @@ from typing import Any
 
 import pytest
 
+from shoal.core.errors import DataError
 from shoal.data.pickles import PickledFunction, PickledSuite, read_suite_pickle, rows
-from shoal.errors import DataError
 
 HERE = Path(__file__)
 MEMORY = 500_000_000

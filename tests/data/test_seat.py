@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from shoal.core.errors import DataError, PlanError
 from shoal.data.seat import read_test, read_tests, words_of
-from shoal.errors import DataError, PlanError
 
 SETS = {
     "targ1": {"category": "Flowers", "examples": ["aster", "rose"]},

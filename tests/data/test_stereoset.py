@@ -5,8 +5,8 @@ import json
 
 import pytest
 
+from shoal.core.errors import DataError
 from shoal.data.stereoset import Cluster, filler, frame, read_clusters
-from shoal.errors import DataError
 
 
 def sentence(label: str, text: str, name: str) -> dict[str, str]:

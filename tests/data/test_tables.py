@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from shoal.core.errors import DataError, MissingExtra
 from shoal.data.labelled import read_labelled
 from shoal.data.tables import open_rows
-from shoal.errors import DataError, MissingExtra
 
 ROWS: list[dict[str, Any]] = [{"text": "Too salty.", "y": 0}, {"text": "Quiet, clean!", "y": 1}]
 NAMES = {"info": {"features": {"y": {"names": ["negative", "positive"], "_type": "ClassLabel"}}}}

@@ -11,8 +11,8 @@ from itertools import product
 import pytest
 
 from shoal.cli import main
+from shoal.core.records import Measures
 from shoal.protocols.behaviour.suite import Suite, case, write_suite
-from shoal.records import Measures
 from shoal.runs.executors import run_here, run_jobs
 from shoal.runs.plan import check_plan, make_plan
 from shoal.runs.scoring import brief_result, compare_jobs
@@ -308,7 +308,7 @@ def test_methods_at_their_defaults_keep_the_task_and_learn_the_suite(tmp_path):
 def test_a_model_that_cannot_be_trained_is_refused_before_anything_runs(tmp_path):
     from dataclasses import replace
 
-    from shoal.errors import PlanError
+    from shoal.core.errors import PlanError
 
     plan = plan_of(tmp_path, train={"on": ["iid"]})
     with pytest.raises(PlanError, match="cannot be trained"):

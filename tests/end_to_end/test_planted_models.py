@@ -11,9 +11,9 @@ from click.testing import CliRunner
 
 import shoal
 from shoal.cli import main
+from shoal.core.records import Example
 from shoal.data.grammar import make_rows
 from shoal.protocols.behaviour.build import load_suite
-from shoal.records import Example
 
 PLANTED = """
 def first_words(pairs):

@@ -10,13 +10,13 @@ from rich.console import Console
 
 from shoal import load_model
 from shoal.cli import main
+from shoal.core.views import Section, Weighed, WeighedWords
 from shoal.explaining import EXPLAINERS, explain
 from shoal.explaining.attributions import How
 from shoal.explaining.view import sections
-from shoal.report import blocks as html
-from shoal.show import csv_tables, latex, markdown, terminal
-from shoal.show.terminal import section_lines
-from shoal.views import Section, Weighed, WeighedWords
+from shoal.render import csv_tables, latex, markdown, terminal
+from shoal.render import html_blocks as html
+from shoal.render.terminal import section_lines
 
 TEXT = "The food was great,  but I hated it."
 

@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal import Case, Measure, Measures, Outcome, Result
-from shoal.protocols.behaviour.learning import compare_trainings
-from shoal.protocols.behaviour.learning.averages import means_over_methods
-from shoal.protocols.behaviour.learning.table3 import (
+from shoal.protocols.behaviour.settings import Settings, Train
+from shoal.protocols.learning import compare_trainings
+from shoal.protocols.learning.averages import means_over_methods
+from shoal.protocols.learning.table3 import (
     TableRow,
     average_g,
     baseline_of,
@@ -20,7 +21,6 @@ from shoal.protocols.behaviour.learning.table3 import (
     mean_gain,
     rows_of_table3,
 )
-from shoal.protocols.behaviour.settings import Settings, Train
 from shoal.stats.paired import generalization_score, sign_test
 
 pytestmark = pytest.mark.golden

@@ -5,9 +5,9 @@ import gzip
 
 import pytest
 
+from shoal.core.records import Answers, Measures
 from shoal.protocols.merge import Settings, build
 from shoal.protocols.merge.score import named, score
-from shoal.records import Answers, Measures
 
 pytestmark = pytest.mark.golden
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from shoal.core.records import Measures
 from shoal.protocols import ranking
-from shoal.records import Measures
 from shoal.runs.results import audit_all
 from shoal.stats.ranking import decided_pairs, guess, independent_draws
 

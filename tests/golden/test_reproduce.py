@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from shoal.cli import main
-from shoal.errors import DataError, PlanError
+from shoal.core.errors import DataError, PlanError
 from shoal.reproduce import CELLS, REPRODUCTIONS, reproduce
 
 pytestmark = pytest.mark.golden

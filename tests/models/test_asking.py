@@ -10,7 +10,8 @@ import pytest
 from asking import answer_batches, ask_cases
 
 from shoal import load_model
-from shoal.errors import ModelError
+from shoal.core.errors import ModelError
+from shoal.core.records import Answers, Case
 from shoal.models import ask
 from shoal.models.ask import (
     answer_examples,
@@ -21,7 +22,6 @@ from shoal.models.ask import (
     gather,
 )
 from shoal.protocols.behaviour.score import note_of
-from shoal.records import Answers, Case
 
 LABELS = ("negative", "neutral", "positive")
 TEXT = "the film meal was is not very good bad great awful and but i think it so , . !"

@@ -8,7 +8,7 @@ import types
 import pytest
 
 from shoal import load_model
-from shoal.errors import ModelError
+from shoal.core.errors import ModelError
 from shoal.models.ask import classify_safely
 
 LABELS = ("no", "yes")

@@ -12,7 +12,7 @@ pytest.importorskip("transformers", reason="needs shoal[hf]")
 from safetensors.torch import load_file, save_file  # noqa: E402
 
 from shoal import load_model  # noqa: E402
-from shoal.errors import ModelError  # noqa: E402
+from shoal.core.errors import ModelError  # noqa: E402
 from shoal.models.ask import classify_safely  # noqa: E402
 from shoal.models.next_sentence import follows, has_next_sentence_head  # noqa: E402
 

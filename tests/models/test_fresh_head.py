@@ -13,8 +13,8 @@ from asking import ask_cases  # noqa: E402
 from safetensors.torch import load_file, save_file  # noqa: E402
 
 from shoal import load_model  # noqa: E402
-from shoal.errors import DataError, ModelError  # noqa: E402
-from shoal.records import Case  # noqa: E402
+from shoal.core.errors import DataError, ModelError  # noqa: E402
+from shoal.core.records import Case  # noqa: E402
 from shoal.training.features import load_features, save_features  # noqa: E402
 
 LABELS = ("different", "same", "unsure")

@@ -10,7 +10,7 @@ torch = pytest.importorskip("torch", reason="needs shoal[hf]")
 pytest.importorskip("transformers", reason="needs shoal[hf]")
 
 from shoal import load_model  # noqa: E402
-from shoal.errors import ModelError  # noqa: E402
+from shoal.core.errors import ModelError  # noqa: E402
 
 LABELS = ("consistent", "inconsistent")
 TEXTS = [("the film was good",), ("bad",)]

@@ -11,7 +11,8 @@ torch = pytest.importorskip("torch", reason="needs shoal[hf]")
 pytest.importorskip("transformers", reason="needs shoal[hf]")
 
 from shoal import load_model  # noqa: E402
-from shoal.errors import MissingExtra, ModelError  # noqa: E402
+from shoal.core.errors import MissingExtra, ModelError  # noqa: E402
+from shoal.core.records import Case  # noqa: E402
 from shoal.models.ask import (  # noqa: E402
     Classifier,
     Differentiable,
@@ -26,7 +27,6 @@ from shoal.models.ask import (  # noqa: E402
 )
 from shoal.models.selfcheck import self_check  # noqa: E402
 from shoal.protocols.base import Built  # noqa: E402
-from shoal.records import Case  # noqa: E402
 
 SENTIMENT = ("negative", "neutral", "positive")
 TEXTS = [("the film was good",), ("a very , very boring meal !",), ("bad",)]

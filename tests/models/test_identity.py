@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from shoal import load_model
-from shoal.errors import ModelError
+from shoal.core.errors import ModelError
+from shoal.core.records import Case
 from shoal.models.ask import classify_safely
 from shoal.models.selfcheck import self_check
-from shoal.records import Case
 
 # Users write open(...).read().
 pytestmark = pytest.mark.filterwarnings(

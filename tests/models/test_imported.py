@@ -10,7 +10,7 @@ import pytest
 from asking import answer_batches, ask_cases
 
 from shoal import case, load_model
-from shoal.errors import ModelError
+from shoal.core.errors import ModelError
 from shoal.models.ask import batches, classify_safely, distinct, gather
 from shoal.models.imported import around
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.errors import ModelError
+from shoal.core.errors import ModelError
 from shoal.models.labels import LabelNames, Spellings, ends_of, familiar, labels_option, matches, parse_labels
 
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).map(str.strip).filter(bool)

@@ -8,7 +8,7 @@ pytest.importorskip("transformers", reason="needs shoal[hf]")
 import torch
 import transformers
 
-from shoal.errors import DataError, ModelError
+from shoal.core.errors import DataError, ModelError
 from shoal.models import load_model
 from shoal.models.projection import first_component
 from shoal.models.words import represent

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from shoal import load_model
+from shoal.core.records import Answer, Answers, Case
 from shoal.models.ask import answer_examples, example_id
 from shoal.models.selfcheck import label_order, labelled, sample, self_check, still_says
-from shoal.records import Answer, Answers, Case
 
 LABELS = ("negative", "neutral", "positive")
 WORDS = {"negative": ["bad", "awful"], "neutral": ["red", "wooden"], "positive": ["good", "great"]}

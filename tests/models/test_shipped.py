@@ -10,9 +10,9 @@ pytest.importorskip("torch")
 from asking import ask_cases
 
 from shoal import audit, load_model
+from shoal.core.errors import ModelError
+from shoal.core.records import Case
 from shoal.data.grammar import make_rows
-from shoal.errors import ModelError
-from shoal.records import Case
 
 ROOT = Path(__file__).parents[2]
 LABELS = {

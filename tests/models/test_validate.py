@@ -6,12 +6,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from shoal.errors import DataError, ModelError
+from shoal.core.errors import DataError, ModelError
+from shoal.core.records import Answer, Answers, Case
 from shoal.models.ask import answer_batch, by_mark, classify_safely, distinct, extract_safely
 from shoal.models.selfcheck import self_check
 from shoal.models.validate import LONGEST_MESSAGE, NOT_FINITE, in_words, validated
 from shoal.protocols.behaviour.rules import label_index
-from shoal.records import Answer, Answers, Case
 
 LABELS = ("negative", "neutral", "positive")
 FOUR = [("a",), ("b",), ("c",), ("d",)]

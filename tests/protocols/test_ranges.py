@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from pydantic import TypeAdapter, ValidationError
 
 from shoal.cli import main
-from shoal.errors import PlanError
+from shoal.core.errors import PlanError
 from shoal.protocols import PROTOCOLS, find_protocol
 from shoal.protocols.behaviour.settings import Settings
 from shoal.protocols.ranges import Within

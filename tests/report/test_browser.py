@@ -16,13 +16,8 @@ import numpy as np
 import pytest
 
 from shoal import audit
-from shoal.protocols import PROTOCOLS
-from shoal.protocols.bias import example
-from shoal.records import Case, Finding, Measure, Measures, Outcome, Result
-from shoal.report.data import Page as Contents
-from shoal.report.data import Part, results_page
-from shoal.report.html import write_page
-from shoal.views import (
+from shoal.core.records import Case, Finding, Measure, Measures, Outcome, Result
+from shoal.core.views import (
     Block,
     Column,
     Curves,
@@ -36,6 +31,11 @@ from shoal.views import (
     Weighed,
     WeighedWords,
 )
+from shoal.protocols import PROTOCOLS
+from shoal.protocols.bias import example
+from shoal.render.html import write_page
+from shoal.render.page import Page as Contents
+from shoal.render.page import Part, results_page
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 SMALL: dict[str, Any] = runpy.run_path(str(Path(__file__).parents[1] / "contracts" / "test_tables.py"))[

@@ -6,8 +6,10 @@ import pytest
 from outcomes import result as outcomes_of
 
 from shoal import RunStore, audit, read_plan
-from shoal.records import Finding, Measure, Measures, Outcome, Result
-from shoal.report.data import (
+from shoal.core.records import Finding, Measure, Measures, Outcome, Result
+from shoal.render.html import page_of
+from shoal.render.markdown import as_markdown
+from shoal.render.page import (
     Page,
     _in_turn,
     _ordered,
@@ -17,10 +19,8 @@ from shoal.report.data import (
     plan_page,
     results_page,
 )
-from shoal.report.html import page_of
 from shoal.runs.executors import run_jobs
 from shoal.runs.plan import check_plan
-from shoal.show.markdown import as_markdown
 
 PLAN = """
 models = ["tiny:sentiment", "predictions:example"]
@@ -87,7 +87,7 @@ def failed(model: str = "m", identity: str = "j", check: bool | None = False) ->
 
 
 def test_a_failed_self_check_and_missing_answers_are_cautions(monkeypatch):
-    monkeypatch.setattr("shoal.report.data.result_sections", lambda result: [])
+    monkeypatch.setattr("shoal.render.page.result_sections", lambda result: [])
     assert results_page([failed()]).warnings[:2] == [
         "m: self-check, order of labels: likely wrong",
         "1 case has no answer and counts nowhere",
@@ -96,7 +96,7 @@ def test_a_failed_self_check_and_missing_answers_are_cautions(monkeypatch):
 
 
 def test_a_model_that_says_the_same_to_everything_does_not_hide_the_numbers_of_the_others(monkeypatch):
-    monkeypatch.setattr("shoal.report.data.result_sections", lambda result: [])
+    monkeypatch.setattr("shoal.render.page.result_sections", lambda result: [])
     rows = Measures([Measure("suite score", 0.5, 9, {}, (0.2, 0.8), facts={"headline": True})])
     alike = Finding("degenerate", "One label for everything.", weight=3.0)
 
@@ -133,7 +133,7 @@ def test_one_model_alone_stands_beside_nobody():
 
 
 def test_measures_of_single_jobs_are_told_apart_beside_the_page(monkeypatch):
-    monkeypatch.setattr("shoal.report.data.result_sections", lambda result: [])
+    monkeypatch.setattr("shoal.render.page.result_sections", lambda result: [])
     rows = Measures([Measure("accuracy", 0.5, 9)])
     results = [Result({"id": name, "protocol": "cood", "model": name}, (), (), rows) for name in "ab"]
     assert [dict(row.groups) for row in results_page(results).measures] == [{"job": "a"}, {"job": "b"}]

@@ -8,11 +8,8 @@ import pytest
 from click.testing import CliRunner
 
 from shoal.cli import main
-from shoal.records import Finding, Measure
-from shoal.report.data import Page, Part
-from shoal.report.figures import FIGURES, draw_figures, pictures_of
-from shoal.report.writing import write_forms
-from shoal.views import (
+from shoal.core.records import Finding, Measure
+from shoal.core.views import (
     Bars,
     Block,
     Column,
@@ -28,6 +25,9 @@ from shoal.views import (
     Weighed,
     WeighedWords,
 )
+from shoal.render.figures import FIGURES, draw_figures, pictures_of
+from shoal.render.page import Page, Part
+from shoal.render.writing import write_forms
 
 
 def rate(value: float | None, name: str = "pass rate", **groups: str) -> Measure:

@@ -1,8 +1,8 @@
 """Long specs have short names on a page, and the short names still tell models apart."""
 
-from shoal.records import Case, Measure
-from shoal.report.naming import renamed, short_names
-from shoal.views import Column, HeatMap, Number, Row, Section, ShownCase, Table, Words
+from shoal.core.records import Case, Measure
+from shoal.core.views import Column, HeatMap, Number, Row, Section, ShownCase, Table, Words
+from shoal.render.naming import renamed, short_names
 
 URL = "openai:m?url=http://127.0.0.1:36059/v1&mode=generate"
 

@@ -9,15 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from shoal.errors import StoreError
-from shoal.records import Case, Finding, Measure, Measures, Outcome, Result
-from shoal.report.blocks import section_html
-from shoal.report.data import Page as Contents
-from shoal.report.data import Part
-from shoal.report.drawing import span, ticks
-from shoal.report.html import page_of, write_page
-from shoal.report.words import key_of
-from shoal.views import (
+from shoal.core.errors import StoreError
+from shoal.core.records import Case, Finding, Measure, Measures, Outcome, Result
+from shoal.core.views import (
     Bars,
     Block,
     CaseList,
@@ -36,6 +30,12 @@ from shoal.views import (
     Text,
     Words,
 )
+from shoal.render.html import page_of, write_page
+from shoal.render.html_blocks import section_html
+from shoal.render.page import Page as Contents
+from shoal.render.page import Part
+from shoal.render.page_words import key_of
+from shoal.render.svg import span, ticks
 
 VOID = {"meta", "wbr", "br", "input"}
 HOSTILE = "</title><script>alert(1)</script>\" onload='x' \u202e\x1b[2J"

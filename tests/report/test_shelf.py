@@ -3,8 +3,8 @@
 import json
 from typing import Any
 
-from shoal.records import Case, Measure, Measures, Outcome, Result
-from shoal.report.shelf import as_script, is_pass_or_fail, is_whole, outcome_words, shelf
+from shoal.core.records import Case, Measure, Measures, Outcome, Result
+from shoal.render.page_cases import as_script, is_pass_or_fail, is_whole, outcome_words, shelf
 
 
 def result(verdicts: str, model: str = "m", text: str = "A good film", group: str = "ab") -> Result:

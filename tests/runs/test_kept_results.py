@@ -10,11 +10,11 @@ import pytest
 
 from shoal import Answers, Case, RunStore, read_plan
 from shoal.cli import main
-from shoal.errors import StoreError
+from shoal.core.errors import StoreError
+from shoal.core.records import Answer, Outcome, Outcomes
 from shoal.models.ask import AnswerRows, PlaceNames, answer_rows, ask_batches, by_mark, by_place, distinct
 from shoal.models.stored.rows import Places
 from shoal.protocols.base import Built
-from shoal.records import Answer, Outcome, Outcomes
 from shoal.runs import columns as kept_columns
 from shoal.runs import store as stores
 from shoal.runs.executors import run_here

@@ -12,9 +12,9 @@ import pytest
 
 pytest.importorskip("transformers", reason="needs shoal[hf]")
 
-from shoal.errors import PlanError
+from shoal.core.errors import PlanError
 from shoal.runs.executors import run_here, run_jobs
-from shoal.runs.parcels import Workplace, kept_for, put_in_place
+from shoal.runs.object_transfer import Workplace, kept_for, put_in_place
 from shoal.runs.plan import check_plan, make_plan
 from shoal.runs.store import RunStore
 from shoal.runs.tasks import run_task, tasks_of

@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from shoal.cli import main
-from shoal.errors import ModelError, ShoalError
+from shoal.core.errors import ModelError, ShoalError
 from shoal.models import parse_spec
 from shoal.runs.plan import check_plan, make_plan, read_plan, slug
 

@@ -21,10 +21,10 @@ from typing import Any
 
 import pytest
 
-from shoal.errors import MissingExtra, PlanError
-from shoal.files import in_passing, writing
+from shoal.core.errors import MissingExtra, PlanError
+from shoal.core.files import in_passing, writing
 from shoal.runs.executors import find_executor, run_here
-from shoal.runs.parcels import (
+from shoal.runs.object_transfer import (
     Held,
     Piece,
     Workplace,

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from shoal import Measures
+from shoal.core.errors import DataError
 from shoal.data.matrix import read_matrix
-from shoal.errors import DataError
 from shoal.runs.reliability import reliability
 
 

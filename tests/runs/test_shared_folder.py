@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from shoal.errors import StoreError
+from shoal.core.errors import StoreError
 from shoal.runs.executors import run_here
 from shoal.runs.plan import check_plan, read_plan
 from shoal.runs.store import RunStore

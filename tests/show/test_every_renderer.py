@@ -9,13 +9,9 @@ from typing import get_args
 
 import pytest
 
-from shoal.records import Case, Measure, Outcome
-from shoal.report import blocks as html
-from shoal.report.data import Page, Part
-from shoal.report.html import page_of
-from shoal.show import csv_tables, latex, markdown, terminal
-from shoal.text import STEERING
-from shoal.views import (
+from shoal.core.records import Case, Measure, Outcome
+from shoal.core.text import STEERING
+from shoal.core.views import (
     Bars,
     Block,
     CaseList,
@@ -36,6 +32,10 @@ from shoal.views import (
     WeighedWords,
     Words,
 )
+from shoal.render import csv_tables, latex, markdown, terminal
+from shoal.render import html_blocks as html
+from shoal.render.html import page_of
+from shoal.render.page import Page, Part
 
 KINDS = get_args(Block)
 TABLES = [kind for kind in KINDS if kind not in (Text, CaseList)]

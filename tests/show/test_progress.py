@@ -2,7 +2,7 @@
 
 import pytest
 
-from shoal.show.progress import line_by_line
+from shoal.render.progress import line_by_line
 
 
 @pytest.mark.parametrize("first", [0, 1])

@@ -7,9 +7,8 @@ import pytest
 from rich.console import Console
 from rich.text import Text as Line_
 
-from shoal.records import Case, Measure, Outcome
-from shoal.show.terminal import print_sections, section_lines
-from shoal.views import (
+from shoal.core.records import Case, Measure, Outcome
+from shoal.core.views import (
     Bars,
     Block,
     CaseList,
@@ -28,6 +27,7 @@ from shoal.views import (
     Text,
     Words,
 )
+from shoal.render.terminal import print_sections, section_lines
 
 
 def lines(block: Block, width: int) -> str:

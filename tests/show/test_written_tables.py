@@ -5,11 +5,8 @@ import io
 
 import pytest
 
-from shoal.records import Case, Measure, Outcome
-from shoal.show.csv_tables import rows_as_csv, tables_of
-from shoal.show.latex import as_latex
-from shoal.show.markdown import as_markdown
-from shoal.views import (
+from shoal.core.records import Case, Measure, Outcome
+from shoal.core.views import (
     Bars,
     Block,
     CaseList,
@@ -28,6 +25,9 @@ from shoal.views import (
     Text,
     Words,
 )
+from shoal.render.csv_tables import rows_as_csv, tables_of
+from shoal.render.latex import as_latex
+from shoal.render.markdown import as_markdown
 
 
 def measure(value: float | None, name: str = "pass rate", n: int = 140, **groups: str) -> Measure:

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
+from shoal.core.records import Answer, Answers, Case
 from shoal.models.ask import Questions, answer_batch, ask_batches, batch_plan, by_mark, questions_of
 from shoal.protocols.base import Built
-from shoal.records import Answer, Answers, Case
 
 
 def built_of(cases: Sequence[Case], labels: Sequence[str] | None, whole: Sequence[Case] = ()) -> Built:

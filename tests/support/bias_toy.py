@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from shoal.core.records import Answer, Case, Example, Measures, Outcome
+from shoal.core.views import Row, Table
 from shoal.protocols.base import Asks, Built, Scored
 from shoal.protocols.bias.asking import answers, check_language_model, likelihoods, log_probabilities
 from shoal.protocols.bias.likelihood import across, blocks, conclude, files, score_cells, score_columns
 from shoal.protocols.bias.notes import UNDEFINED, Phrases
 from shoal.protocols.bias.settings import Settings
 from shoal.protocols.bias.shares import OVER_CASES, share
-from shoal.records import Answer, Case, Example, Measures, Outcome
-from shoal.views import Row, Table
 
 FOLDER, FILES = "lengths", ("lengths.txt",)
 ASKS: Asks = "tokens"

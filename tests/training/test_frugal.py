@@ -9,16 +9,16 @@ import pytest
 import torch
 
 from shoal import load_model
-from shoal.errors import ModelError
+from shoal.core.errors import ModelError
 from shoal.models.frugal import in_pieces
 from shoal.training.batch import Tokens
-from shoal.training.how import How
+from shoal.training.checkpointing import Keeper, kept_midway
+from shoal.training.config import How
 from shoal.training.loaders import ByEnvironment, EveryItem
 from shoal.training.loop import train
 from shoal.training.masked import MaskedBlocks, logits_at_chosen
 from shoal.training.methods import METHODS, make_method
 from shoal.training.methods.dropout import dropout_at
-from shoal.training.midway import Keeper, kept_midway
 from shoal.training.stepper import Learner, Stepper
 
 LABELS = ("negative", "positive")

@@ -8,9 +8,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal.errors import DataError, PlanError
+from shoal.core.errors import DataError, PlanError
+from shoal.training.config import How
 from shoal.training.environments import Directed, Environment, Invariant, Labelled, Several
-from shoal.training.how import How
 from shoal.training.loaders import ByEnvironment, EveryItem, Losses
 from shoal.training.loop import steps_of
 from shoal.training.methods import make_method

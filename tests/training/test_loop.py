@@ -7,10 +7,10 @@ import pytest
 import torch
 from torch import nn
 
-from shoal.errors import ModelError, PlanError
+from shoal.core.errors import ModelError, PlanError
 from shoal.training.batch import Batch, Tokens
+from shoal.training.config import How
 from shoal.training.environments import Directed, Environment, Labelled
-from shoal.training.how import How
 from shoal.training.loop import Learner, steps_of, train, train_network
 from shoal.training.methods import make_method
 from shoal.training.methods.dropout import dropout_at

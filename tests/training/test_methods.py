@@ -9,10 +9,10 @@ import pytest
 import torch
 from torch import nn
 
-from shoal.errors import PlanError
+from shoal.core.errors import PlanError
 from shoal.training.batch import Batch
+from shoal.training.config import How
 from shoal.training.environments import Environment, Labelled
-from shoal.training.how import How
 from shoal.training.loaders import LabelLoss
 from shoal.training.loop import train
 from shoal.training.methods import METHODS, make_method

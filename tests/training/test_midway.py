@@ -11,14 +11,14 @@ import pytest
 import torch
 
 from shoal import load_model
-from shoal.records import Example
+from shoal.core.records import Example
 from shoal.training import midway, spans
+from shoal.training.checkpointing import Keeper, kept_midway
+from shoal.training.config import How
 from shoal.training.environments import Alike, Answered, Environment
-from shoal.training.how import How
 from shoal.training.loop import Log, steps_of, train
 from shoal.training.masked import Shape, fresh_masked_model, pretrain
 from shoal.training.methods import METHODS, Method, make_method
-from shoal.training.midway import Keeper, kept_midway
 from shoal.training.spans import Windows
 
 HOW = How(learning_rate=1e-3, batch=8, epochs=0.6)

@@ -11,10 +11,10 @@ import pytest
 import torch
 from torch import nn
 
-from shoal.errors import PlanError
-from shoal.records import Example
+from shoal.core.errors import PlanError
+from shoal.core.records import Example
+from shoal.training.config import How
 from shoal.training.environments import Environment
-from shoal.training.how import How
 from shoal.training.loop import train
 from shoal.training.losses import INVARIANCE_LOSSES
 from shoal.training.methods import METHODS, make_method

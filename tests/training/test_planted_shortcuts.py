@@ -14,8 +14,8 @@ import torch
 from numpy.random import Generator
 from torch import nn
 
+from shoal.training.config import How
 from shoal.training.environments import Environment, Labelled
-from shoal.training.how import How
 from shoal.training.loop import train
 from shoal.training.methods import make_method
 

@@ -10,12 +10,12 @@ import torch
 from torch import Tensor
 
 from shoal import load_model
+from shoal.core.errors import DataError, ModelError
 from shoal.data.grammar import make_rows
-from shoal.errors import DataError, ModelError
 from shoal.training import losses
 from shoal.training.batch import Batch
+from shoal.training.config import How
 from shoal.training.environments import Alike, Answered, Environment
-from shoal.training.how import How
 from shoal.training.loop import train
 from shoal.training.methods import METHODS, make_method
 from shoal.training.spans import AlignedLoss, Windows, align, token_ends

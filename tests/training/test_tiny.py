@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from shoal.data.grammar import make_rows
-from shoal.training.how import How
+from shoal.training.config import How
 from shoal.training.loop import Learner, train_network
 from shoal.training.tiny import RECIPES, Rows, accuracy, build, encode, logits_of, make_model, make_tokenizer
 

@@ -5,8 +5,8 @@ import torch
 
 from shoal.models import load_model
 from shoal.training import vocabulary
+from shoal.training.config import How
 from shoal.training.environments import Environment, Labelled
-from shoal.training.how import How
 from shoal.training.loop import train
 from shoal.training.methods import make_method
 

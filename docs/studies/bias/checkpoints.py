@@ -11,7 +11,7 @@ from pathlib import Path
 import torch
 
 from shoal.models.hf import HFModel
-from shoal.training.how import How
+from shoal.training.config import How
 from shoal.training.masked import Shape, blocks_of, fresh_masked_model, pretrain
 from shoal.training.text import read_text
 

@@ -20,9 +20,9 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from shoal.core.records import Answer, Case, Measure, Measures, Outcome, Result
 from shoal.protocols import bias
 from shoal.protocols.base import Built
-from shoal.records import Answer, Case, Measure, Measures, Outcome, Result
 from shoal.runs.settings import make_settings
 
 Floats = NDArray[np.float64]

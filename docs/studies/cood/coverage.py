@@ -14,9 +14,9 @@ from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
+from shoal.core.records import Case, Measures, Outcome, Result
 from shoal.protocols import cood
 from shoal.protocols.cood.cells import CELLS, KINDS, ROLES, target
-from shoal.records import Case, Measures, Outcome, Result
 
 SEEDS, TEXTS = (2, 3, 5), (5, 20, 80)
 RESAMPLES = 300

@@ -15,8 +15,8 @@ import csv
 import sys
 from pathlib import Path
 
-from shoal.protocols.behaviour.learning.against_iid import DRAWN_P, RECIPE_P
-from shoal.records import Finding, Measure
+from shoal.core.records import Finding, Measure
+from shoal.protocols.learning.against_iid import DRAWN_P, RECIPE_P
 from shoal.runs.plan import Job, reachable, read_plan
 from shoal.runs.results import find_stored
 from shoal.runs.scoring import compare_jobs

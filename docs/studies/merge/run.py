@@ -20,12 +20,12 @@ from typing import Any
 import numpy as np
 
 from shoal import audit
+from shoal.core.records import as_json
 from shoal.data.grammar import Row
 from shoal.protocols.merge import Settings
 from shoal.protocols.merge.build import generate
 from shoal.protocols.merge.settings import HEADLINE
-from shoal.records import as_json
-from shoal.training.how import How
+from shoal.training.config import How
 from shoal.training.loop import Learner, train_network
 from shoal.training.masked import Shape, fresh_masked_model, pretrain
 from shoal.training.tiny import Recipe, Rows, logits_of, make_model, make_tokenizer

@@ -17,9 +17,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from shoal.core.records import Measures, Result
 from shoal.protocols import ranking
 from shoal.protocols.ranking.score import accuracy
-from shoal.records import Measures, Result
 from shoal.runs.results import audit_all
 
 MODELS = (

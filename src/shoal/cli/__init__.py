@@ -9,8 +9,8 @@ from typing import Any
 import click
 
 from .. import __version__
-from ..errors import ShoalError
-from ..text import printable
+from ..core.errors import ShoalError
+from ..core.text import printable
 from .audit import list_command, try_command
 from .compare import compare_command, gate_command, reproduce_command
 from .explain import explain_command

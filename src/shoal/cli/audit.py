@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from ..errors import PlanError
+from ..core.errors import PlanError
 from .options import AS_JSON, echo_json, refuse_dead
 
 
@@ -34,7 +34,7 @@ def list_command(what: str | None) -> None:
     Example:
       shoal list suites
     """
-    from ..show.catalogue import catalogue
+    from ..render.catalogue import catalogue
 
     click.echo(catalogue(what))
 
@@ -86,10 +86,10 @@ def try_command(
       shoal try behaviour "predictions:answers.csv?label=pred_a" --set suite=hatecheck.csv
       shoal try behaviour tiny:sentiment --only "functionality=neg*"
     """
-    from ..records import for_new_templates
+    from ..core.records import for_new_templates
+    from ..render.progress import progress_bar
     from ..runs.auditing import audit_with
     from ..runs.settings import parse_pairs
-    from ..show.progress import progress_bar
 
     values: dict[str, Any] = dict(parse_pairs([*pairs, *([f"limit={limit}"] if limit else [])]))
     if only and "only" in values:
@@ -102,8 +102,8 @@ def try_command(
     if as_json:
         echo_json(result)
     else:
+        from ..render.terminal import print_sections
         from ..runs.viewing import result_sections
-        from ..show.terminal import print_sections
 
         print_sections(result_sections(result), full=full)
     refuse_dead([result])

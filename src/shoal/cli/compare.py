@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..errors import PlanError
+from ..core.errors import PlanError
 from .options import AS_JSON, INTO, echo_object, echo_table, one_form, refuse_dead, say_alone
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..records import Result
+    from ..core.records import Result
 
 SETTINGS = click.option(
     "--set",
@@ -139,7 +139,7 @@ def compare_command(
         _print_comparison(comparison, form, changed)
         return
     from ..comparing.view import comparison_sections
-    from ..show.terminal import print_sections
+    from ..render.terminal import print_sections
 
     templates = compare(a, b, replace(choices, over="templates", power=False)) if full else None
     print_sections(
@@ -157,9 +157,9 @@ def find_sides(
     keep: bool = False,
 ) -> "tuple[list[Result], list[Result]]":
     """Return the results of both sides, with outcomes; models are queried here."""
+    from ..render.progress import progress_bar
     from ..runs.results import find_results, with_outcomes
     from ..runs.settings import parse_pairs
-    from ..show.progress import progress_bar
 
     specs = [*side_a, *side_b]
     with progress_bar() as progress:
@@ -173,8 +173,8 @@ def find_sides(
 
 def _write_comparison(comparison: Any, out: Path) -> None:
     from ..comparing.view import comparison_findings, comparison_sections, difference_strips
-    from ..report.data import sections_page
-    from ..report.html import write_page
+    from ..render.html import write_page
+    from ..render.page import sections_page
 
     results = [*comparison.a, *comparison.b]
     before, after = (str(side[0].job["model"]) for side in (comparison.a, comparison.b))
@@ -203,23 +203,23 @@ def _print_comparison(comparison: Any, form: str, changed: bool) -> None:
         ]
         echo_object(jobs, comparison.measures, comparison.findings, **({"changed": cases} if changed else {}))
     elif form == "csv":
-        from ..show.csv_tables import rows_as_csv
+        from ..render.csv_tables import rows_as_csv
 
         echo_table(rows_as_csv(rows_for_csv(comparison)))
     elif form == "markdown":
-        from ..show.markdown import as_markdown
+        from ..render.markdown import as_markdown
 
         click.echo(as_markdown([comparison_table(comparison)]), nl=False)
     else:
-        from ..show.latex import as_latex
+        from ..render.latex import as_latex
 
         click.echo(as_latex([comparison_table(comparison)]), nl=False)
 
 
 def _compare_runs(matrix: Path, form: str) -> None:
     from ..data.matrix import read_matrix
+    from ..render.reliability import print_reliability
     from ..runs.reliability import reliability
-    from ..show.reliability import print_reliability
 
     if form not in ("", "json"):
         raise click.UsageError(f"--matrix and --{form} do not go together; --json does")
@@ -272,9 +272,9 @@ def gate_command(
     from ..comparing.judge import judge
     from ..comparing.junit import write_junit
     from ..comparing.rules import read_rules
+    from ..render.progress import progress_bar
     from ..runs.results import find_results
     from ..runs.settings import parse_pairs
-    from ..show.progress import progress_bar
 
     checked = read_rules(rules)
     if baseline is None and any(rule.is_relative for rule in checked):
@@ -302,7 +302,7 @@ def gate_command(
         told = [verdict_as_json(verdict) for verdict in verdicts]
         echo_object([judged.job for judged in results], rows, results[0].findings, verdicts=told)
     else:
-        from ..show.terminal import print_sections
+        from ..render.terminal import print_sections
 
         print_sections(verdict_sections(verdicts, results[0]))
     if not all(verdict.is_met for verdict in verdicts):
@@ -326,8 +326,8 @@ def reproduce_command(name: str, data: Path, as_json: bool) -> None:
       shoal reproduce hatecheck --data data
       shoal reproduce checklist-llm --data data --json
     """
+    from ..render.progress import progress_bar
     from ..reproduce import reproduce
-    from ..show.progress import progress_bar
 
     with progress_bar() as progress:
         found = reproduce(name, data, progress)
@@ -338,7 +338,7 @@ def reproduce_command(name: str, data: Path, as_json: bool) -> None:
             found.jobs, found.measures, (), cells=len(found.cells), matching=matching, mismatches=mismatches
         )
     else:
-        from ..show.reproduce import print_reproduction
+        from ..render.reproduce import print_reproduction
 
         print_reproduction(found)
     if found.mismatches:

@@ -2,7 +2,7 @@
 
 import click
 
-from ..errors import DataError
+from ..core.errors import DataError
 from .options import AS_JSON, echo_object
 
 
@@ -65,7 +65,7 @@ def explain_command(
         job = {"model": model, "method": method, "texts": list(example)}
         echo_object([job], measures, warnings, attributions=[as_data(explained)])
     else:
-        from ..show.terminal import print_sections
+        from ..render.terminal import print_sections
 
         print_sections(sections(example, explained, method, measures, warnings))
 

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..errors import DataError
-from ..files import is_file, is_folder
+from ..core.errors import DataError
+from ..core.files import is_file, is_folder
 from .options import INTO
 
 if TYPE_CHECKING:
@@ -47,10 +47,10 @@ def export_command(what: str, out: Path, pairs: tuple[str, ...], into: Path, ver
       shoal export merge --set data=nli.tsv --set suggesters=hf:bert --out variants.jsonl
       shoal export 3f9c1a2b --set audit_sample=100 --out form.html
     """
+    from ..core.text import printable
     from ..protocols import PROTOCOLS
     from ..protocols.behaviour.suites import SUITES
     from ..runs.store import RunStore
-    from ..text import printable
 
     store = RunStore(into)
     is_suite = what in SUITES or (what not in PROTOCOLS and not _is_job(store, what))
@@ -79,9 +79,9 @@ def _suite(name: str, out: Path, verbatim: bool) -> str:
 
 
 def _cases(name: str, out: Path, pairs: "Sequence[str]", store: "RunStore") -> str:
+    from ..render.progress import progress_bar
     from ..runs.exporting import export
     from ..runs.settings import parse_pairs
-    from ..show.progress import progress_bar
 
     with progress_bar() as progress:
         return export(name, parse_pairs(pairs), out, store, progress)

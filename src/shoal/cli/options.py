@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..errors import ModelError
+from ..core.errors import ModelError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from ..records import Finding, Measure, Result
+    from ..core.records import Finding, Measure, Result
 
 EXISTING = click.Path(exists=True, dir_okay=False, path_type=Path)
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of a table.")
@@ -52,7 +52,7 @@ def echo_object(
     **more: Any,
 ) -> None:
     """Print the public JSON object, with what else a verb has to say."""
-    from ..records import as_json, finding_as_json
+    from ..core.records import as_json, finding_as_json
 
     rows = [as_json(row) for row in measures]
     told = [finding_as_json(finding) for finding in findings]
@@ -65,7 +65,7 @@ def echo_object(
 
 def echo_table(text: str) -> None:
     """Print CSV: as it is where a program reads it, made printable where a terminal shows it."""
-    from ..text import printable
+    from ..core.text import printable
 
     # In colour, or click would take escape sequences out of the texts that a program is to read as they are.
     click.echo(printable(text) if is_terminal() else text, nl=False, color=True)
@@ -83,7 +83,7 @@ def echo_json(result: "Result") -> None:
 
 def say_alone(path: Path) -> bool:
     """Say of a page that went into a device or a pipe that nothing lies beside it, and whether that was so."""
-    from ..files import stands_alone
+    from ..core.files import stands_alone
 
     alone = stands_alone(path)
     if alone:

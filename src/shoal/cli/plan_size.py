@@ -47,7 +47,7 @@ def plan_size_command(
       shoal plan-size --a seed1 --a seed2 --a seed3 --into runs --difference 0.02
     """
     from ..comparing.power import plan_sections, plan_size
-    from ..show.terminal import print_sections
+    from ..render.terminal import print_sections
 
     if bool(names) == bool(seeds_a) or (names and seeds_b) or len(names) > 2:
         raise click.UsageError("give a model A, or two, A and B; or runs with --a A1 --a A2")

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..errors import ModelError, ShoalError, some
-from ..files import is_file
+from ..core.errors import ModelError, ShoalError, some
+from ..core.files import is_file
 from .options import (
     AS_JSON,
     EXISTING,
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ..protocols.base import Compared
-    from ..report.data import Page
+    from ..render.page import Page
     from ..runs.plan import Job
     from ..runs.store import RunStore
 
@@ -54,14 +54,14 @@ def run(plan: Path, into: Path, retry_errors: bool, workers: int, on: str, as_js
       shoal run plan.toml --workers 2
       shoal run plan.toml --on ray
     """
+    from ..render.printable import printable
+    from ..render.progress import progress_bar
+    from ..render.terminal import print_sections
     from ..runs.executors import run_jobs
     from ..runs.plan import check_plan, read_plan
     from ..runs.scoring import compare_results, dead_results, results_by_protocol
     from ..runs.store import RunStore
     from ..runs.viewing import plan_sections
-    from ..show.printable import printable
-    from ..show.progress import progress_bar
-    from ..show.terminal import print_sections
 
     store, wanted = RunStore(into), read_plan(plan)
     jobs = check_plan(wanted)
@@ -108,12 +108,12 @@ def status(plan: Path, into: Path, full: bool, as_json: bool) -> None:
       shoal status plan.toml
       shoal status plan.toml --full
     """
+    from ..render.jobs import print_jobs
+    from ..render.terminal import print_sections
     from ..runs.plan import reachable, read_plan
     from ..runs.scoring import compare_results, results_by_protocol
     from ..runs.store import RunStore
     from ..runs.viewing import plan_sections
-    from ..show.jobs import print_jobs
-    from ..show.terminal import print_sections
 
     store = RunStore(into)
     wanted, jobs, problems = reachable(read_plan(plan))
@@ -144,8 +144,8 @@ def echo_plan(
     problems: "Mapping[str, str] | None" = None,
 ) -> None:
     """Print a plan as the public JSON object: what its jobs say together, or, where they say nothing, one by one."""
+    from ..render.jobs import state
     from ..runs.viewing import plan_findings, plan_measures
-    from ..show.jobs import state
 
     echo_object(
         [job.as_json() | {"state": state(job, store)[0]} for job in jobs],
@@ -192,12 +192,12 @@ def show(
       shoal show 3f9c1a2b --explain shapley
       shoal show 3f9c1a2b --csv > cases.csv
     """
+    from ..render.csv_tables import rows_as_csv
+    from ..render.jobs import as_json_lines
+    from ..render.terminal import print_sections
     from ..runs.scoring import result_of, stored_job
     from ..runs.store import RunStore
     from ..runs.viewing import case_rows, explained_sections, failing_sections, result_sections
-    from ..show.csv_tables import rows_as_csv
-    from ..show.jobs import as_json_lines
-    from ..show.terminal import print_sections
 
     form = one_form({"csv": as_csv, "jsonl": as_jsonl, "json": as_json})
     if (only or failing) and form == "json":
@@ -260,8 +260,8 @@ def report(
       shoal report plan.toml --format latex --figures figures
       shoal report plan.toml --explain shapley
     """
-    from ..report.data import with_explanations
-    from ..report.writing import SUFFIXES, write_figures, write_forms
+    from ..render.page import with_explanations
+    from ..render.writing import SUFFIXES, write_figures, write_forms
 
     if out and is_file(Path(plan)) and out.exists() and out.samefile(plan):
         raise ShoalError(f"{out}: the plan itself", fix="--out another file")
@@ -278,7 +278,7 @@ def report(
 
 def _page_of(name: str, into: Path) -> "tuple[Page, list[dict[str, Any]], str, dict[str, str]]":
     """What is shown of a plan or a job, the jobs that are done and how many in words, and which models have gone."""
-    from ..report.data import plan_page, results_page
+    from ..render.page import plan_page, results_page
     from ..runs.plan import reachable, read_plan
     from ..runs.results import find_stored, with_outcomes
     from ..runs.store import RunStore

@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..errors import PlanError
+from ..core.errors import PlanError
 from .options import AS_JSON, INTO, echo_object, refuse_dead
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from ..core.records import Result
     from ..protocols.base import Compared
-    from ..records import Result
 
 PROTOCOL = "ranking"
 """The protocol whose verb this is."""
@@ -101,9 +101,9 @@ def rank_command(
     from ..models.stored.several import every_model
     from ..protocols import find_protocol
     from ..protocols.ranking.export import export
+    from ..render.progress import progress_bar
     from ..runs.results import audit_all
     from ..runs.store import RunStore
-    from ..show.progress import progress_bar
 
     specs = every_model(models)
     _check(specs, data, pool, out)
@@ -140,7 +140,7 @@ def _rank_rates(
 
 def _show(settings: Any, results: "Sequence[Result]", compared: "Compared", as_json: bool) -> None:
     from ..protocols import find_protocol
-    from ..show.terminal import print_sections
+    from ..render.terminal import print_sections
 
     if as_json:
         echo_object([result.job for result in results], compared.measures, compared.findings)

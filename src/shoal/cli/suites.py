@@ -41,7 +41,7 @@ def check_command(file: Path, prompts: int, as_json: bool) -> None:
         raise click.UsageError("--prompts shows what a plan would ask: give a plan (.toml)")
     from ..protocols.behaviour.build import load_suite
     from ..protocols.behaviour.hygiene import examine
-    from ..show.suites import describe_suite, print_findings, print_suite
+    from ..render.suites import describe_suite, print_findings, print_suite
 
     suite = load_suite(str(file))
     found, hygiene = describe_suite(suite), examine(suite)
@@ -53,9 +53,9 @@ def check_command(file: Path, prompts: int, as_json: bool) -> None:
 
 
 def _check_plan(file: Path, prompts: int, as_json: bool) -> None:
+    from ..render.jobs import print_bill, print_estimate, print_jobs, print_prompts
     from ..runs.estimate import bill, estimate, prompts_shown
     from ..runs.plan import check_plan, read_plan
-    from ..show.jobs import print_bill, print_estimate, print_jobs, print_prompts
 
     jobs = check_plan(read_plan(file))
     found, cost = estimate(jobs), bill(jobs)
@@ -154,10 +154,10 @@ def import_command(
       shoal import weaker.csv --out weaker.jsonl --type DIR --expect "not more confident" \\
         --original now --variant then
     """
+    from ..core.text import printable
     from ..data.columns import Named
     from ..protocols.behaviour.suite import import_suite
-    from ..show.suites import print_import
-    from ..text import printable
+    from ..render.suites import print_import
 
     named = Named(
         texts=texts,
@@ -190,7 +190,7 @@ def parse_names(pairs: "Sequence[str]") -> dict[str, str]:
     >>> parse_names(["0=negative", "1=positive"])
     {'0': 'negative', '1': 'positive'}
     """
-    from ..errors import DataError
+    from ..core.errors import DataError
 
     names: dict[str, str] = {}
     for pair in pairs:

@@ -6,9 +6,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ..claims import ALPHA
-from ..errors import PlanError
-from ..measures import quantity as describe
+from ..core.claims import ALPHA
+from ..core.errors import PlanError
+from ..core.measures import quantity as describe
 from ..stats.intervals import Interval, in_agreement, p_where
 from ..stats.limits import Side, difference_p
 from ..stats.multiplicity import benjamini_hochberg, holm, holm_level

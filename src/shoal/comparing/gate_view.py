@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
-from ..measures import quantity, shown, unit_word
-from ..records import Result
-from ..views import Cell, Column, Section, Table, Tone, Words
-from ..views import Row as TableRow
+from ..core.measures import quantity, shown, unit_word
+from ..core.records import Result
+from ..core.views import Cell, Column, Section, Table, Tone, Words
+from ..core.views import Row as TableRow
 from .judge import Status, Verdict
 from .rules import Rule
 from .sides import EXCUSED_CHECKS

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..claims import ALPHA
-from ..measures import FEW_CASES
+from ..core.claims import ALPHA
+from ..core.measures import FEW_CASES
 from ..stats.intervals import Interval, Student, in_agreement, macro_difference_interval
 from ..stats.paired import sign_flip_test, sign_test
 from ..stats.power import Cases, smallest_even_drop, smallest_mean_difference

@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from ..claims import ALPHA
-from ..errors import DataError, PlanError, nearest, some
-from ..measures import quantity, shown, shown_p
-from ..records import Case, Measure, Measures, Result, verdicts_of
+from ..core.claims import ALPHA
+from ..core.errors import DataError, PlanError, nearest, some
+from ..core.measures import quantity, shown, shown_p
+from ..core.records import Case, Measure, Measures, Result, verdicts_of
 from ..stats.hits import hits_of
 from ..stats.intervals import UNDEFINED, normal_quantile, wilson, wilson_cases
 from ..stats.limits import Side, binomial_p, difference_p, rate_p

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from xml.etree import ElementTree as Xml
 
-from ..files import writing
-from ..measures import quantity, shown, shown_interval, unit_word
-from ..records import Measure, Result
+from ..core.files import writing
+from ..core.measures import quantity, shown, shown_interval, unit_word
+from ..core.records import Measure, Result
 from .judge import Verdict, judgeable
 
 NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

@@ -41,10 +41,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..claims import ENOUGH_TEMPLATES, ONE_CHECKPOINT, TOO_FEW_TEMPLATES
-from ..errors import DataError, PlanError
-from ..measures import quantity as kind_of
-from ..records import Case, Finding, Measure, Measures, Result
+from ..core.claims import ENOUGH_TEMPLATES, ONE_CHECKPOINT, TOO_FEW_TEMPLATES
+from ..core.errors import DataError, PlanError
+from ..core.measures import quantity as kind_of
+from ..core.records import Case, Finding, Measure, Measures, Result
 from ..stats.intervals import within
 from ..stats.seeds import composed_p, error_of_difference
 from .families import all_together, level_of, tests_in, with_adjusted_p, with_margin

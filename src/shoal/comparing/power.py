@@ -9,13 +9,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from ..claims import POWER
-from ..errors import DataError, PlanError, nearest
-from ..measures import MEASURES, quantity, shown
-from ..records import Measure, Result
+from ..core.claims import POWER
+from ..core.errors import DataError, PlanError, nearest
+from ..core.measures import MEASURES, quantity, shown
+from ..core.records import Measure, Result
+from ..core.views import Column, Number, Section, Table, Words
+from ..core.views import Row as TableRow
 from ..stats.power import Cases, even_drop_power, welch_power
-from ..views import Column, Number, Section, Table, Words
-from ..views import Row as TableRow
 from .families import level_of
 from .inference import Estimate, churn
 from .pairs import Choices, compare

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..records import Case, Measure, Result
+from ..core.records import Case, Measure, Result
 from .rows import CASES, RUNS
 
 Floats = NDArray[np.float64]

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from ..claims import ALPHA, FLAGGED, TOO_FEW_TEMPLATES, too_few_templates
-from ..measures import quantity
+from ..core.claims import ALPHA, FLAGGED, TOO_FEW_TEMPLATES, too_few_templates
+from ..core.measures import quantity
 from ..stats.intervals import Interval
 
 Adjust = Literal["holm", "bonferroni", "bh", "none"]

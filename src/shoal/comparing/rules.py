@@ -27,8 +27,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from ..errors import PlanError, nearest
-from ..files import read_toml
+from ..core.errors import PlanError, nearest
+from ..core.files import read_toml
 
 Judge = Literal["observed", "lower bound", "upper bound"]
 REMOVED = {"point": 'judge = "observed"', "anytime": 'judge = "upper bound"'}

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import DataError, some
+from ..core.errors import DataError, some
+from ..core.records import Case, Finding, Result, verdicts_of
 from ..protocols.base import identity
-from ..records import Case, Finding, Result, verdicts_of
 from ..stats.hits import errors_of, hits_of
 
 Floats = NDArray[np.float64]

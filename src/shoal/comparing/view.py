@@ -6,12 +6,11 @@ from math import floor, log10
 from pathlib import PurePath
 from typing import Any
 
-from ..claims import ALPHA, ENOUGH_SEEDS, TOO_FEW_TEMPLATES, too_few_templates
-from ..errors import some
-from ..measures import quantity, shown, shown_p
-from ..protocols.base import differing
-from ..records import Finding, Measure, Result
-from ..views import (
+from ..core.claims import ALPHA, ENOUGH_SEEDS, TOO_FEW_TEMPLATES, too_few_templates
+from ..core.errors import some
+from ..core.measures import quantity, shown, shown_p
+from ..core.records import Finding, Measure, Result
+from ..core.views import (
     Block,
     CaseList,
     Cell,
@@ -26,7 +25,8 @@ from ..views import (
     Words,
     expected_words,
 )
-from ..views import Row as TableRow
+from ..core.views import Row as TableRow
+from ..protocols.base import differing
 from .families import tests_in
 from .pairs import Comparison, difference_of
 from .rows import ADJUSTMENTS, RUNS, TEMPLATES, Row, note_of

@@ -11,8 +11,15 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from ..errors import DataError, some
-from ..files import first_bytes, is_json_array, read_json_array, read_json_lines, read_lines, read_table
+from ..core.errors import DataError, some
+from ..core.files import (
+    first_bytes,
+    is_json_array,
+    read_json_array,
+    read_json_lines,
+    read_lines,
+    read_table,
+)
 from .missing import is_missing
 from .tables import is_table, open_rows
 

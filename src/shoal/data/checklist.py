@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ..files import first_bytes, read_json_lines
+from ..core.files import first_bytes, read_json_lines
 from . import Glimpse, SuiteRows, is_pickle
 from .pickles import read_suite_pickle, rows
 

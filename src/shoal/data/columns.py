@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..errors import DataError, nearest, some
+from ..core.errors import DataError, nearest, some
 from . import Glimpse, SuiteRows
 from .missing import is_blank
 from .tables import Rows, open_rows

@@ -7,8 +7,8 @@ pair the first states a stereotype about a disadvantaged group; in an *antistere
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..errors import DataError, nearest
-from ..files import first_bytes, read_json_lines, read_table
+from ..core.errors import DataError, nearest
+from ..core.files import first_bytes, read_json_lines, read_table
 
 COLUMNS = ("sent_more", "sent_less", "stereo_antistereo", "bias_type")
 DIRECTIONS = ("stereo", "antistereo")

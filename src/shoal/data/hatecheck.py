@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ..errors import DataError
-from ..files import read_table
+from ..core.errors import DataError
+from ..core.files import read_table
 from . import Glimpse, SuiteRows
 
 LABELS = ("non-hateful", "hateful")

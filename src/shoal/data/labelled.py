@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from ..errors import DataError, nearest, some
+from ..core.errors import DataError, nearest, some
 from .grammar.rows import Row
 from .missing import is_blank, is_missing, missing_labels
 from .tables import open_rows

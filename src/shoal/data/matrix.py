@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import DataError
-from ..files import read_table
+from ..core.errors import DataError
+from ..core.files import read_table
 
 OUTCOMES = {"1": 1.0, "0": 0.0, "": np.nan, "NA": np.nan, "na": np.nan, "nan": np.nan, "tie": np.nan}
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ..errors import DataError, some
+from ..core.errors import DataError, some
 
 NAN = frozenset(("nan", "NaN", "NAN", "<NA>"))
 """How pandas, numpy and R write a missing value as text. "none", "null" and "NA" are names of labels in use."""

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final, NoReturn
 
-from ..errors import DataError
+from ..core.errors import DataError
 
 STEP_LIMIT: Final = 4_000_000
 """Opcodes followed; the larger released suite has 1.9 million."""

@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NoReturn, TypeVar
 
-from ..errors import DataError
+from ..core.errors import DataError
 from .pickle_machine import SUSPECT, Machine, Name, StandIn, kind_of, refuse
 
 FILE_LIMIT: Final = 64_000_000

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..errors import DataError, PlanError, nearest
-from ..files import read_lines
+from ..core.errors import DataError, PlanError, nearest
+from ..core.files import read_lines
 
 SETS = ("targ1", "targ2", "attr1", "attr2")
 

@@ -16,7 +16,7 @@ from typing import Literal
 
 from numpy.random import Generator
 
-from ..errors import DataError
+from ..core.errors import DataError
 
 Feature = Literal["MORPH", "VERB", "ADJECT"]
 Kind = Literal["ambiguous", "linguistic", "surface"]

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..errors import DataError
-from ..files import whole_bytes
+from ..core.errors import DataError
+from ..core.files import whole_bytes
 from .grammar.rows import Row
 
 

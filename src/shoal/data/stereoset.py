@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..errors import DataError
-from ..files import read_lines
+from ..core.errors import DataError
+from ..core.files import read_lines
 
 TASKS = ("intrasentence", "intersentence")
 LABELS = ("stereotype", "anti-stereotype", "unrelated")

@@ -10,7 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from ..files import is_json_array, read_json_array, read_json_lines
+from ..core.files import is_json_array, read_json_array, read_json_lines
 from . import Glimpse, SuiteRows
 
 HEADER = {"suite", "task", "label_names", "functionality"}

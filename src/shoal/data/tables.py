@@ -16,8 +16,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from ..errors import DataError, MissingExtra, some
-from ..files import (
+from ..core.errors import DataError, MissingExtra, some
+from ..core.files import (
     LARGEST_WHOLE,
     LONGEST_SHEET,
     Swelling,

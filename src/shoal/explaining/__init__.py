@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ModelError, PlanError, nearest
+from ..core.errors import ModelError, PlanError, nearest
+from ..core.records import Example
 from ..models.ask import example_id
-from ..records import Example
 from .attributions import Attribution, How
 from .copies import Copies, copies_of
 

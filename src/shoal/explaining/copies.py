@@ -10,11 +10,11 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import ModelError, some
+from ..core.errors import ModelError, some
+from ..core.records import Example
 from ..models.ask import Classifier, HasAnswered, Questions, batch_plan, classify_safely
 from ..models.copies import SPECIAL, Pieces, Row, ask_rows, label_order, pieces_of
 from ..models.hf import HFModel
-from ..records import Example
 from .attributions import How, Units, Values
 from .words import word_spans
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import ModelError
+from ..core.errors import ModelError
 from ..models.checkpoint import libraries
 from ..models.copies import Row, padded
 from ..models.likelihood import parts_of, room_of, side_by_side

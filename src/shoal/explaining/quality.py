@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from scipy.stats import rankdata
 
-from ..errors import PlanError
+from ..core.errors import PlanError
+from ..core.records import Example, Finding, Measure
 from ..models.fresh import untrained
 from ..models.hf import HFModel
-from ..records import Example, Finding, Measure
 from . import explain
 from .attributions import Attribution, How, Values, completeness_gap, explained_columns
 from .copies import Present, copies_of

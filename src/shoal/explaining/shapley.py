@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import PlanError
+from ..core.errors import PlanError
 from .attributions import Attribution, How, Units, Values
 from .copies import Copies, Present
 from .sampling import from_copies

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from ..measures import RATE, shown
-from ..records import Example, Finding, Measure
-from ..views import (
+from ..core.measures import RATE, shown
+from ..core.records import Example, Finding, Measure
+from ..core.views import (
     Block,
     Cell,
     Column,

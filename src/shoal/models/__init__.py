@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote_plus
 
-from ..errors import ModelError, nearest
+from ..core.errors import ModelError, nearest
 
 SCHEMES: dict[str, tuple[str, str]] = {
     "hf": (

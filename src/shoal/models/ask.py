@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Any, Protocol, overload, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import DataError, ModelError
-from ..records import Answer, Answers, Case, Example
+from ..core.errors import DataError, ModelError
+from ..core.records import Answer, Answers, Case, Example
 from .validate import check_numbers, in_words, number_labels, validated
 
 if TYPE_CHECKING:

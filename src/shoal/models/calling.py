@@ -11,7 +11,7 @@ from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Any
 
-from ..errors import ModelError
+from ..core.errors import ModelError
 
 
 @contextmanager

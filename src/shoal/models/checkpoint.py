@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 from zipfile import is_zipfile
 
-from ..errors import MissingExtra, ModelError, ShoalError, some
+from ..core.errors import MissingExtra, ModelError, ShoalError, some
 from .validate import shortened
 
 ENTRIES = ("model.safetensors", "model.safetensors.index.json")

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import ModelError
-from ..records import Example
+from ..core.errors import ModelError
+from ..core.records import Example
 from .checkpoint import libraries
 from .hf import HFModel, inputs_of
 from .labels import in_suite_order, suite_names

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ..records import Example
+from ..core.records import Example
 
 Vectors = NDArray[np.float32]  # (examples, width)
 

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import ModelError
-from ..records import Example
+from ..core.errors import ModelError
+from ..core.records import Example
 from .ask import Blank, Fillers
 from .checkpoint import libraries
 from .likelihood import Tokens, look_at, mask_of, tokens_of

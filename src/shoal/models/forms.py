@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import ModelError
+from ..core.errors import ModelError
 
 Floats = NDArray[np.float64]
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from ..errors import ModelError
+from ..core.errors import ModelError
 from .checkpoint import HEADS, libraries
 from .hf import HFModel
 

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from ..errors import ModelError
+from ..core.errors import ModelError
 
 
 class FirstState(nn.Module):

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import ModelError, nearest
-from ..records import Answers, Example
+from ..core.errors import ModelError, nearest
+from ..core.records import Answers, Example
 from . import ModelSpec, digest_file, fillers, likelihood, spans
 from .ask import BATCH_TOKENS, Blank, Filler, Fillers, TokenScores, batches
 from .checkpoint import DTYPES, HEADS, Checkpoint, first_line, libraries

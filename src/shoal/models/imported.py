@@ -19,8 +19,8 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import ModelError, nearest, some
-from ..records import Answers, Example
+from ..core.errors import ModelError, nearest, some
+from ..core.records import Answers, Example
 from . import ModelSpec
 from .ask import Classifier, Embedder, Extractor, HasAnswered, LanguageModel, MaskFiller
 from .calling import Limited, contained

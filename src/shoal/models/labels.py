@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ..errors import ModelError
+from ..core.errors import ModelError
 
 SAME: tuple[tuple[str, ...], ...] = (
     ("negative", "neg"),

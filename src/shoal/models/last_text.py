@@ -7,7 +7,7 @@ but labels can be asked of it.
 from collections.abc import Sequence
 from typing import Any
 
-from ..records import Answers, Example
+from ..core.records import Answers, Example
 from .hf import HFModel
 
 

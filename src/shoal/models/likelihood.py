@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..errors import ModelError
+from ..core.errors import ModelError
 from .ask import Filler, TokenScores
 from .checkpoint import libraries
 from .masks import asked_at_masks

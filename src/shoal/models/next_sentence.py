@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from ..records import Example
+from ..core.records import Example
 from .checkpoint import libraries
 
 HEAD = "seq_relationship.weight"

@@ -11,8 +11,8 @@ from threading import local
 from types import SimpleNamespace
 from typing import Any
 
-from ..errors import MissingExtra
-from ..files import digest, replacing
+from ..core.errors import MissingExtra
+from ..core.files import digest, replacing
 from .checkpoint import libraries
 from .masks import narrowed
 

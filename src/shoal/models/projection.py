@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import DataError, ModelError
-from ..files import read_table
+from ..core.errors import DataError, ModelError
+from ..core.files import read_table
 from .checkpoint import libraries
 
 Floats = NDArray[np.float64]

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import bdtr, bdtrc
 
-from ..errors import some
-from ..records import Answer, Answers, Case, Example
+from ..core.errors import some
+from ..core.records import Answer, Answers, Case, Example
 from .ask import (
     Classifier,
     HasAnswered,

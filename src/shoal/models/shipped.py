@@ -12,7 +12,7 @@
 
 from pathlib import Path
 
-from ..errors import ModelError, nearest
+from ..core.errors import ModelError, nearest
 from . import ModelSpec
 from .fresh import Unmade
 from .hf import PLAIN as OPTIONS

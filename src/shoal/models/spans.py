@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..records import Answers, Example
+from ..core.records import Answers, Example
 from .checkpoint import first_line, libraries
 
 WINDOW = 384

@@ -9,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from ..records import Example
+from ..core.records import Example
 
 Columns = dict[str, list[NDArray[np.int64]]]
 """Of a network's inputs, a row per example."""

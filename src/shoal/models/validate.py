@@ -11,8 +11,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import ModelError, some
-from ..records import Answers, Case
+from ..core.errors import ModelError, some
+from ..core.records import Answers, Case
 
 Floats = NDArray[np.float64]
 
@@ -31,7 +31,7 @@ def validated(answers: Answers, count: int, labels: Sequence[str] | None, who: s
     if not isinstance(answers, Answers):
         raise ModelError(
             f"{who}: its classify gave {type(answers).__name__}, not Answers",
-            fix="shoal.records.Answers, or a plain function: docs/models.md says what it may give",
+            fix="shoal.core.records.Answers, or a plain function: docs/models.md says what it may give",
         )
     _check_shapes(answers, count, who)
     if answers.labels:

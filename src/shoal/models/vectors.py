@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import DataError
-from ..files import read_lines
-from ..records import Example
+from ..core.errors import DataError
+from ..core.files import read_lines
+from ..core.records import Example
 from . import ModelSpec, digest_file
 
 OPTIONS = ()

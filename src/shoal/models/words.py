@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import ModelError
-from ..records import Example
+from ..core.errors import ModelError
+from ..core.records import Example
 from .checkpoint import libraries
 
 if TYPE_CHECKING:

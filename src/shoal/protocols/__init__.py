@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import NamedTuple, cast
 
-from ..errors import PlanError, nearest
+from ..core.errors import PlanError, nearest
 from .base import ProtocolModule
 
 

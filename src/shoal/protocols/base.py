@@ -16,10 +16,10 @@ from dataclasses import MISSING, Field, asdict, dataclass, field, fields, is_dat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, runtime_checkable
 
-from ..errors import PlanError
-from ..files import digest
-from ..records import Answer, Case, Example, Finding, Measure, Outcome, Result
-from ..views import Section
+from ..core.errors import PlanError
+from ..core.files import digest
+from ..core.records import Answer, Case, Example, Finding, Measure, Outcome, Result
+from ..core.views import Section
 
 if TYPE_CHECKING:
     from ..training.stage import Progress, Recipe

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 
-from ..records import Answers, Case, Finding
+from ..core.records import Answers, Case, Finding
 
 DEGENERATE, WEIGHT = "degenerate", 50.0
 

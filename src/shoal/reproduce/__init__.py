@@ -10,10 +10,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import DataError, PlanError, nearest, some
+from ..core.errors import DataError, PlanError, nearest, some
 
 if TYPE_CHECKING:
-    from ..records import Measure
+    from ..core.records import Measure
     from ..training.stage import Progress
 
 REPRODUCTIONS: dict[str, str] = {

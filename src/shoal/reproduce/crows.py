@@ -3,8 +3,8 @@
 from dataclasses import replace
 from pathlib import Path
 
+from ..core.records import Measures
 from ..data.crows import FILE
-from ..records import Measures
 from ..runs.auditing import audit_with
 from ..training.stage import Progress
 from . import REPRODUCTIONS, Cell, Reproduction, find_folder

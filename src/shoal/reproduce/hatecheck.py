@@ -4,8 +4,8 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from ..errors import DataError
-from ..records import Measure
+from ..core.errors import DataError
+from ..core.records import Measure
 from ..runs.results import audit_all
 from ..training.stage import Progress
 from . import REPRODUCTIONS, Cell, Reproduction, find_folder

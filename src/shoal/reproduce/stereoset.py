@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ..errors import DataError
-from ..records import Measure, Measures
+from ..core.errors import DataError
+from ..core.records import Measure, Measures
 from ..runs.auditing import audit_with
 from ..training.stage import Progress
 from . import REPRODUCTIONS, Cell, Reproduction, find_folder

@@ -4,14 +4,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from ..core.records import Result
 from ..models.imported import askable
 from ..protocols import find_protocol
 from ..protocols.base import only_part
-from ..records import Result
 from ..training.stage import Progress, silent
-from .doing import do
+from .answer_cache import Memory
+from .execute import do
 from .plan import Job, fingerprint_of, make_job, slug
-from .remembering import Memory
 from .settings import make_settings
 from .store import RunStore, ThrownAway
 

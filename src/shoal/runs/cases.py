@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ..errors import DataError, StoreError
-from ..files import Alike, collector_paused, json_object, read_lines, writing
+from ..core.errors import DataError, StoreError
+from ..core.files import Alike, collector_paused, json_object, read_lines, writing
+from ..core.records import Case, Large, as_json, from_json
 from ..protocols.base import Built
-from ..records import Case, Large, as_json, from_json
 
 
 class DamagedError(StoreError):

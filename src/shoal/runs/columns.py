@@ -12,8 +12,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from ..errors import StoreError
-from ..files import writing
+from ..core.errors import StoreError
+from ..core.files import writing
 
 BLOCK = 10_000
 """Cases."""

@@ -17,7 +17,7 @@ from ..models.selfcheck import A_DOZEN
 from ..protocols import find_protocol
 from ..protocols.base import Built
 from ..training.stage import Stage, silent
-from .doing import model_of
+from .execute import model_of
 from .plan import Job
 from .store import RunStore, ThrownAway
 from .training import Training, checkpoint, is_found, search_name, threads, training_of

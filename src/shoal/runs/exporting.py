@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ..errors import PlanError, some
+from ..core.errors import PlanError, some
 from ..protocols import PROTOCOLS, find_protocol
 from ..protocols.base import Form, WritesForms, identity, only_part
 from ..training.stage import Progress, silent

@@ -21,8 +21,8 @@ from pathlib import Path, PurePath
 from typing import Any
 from urllib.parse import quote, unquote_plus
 
-from ..errors import PlanError, ShoalError, nearest
-from ..files import read_toml
+from ..core.errors import PlanError, ShoalError, nearest
+from ..core.files import read_toml
 from ..models import SCHEMES, asked_in_words, load_model, parse_spec
 from ..models.labels import labels_option
 from ..protocols import PROTOCOLS, find_protocol

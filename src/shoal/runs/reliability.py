@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.records import Measure
 from ..data.matrix import RunMatrix
-from ..records import Measure
 from ..stats import reliability as r
 
 Floats = NDArray[np.float64]

@@ -14,9 +14,9 @@ from dataclasses import asdict, replace
 from itertools import repeat
 from typing import Any
 
+from ..core.records import Answer, Example
 from ..models.ask import NO_ANSWER, Questions, RemoteModel
 from ..models.selfcheck import Check
-from ..records import Answer, Example
 from ..stats.intervals import wilson
 from ..training.stage import Progress
 from .plan import Job

@@ -16,7 +16,7 @@ from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Any
 
-from ..errors import PlanError, nearest
+from ..core.errors import PlanError, nearest
 
 UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 

@@ -14,15 +14,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ..errors import DataError, PlanError, StoreError, some
-from ..files import is_file, read_lines
+from ..core.errors import DataError, PlanError, StoreError, some
+from ..core.files import is_file, read_lines
+from ..core.records import Finding, Measure, Measures, Result, verdicts_of
 from ..models import SCHEMES
 from ..protocols import PROTOCOLS, find_protocol
 from ..protocols.base import only_part
-from ..records import Finding, Measure, Measures, Result, verdicts_of
 from ..training.stage import Progress, silent
 from .auditing import job_for_now
-from .doing import do
+from .execute import do
 from .plan import make_job
 from .scoring import brief_result, result_of, stored_job
 from .settings import make_settings

@@ -6,14 +6,9 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from .. import __version__
-from ..errors import StoreError
-from ..files import collector_paused
-from ..models import load_model
-from ..models.ask import HasAnswered, NoAnswerError, by_mark, questions_of
-from ..models.selfcheck import check_answers
-from ..protocols import find_protocol
-from ..protocols.base import Built, Compared, identity
-from ..records import (
+from ..core.errors import StoreError
+from ..core.files import collector_paused
+from ..core.records import (
     Case,
     Measures,
     Outcomes,
@@ -25,6 +20,11 @@ from ..records import (
     values_of,
     verdicts_of,
 )
+from ..models import load_model
+from ..models.ask import HasAnswered, NoAnswerError, by_mark, questions_of
+from ..models.selfcheck import check_answers
+from ..protocols import find_protocol
+from ..protocols.base import Built, Compared, identity
 from ..training.stage import Progress, silent
 from .columns import VALUES, KeptColumn, KeptColumns, KeptValues
 from .plan import Job, Plan

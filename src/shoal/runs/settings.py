@@ -6,7 +6,7 @@ from dataclasses import MISSING, fields, is_dataclass
 from types import UnionType
 from typing import Any, cast, get_args, get_origin, get_type_hints
 
-from ..errors import PlanError, nearest
+from ..core.errors import PlanError, nearest
 
 SEPARATOR = re.compile(r",(?! )")
 """Between the values of a list that is written as text; a comma before a blank belongs to the text."""

@@ -40,20 +40,20 @@ from typing import TYPE_CHECKING, Any, Self
 
 from filelock import BaseFileLock, FileLock, SoftFileLock, Timeout
 
-from ..errors import DataError, StoreError
-from ..files import digest, read_json_lines, refusing, replacing, settle, sweep, writing
+from ..core.errors import DataError, StoreError
+from ..core.files import digest, read_json_lines, refusing, replacing, settle, sweep, writing
+from ..core.records import Answer, Case, CasesLater
 from ..models.prompted.money import read_spending
 from ..protocols import find_protocol
 from ..protocols.base import Built
-from ..records import Answer, Case, CasesLater
 from ..training.stage import Progress, silent
 from .cases import DamagedError, is_whole, load_built, save_built
 from .columns import KeptColumns, write_columns
 from .plan import Job
 
 if TYPE_CHECKING:
-    from .doing import Spread
-    from .remembering import Memory
+    from .answer_cache import Memory
+    from .execute import Spread
 
 WRITTEN_AT_ONCE = 10_000
 """Answers: stored predictions come as one batch, however many there are."""

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from graphlib import TopologicalSorter
 from typing import Protocol
 
-from ..errors import ShoalError, StoreError
-from ..files import sweep
+from ..core.errors import ShoalError, StoreError
+from ..core.files import sweep
 from ..models.validate import in_words
 from ..training.stage import Progress, silent
-from .doing import ask_again, do
+from .execute import ask_again, do
 from .plan import Job
 from .resources import Resources
 from .store import PATIENCE, RunStore

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..files import replacing
+from ..core.files import replacing
+from ..core.records import Example
 from ..protocols import find_protocol
-from ..records import Example
 from ..training.stage import Mark, Progress, Recipe, Search, Stage, Try
 from .plan import Job, short_hash
 from .store import RunStore, is_kept, making, sealing
@@ -124,7 +124,7 @@ def _train_stage(
     mark: Mark,
     done: frozenset[str] = frozenset(),
 ) -> list[str]:
-    from ..training.midway import Keeper, kept_midway
+    from ..training.checkpointing import Keeper, kept_midway
 
     name = training.names[number]
     stage = _settled(store, training.recipe.stages[number], progress)

@@ -7,13 +7,21 @@ from dataclasses import replace
 from itertools import repeat
 from typing import Any
 
-from ..errors import ModelError
+from ..core.errors import ModelError
+from ..core.records import Case, Finding, Measures, Outcome, Result, values_of, verdicts_of
+from ..core.selection import choose
+from ..core.views import (
+    CaseList,
+    Section,
+    Text,
+    WeighedWords,
+    Words,
+    expected_words,
+    shown_cases,
+)
 from ..models import load_model
 from ..protocols import find_protocol
 from ..protocols.base import Compared
-from ..records import Case, Finding, Measures, Outcome, Result, values_of, verdicts_of
-from ..selecting import choose
-from ..views import CaseList, Section, Text, WeighedWords, Words, expected_words, shown_cases
 from .plan import Job, Plan
 from .scoring import brief_result
 from .store import RunStore

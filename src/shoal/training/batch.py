@@ -12,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ..records import Example
+from ..core.records import Example
 
 Rows = NDArray[np.int64]
 Inputs = dict[str, Tensor]

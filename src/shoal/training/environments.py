@@ -15,8 +15,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from ..errors import DataError, nearest
-from ..records import Example
+from ..core.errors import DataError, nearest
+from ..core.records import Example
 
 Kind = Literal["iid", "MFT", "INV", "DIR"]
 Target = tuple[float, ...]

@@ -16,7 +16,7 @@ import torch
 from numpy.random import Generator
 from torch import Tensor
 
-from ..errors import PlanError, nearest
+from ..core.errors import PlanError, nearest
 from . import losses
 from .batch import Batch, Loss, Rows, Source
 from .environments import Alike, Answered, Directed, Environment, Invariant, Item, Labelled, Several, pools

@@ -23,11 +23,11 @@ import torch
 from numpy.random import Generator
 from torch import Tensor
 
-from ..errors import PlanError
+from ..core.errors import PlanError
 from . import midway
 from .batch import Batch, Source, Tokens, Vectors
+from .config import How
 from .environments import Environment
-from .how import How
 from .loaders import ByEnvironment, EveryItem, Feed, Losses
 from .methods import Method, Phase, Vanilla
 from .spans import Windows

@@ -18,11 +18,11 @@ from torch import Tensor
 from torch.nn import functional
 from transformers import BertConfig, BertForMaskedLM, PreTrainedTokenizerFast
 
-from ..errors import DataError
+from ..core.errors import DataError
 from ..models.fresh import fresh_model
 from ..models.hf import HFModel
 from .batch import Batch
-from .how import How
+from .config import How
 from .loop import Log, train_network
 from .stage import Mark, Progress
 from .stepper import Learner

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 
-from ..errors import ModelError
+from ..core.errors import ModelError
 from .stage import BrokenTrainingError, Progress, Search, Try
 
 

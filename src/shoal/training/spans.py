@@ -20,7 +20,7 @@ import torch
 from numpy.random import Generator
 from torch import Tensor
 
-from ..records import Example
+from ..core.records import Example
 from . import losses
 from .batch import Inputs, Rows
 from .environments import Alike, Answered, Environment

@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..errors import ModelError
-from ..records import Example
+from ..core.errors import ModelError
+from ..core.records import Example
 
 Progress = Callable[[str, int, int], None]
 """Told which step is at how many of how many; of none, it is something to say: for whom the run waits."""

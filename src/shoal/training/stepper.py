@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from .how import How
+from .config import How
 from .vocabulary import Vocabulary
 
 BETAS, EPSILON = (0.9, 0.999), 1e-8

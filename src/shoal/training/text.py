@@ -5,9 +5,9 @@ import re
 from functools import lru_cache
 from pathlib import Path
 
+from ..core.errors import DataError
+from ..core.files import read_lines
 from ..data.grammar import make_rows
-from ..errors import DataError
-from ..files import read_lines
 
 EXAMPLE = "example"
 """Portraits of people and the questions about them, opinions, questions: jobs do not depend on who has them."""

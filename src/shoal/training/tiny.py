@@ -29,7 +29,7 @@ from transformers import (
 
 from ..data.grammar import Row, make_rows
 from .batch import Batch
-from .how import How
+from .config import How
 from .loop import Learner, train_network
 
 FOLDER = Path(__file__).parents[1] / "models" / "tiny"

@@ -11,7 +11,7 @@ transformers = pytest.importorskip("transformers", reason="needs shoal[hf]")
 tokenizers = pytest.importorskip("tokenizers", reason="needs shoal[hf]")
 
 from shoal import load_model  # noqa: E402
-from shoal.errors import ModelError  # noqa: E402
+from shoal.core.errors import ModelError  # noqa: E402
 from shoal.models.prompted import likelihood  # noqa: E402
 
 TEXT = """The film was very good and the meal was not bad at all. Review: what a lovely day! Sentiment: positive.

@@ -5,7 +5,7 @@ import tomllib
 
 import pytest
 
-from shoal.errors import ModelError
+from shoal.core.errors import ModelError
 from shoal.models.prompted.prompt import FOLDER, PROMPTS, TASKS, make_prompt, read_prompt
 
 GOOD = """

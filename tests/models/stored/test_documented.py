@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from shoal import Suite, case
-from shoal.errors import DataError
+from shoal.core.errors import DataError
 from shoal.protocols.behaviour.rules import Expect
 
 PAGE = Path(__file__).parents[3] / "docs" / "models.md"

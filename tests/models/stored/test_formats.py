@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from shoal import load_model
-from shoal.errors import DataError, MissingExtra, ModelError
+from shoal.core.errors import DataError, MissingExtra, ModelError
 from shoal.models.stored import READERS, read_scores
 
 SENTIMENT = ("negative", "neutral", "positive")

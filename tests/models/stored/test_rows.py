@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from shoal import Case, audit
-from shoal.errors import DataError
+from shoal.core.errors import DataError
 from shoal.models.stored.columns import Columns, Key
 from shoal.models.stored.rows import rows_of
 

@@ -17,7 +17,7 @@ from click.testing import CliRunner
 
 from shoal import Suite, case, write_suite
 from shoal.cli import main
-from shoal.errors import ShoalError
+from shoal.core.errors import ShoalError
 from shoal.protocols.behaviour.rules import Expect
 
 LABELS = ("negative", "neutral", "positive")

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal import Suite, case, write_suite
-from shoal.errors import DataError, PlanError
+from shoal.core.errors import DataError, PlanError
 from shoal.protocols.base import identity
 from shoal.protocols.behaviour.build import (
     EDITS,

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from shoal import Suite, audit, case, write_suite
 from shoal.cli import main
-from shoal.errors import DataError
+from shoal.core.errors import DataError
 from shoal.protocols.behaviour.export import export_suite
 
 

@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 
 from shoal import Case, Suite, case, write_suite
 from shoal.cli import main
+from shoal.core.records import TestType
 from shoal.protocols.behaviour.hygiene import CHECKS, Finding, Material, examine, settled_early
 from shoal.protocols.behaviour.hygiene import sayable as sayable_for
 from shoal.protocols.behaviour.rules import RULES, Expect
 from shoal.protocols.behaviour.score import judge
 from shoal.protocols.behaviour.suite import DEFAULTS
 from shoal.protocols.behaviour.templated import templated
-from shoal.records import TestType
 
 LABELS = ("negative", "neutral", "positive")
 MFT, INV = DEFAULTS["MFT"], DEFAULTS["INV"]

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from shoal import audit, read_suite, write_suite
 from shoal.cli import main
-from shoal.errors import DataError
+from shoal.core.errors import DataError
 from shoal.protocols.behaviour.build import suite_digest
 from shoal.protocols.behaviour.iid import stamp
 

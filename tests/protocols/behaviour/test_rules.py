@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from shoal.errors import DataError
+from shoal.core.errors import DataError
 from shoal.protocols.behaviour.rules import (
     DIRECTIONS,
     NO_LABEL,

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal import Answers, Case, Measures, Suite, case
-from shoal.errors import DataError
+from shoal.core.errors import DataError
 from shoal.protocols.base import Built, Scored
 from shoal.protocols.behaviour.iid import IID
 from shoal.protocols.behaviour.rules import Expect

@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from shoal import Suite, case, read_suite, write_suite
+from shoal.core.errors import DataError
 from shoal.data.columns import Named
-from shoal.errors import DataError
 from shoal.protocols.behaviour.suite import import_suite
 
 MFT = {

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from shoal.core.records import Answers, Case, Example
 from shoal.data.grammar import GRAMMARS, SPLITS, make_rows, reading, sentiment
 from shoal.data.grammar.paraphrase import TOPICS
 from shoal.protocols.behaviour.build import built_suite
@@ -20,7 +21,6 @@ from shoal.protocols.behaviour.score import score
 from shoal.protocols.behaviour.settings import Settings
 from shoal.protocols.behaviour.suite import Suite
 from shoal.protocols.behaviour.suites import SUITES
-from shoal.records import Answers, Case, Example
 
 PROMISED = {"sentiment": (6, 20, {"MFT", "INV", "DIR"}), "paraphrase": (5, 12, {"MFT", "INV", "DIR"}),
             "reading": (5, 8, {"MFT", "INV"})}  # fmt: skip

@@ -8,13 +8,13 @@ import numpy as np
 from rich.console import Console
 
 from shoal import Answers, Measures, Result, Suite, case
+from shoal.core.views import Section
 from shoal.protocols.behaviour import compare, view
 from shoal.protocols.behaviour.build import built_suite
 from shoal.protocols.behaviour.score import score
 from shoal.protocols.behaviour.settings import Settings, Train
-from shoal.show.csv_tables import tables_of
-from shoal.show.terminal import print_sections
-from shoal.views import Section
+from shoal.render.csv_tables import tables_of
+from shoal.render.terminal import print_sections
 
 THREE, TWO = ("negative", "neutral", "positive"), ("negative", "positive")
 

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from shoal.core.records import Measures
 from shoal.models.ask import TokenScores, ask_batches, by_mark, questions_of
 from shoal.protocols import bias
-from shoal.records import Measures
 from shoal.runs.settings import make_settings
 
 TEXT = """

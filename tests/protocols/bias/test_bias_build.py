@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from shoal.errors import DataError, PlanError
+from shoal.core.errors import DataError, PlanError
 from shoal.protocols import bias
 from shoal.protocols.base import identity, is_random
 from shoal.runs.settings import make_settings

@@ -13,15 +13,15 @@ from click.testing import CliRunner
 
 from shoal.cli import main as command_line
 from shoal.comparing.pairs import compare as side_by_side
-from shoal.errors import DataError
+from shoal.core.errors import DataError
+from shoal.core.records import Answer, Case, Measure, Measures, Outcome, Result
 from shoal.protocols import bias
 from shoal.protocols.base import Built
 from shoal.protocols.bias.seat import sign_agreement
 from shoal.protocols.bias.spread import flags
-from shoal.records import Answer, Case, Measure, Measures, Outcome, Result
+from shoal.render.csv_tables import tables_of
+from shoal.render.terminal import print_sections
 from shoal.runs.settings import make_settings
-from shoal.show.csv_tables import tables_of
-from shoal.show.terminal import print_sections
 
 MATRIX = ["11111", "11110", "11000", "00000", "10101", "01000"]
 CASES = [

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from shoal.errors import DataError, ModelError
+from shoal.core.errors import DataError, ModelError
+from shoal.core.records import Case, Measures
 from shoal.models import load_model
 from shoal.protocols.base import Built
 from shoal.protocols.bias.asking import likelihoods
 from shoal.protocols.bias.crows import ask, matched, preference, sentence_scores, table
 from shoal.protocols.bias.settings import Settings
-from shoal.records import Case, Measures
 
 HEAD = ",sent_more,sent_less,stereo_antistereo,bias_type\n"
 

@@ -14,24 +14,19 @@ pytest.importorskip("transformers", reason="needs shoal[hf]")
 
 from scipy import stats as scipy_stats  # noqa: E402
 
-from shoal.errors import DataError, PlanError  # noqa: E402
+from shoal.core.errors import DataError, PlanError  # noqa: E402
+from shoal.core.records import Measure, Measures, Outcome, Result  # noqa: E402
+from shoal.core.views import Section  # noqa: E402
 from shoal.protocols import bias  # noqa: E402
 from shoal.protocols.bias import downstream, finetune  # noqa: E402
-from shoal.records import (  # noqa: E402
-    Measure,
-    Measures,
-    Outcome,
-    Result,
-)
+from shoal.render.csv_tables import tables_of  # noqa: E402
+from shoal.render.terminal import print_sections  # noqa: E402
 from shoal.runs.executors import run_here  # noqa: E402
 from shoal.runs.plan import check_plan, make_plan  # noqa: E402
 from shoal.runs.scoring import compare_jobs, results_of  # noqa: E402
 from shoal.runs.settings import make_settings  # noqa: E402
 from shoal.runs.store import RunStore  # noqa: E402
-from shoal.show.csv_tables import tables_of  # noqa: E402
-from shoal.show.terminal import print_sections  # noqa: E402
 from shoal.stats import reliability  # noqa: E402
-from shoal.views import Section  # noqa: E402
 
 GOOD, BAD = ("he is a nurse .", "she is a teacher ."), ("ants are things .", "the roses are here .")
 
@@ -135,8 +130,8 @@ def test_two_tasks_of_one_name_and_models_without_weights_are_refused(files):
 
 def test_given_checkpoints_are_fine_tuned_as_by_hand_and_stand_in_table_2(files, save, tmp_path):
     from shoal.models import load_model
+    from shoal.training.config import How
     from shoal.training.environments import Environment, Labelled
-    from shoal.training.how import How
     from shoal.training.loop import train
     from shoal.training.methods import make_method
 

@@ -6,10 +6,10 @@ from dataclasses import asdict
 import numpy as np
 import pytest
 
+from shoal.core.records import Answer, Case, Measures, Result
 from shoal.protocols import bias
 from shoal.protocols.base import Built
 from shoal.protocols.bias.seat import score as score_seat
-from shoal.records import Answer, Case, Measures, Result
 from shoal.runs.settings import make_settings
 
 

@@ -7,16 +7,16 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from shoal.errors import PlanError
+from shoal.core.errors import PlanError
+from shoal.core.records import Answer, Case, Measure, Measures, Result
 from shoal.protocols import bias
 from shoal.protocols.base import Built
 from shoal.protocols.bias.graded import fit_temperature
 from shoal.protocols.bias.stereoset import sentence_score
-from shoal.records import Answer, Case, Measure, Measures, Result
+from shoal.render.csv_tables import tables_of
+from shoal.render.terminal import print_sections
 from shoal.runs.plan import make_plan
 from shoal.runs.settings import make_settings
-from shoal.show.csv_tables import tables_of
-from shoal.show.terminal import print_sections
 
 
 def settings(**given):

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from shoal.errors import DataError
+from shoal.core.errors import DataError
 from shoal.models import load_model
 from shoal.protocols.bias.settings import Settings
 from shoal.protocols.bias.stereoset import counts, icat, sentence_score

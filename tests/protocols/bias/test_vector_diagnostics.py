@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from shoal.errors import DataError, ModelError
+from shoal.core.errors import DataError, ModelError
 from shoal.models import load_model
 from shoal.models.vectors import read_vectors
 from shoal.models.words import find_word, represent

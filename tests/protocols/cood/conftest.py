@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from shoal.core.records import Answers, Measures, Result
 from shoal.protocols import cood
-from shoal.records import Answers, Measures, Result
 from shoal.runs.auditing import audit as run_audit
 
 LABELS = ("positive", "negative", "neutral")

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from shoal.errors import DataError, PlanError, ShoalError
+from shoal.core.errors import DataError, PlanError, ShoalError
 from shoal.protocols import cood
 from shoal.protocols.base import identity
 from shoal.protocols.cood.build import training_items

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from shoal.core.records import Answers, Measure, Result
 from shoal.protocols import cood
 from shoal.protocols.base import Compared
 from shoal.protocols.cood.cells import CELLS, KINDS, LABELS, target
-from shoal.records import Answers, Measure, Result
 from shoal.stats.multiplicity import holm
 
 

@@ -9,9 +9,9 @@ from click.testing import CliRunner
 
 from shoal.cli import main
 from shoal.comparing.pairs import Choices, compare
+from shoal.core.records import Answers, Result
 from shoal.protocols import cood
 from shoal.protocols.cood.cells import CELLS, KINDS, LABELS, cells_of, target
-from shoal.records import Answers, Result
 
 CHOICES = Choices(shuffles=500)
 

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from shoal import audit
-from shoal.errors import ModelError, PlanError
+from shoal.core.errors import ModelError, PlanError
+from shoal.core.records import Example
 from shoal.protocols import cood
 from shoal.protocols.cood.build import training_items
 from shoal.protocols.cood.recipe import how_of
-from shoal.records import Example
 from shoal.training.stage import Recipe, silent
 
 pytest.importorskip("torch", reason="training needs the hf extra")

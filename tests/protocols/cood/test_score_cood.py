@@ -7,11 +7,11 @@ from importlib import import_module
 import numpy as np
 import pytest
 
+from shoal.core.records import Answers, Measure, Measures
 from shoal.protocols import cood
 from shoal.protocols.base import Built
 from shoal.protocols.cood.cells import CELLS, KINDS, LABELS, kind_means, target
 from shoal.protocols.cood.grid import COLUMNS, GAP, KIND_WEIGHTS, Grid, Known, components, known, replicates
-from shoal.records import Answers, Measure, Measures
 
 REFERENCE = {  # docs/method/cood.md 3.6: fst/fst sec/sec neu/fst neu/sec | fst/sec sec/fst | fst/neu sec/neu neu/neu
     "perfect": (1, 1, 1, 1, 1, 1, 1, 1, 1),

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from rich.console import Console
 
+from shoal.core.records import Answers, Measure, Measures
+from shoal.core.views import Curves, HeatMap
 from shoal.protocols import cood
 from shoal.protocols.cood.cells import LABELS, cells_of, target
 from shoal.protocols.cood.verdict import verdict
-from shoal.records import Answers, Measure, Measures
-from shoal.show.csv_tables import tables_of
-from shoal.show.terminal import print_sections
-from shoal.views import Curves, HeatMap
+from shoal.render.csv_tables import tables_of
+from shoal.render.terminal import print_sections
 
 
 def printed(*results, width: int = 110) -> str:

@@ -10,12 +10,12 @@ from click.testing import CliRunner
 from merge_planted import LABELS, Planted, truth
 
 from shoal.cli import main
-from shoal.errors import DataError
+from shoal.core.errors import DataError
+from shoal.core.records import Measures
 from shoal.protocols.merge import Settings, build
 from shoal.protocols.merge.audit import COLUMNS, draw_sample, item_id, write_form, write_sheet
 from shoal.protocols.merge.build import generate
 from shoal.protocols.merge.score import named, score
-from shoal.records import Measures
 
 
 def labels_of(built):

@@ -8,7 +8,8 @@ import pytest
 from merge_planted import BERT, ROBERTA, TEXTS, TOY, Planted, Suggests, truth
 
 from shoal import audit
-from shoal.errors import DataError, MissingExtra
+from shoal.core.errors import DataError, MissingExtra
+from shoal.core.records import Measures
 from shoal.protocols.merge import Settings, build
 from shoal.protocols.merge.build import generate
 from shoal.protocols.merge.filters import STEPS
@@ -17,7 +18,6 @@ from shoal.protocols.merge.score import named, score
 from shoal.protocols.merge.settings import Filter
 from shoal.protocols.merge.tagger import Tagger, load_tagger
 from shoal.protocols.merge.variants import write_variants
-from shoal.records import Measures
 
 WORDS = "woman boy girl child lady teacher doctor farmer sailor singer nurse judge".split()  # noqa: SIM905
 PAIRS = (

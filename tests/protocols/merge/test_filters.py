@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from merge_planted import BERT, ROBERTA, TEXTS, TOY
 
-from shoal.errors import DataError
+from shoal.core.errors import DataError
 from shoal.protocols.merge import Settings
 from shoal.protocols.merge.draws import source_name
 from shoal.protocols.merge.filters import STEPS, Filtered, filtered, has_same_class, is_relative

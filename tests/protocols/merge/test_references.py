@@ -11,12 +11,12 @@ from merge_planted import Planted
 
 from shoal import audit
 from shoal.cli import main
-from shoal.errors import PlanError
+from shoal.core.errors import PlanError
+from shoal.core.records import Answers, Case, Measures
 from shoal.protocols.base import Built, identity
 from shoal.protocols.merge import Settings, build, score
 from shoal.protocols.merge.references import HARD
 from shoal.protocols.merge.score import WITHOUT, named
-from shoal.records import Answers, Case, Measures
 
 MODELS = """
 def fails(*words):

@@ -18,17 +18,17 @@ from shoal.cli import main
 from shoal.comparing.judge import judge
 from shoal.comparing.pairs import compare
 from shoal.comparing.rules import Rule
-from shoal.errors import DataError, ModelError, PlanError
-from shoal.measures import quantity
+from shoal.core.errors import DataError, ModelError, PlanError
+from shoal.core.measures import quantity
+from shoal.core.records import Answers, Case, Example, Measures, Result
+from shoal.core.views import Curves
 from shoal.protocols import merge
 from shoal.protocols.base import Built
 from shoal.protocols.merge import Settings, build
 from shoal.protocols.merge.score import named, score
-from shoal.records import Answers, Case, Example, Measures, Result
-from shoal.show.csv_tables import tables_of
-from shoal.show.terminal import print_sections
+from shoal.render.csv_tables import tables_of
+from shoal.render.terminal import print_sections
 from shoal.stats.patterns import Split, split_difference
-from shoal.views import Curves
 
 HEADLINE = ("0.5", "0.9", "0.95", "1")
 

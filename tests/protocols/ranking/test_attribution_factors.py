@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from shoal import Case, ShoalError
+from shoal.core.records import Answers
 from shoal.explaining.attributions import Attribution, Units
 from shoal.explaining.words import word_spans
 from shoal.protocols.ranking.build import FEATURE
 from shoal.protocols.ranking.factors import FACTORS, factors_of, find_factor
 from shoal.protocols.ranking.factors.matching import exchanged, outside_common, shared_words, swapped_words
-from shoal.records import Answers
 
 NOTHING = Answers(("no", "yes"), np.zeros(1, np.int64))
 EXPLAINED = [name for name in FACTORS if find_factor(name).needs_attributions]

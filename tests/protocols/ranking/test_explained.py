@@ -11,11 +11,11 @@ from click.testing import CliRunner
 
 from shoal import RunStore, ShoalError, audit, load_model, read_plan
 from shoal.cli import main
+from shoal.core.records import Answers, Case
 from shoal.explaining import EXPLAINERS, explain
 from shoal.explaining.attributions import How
 from shoal.protocols.ranking.build import FEATURE
 from shoal.protocols.ranking.factors import find_factor
-from shoal.records import Answers, Case
 from shoal.runs.executors import run_jobs
 from shoal.runs.plan import check_plan
 

@@ -8,11 +8,11 @@ import pytest
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from shoal.core.records import Case
 from shoal.protocols.ranking import Settings
 from shoal.protocols.ranking.build import CHANCE, CHOSEN, LABELLED, LEAST, POOL, TIMES
 from shoal.protocols.ranking.choosing import label_next
 from shoal.protocols.ranking.order import DECIDED, UNDECIDED, Field, Pair, draws_of, order_by, pairs_of
-from shoal.records import Case
 from shoal.stats.ranking import probability_better
 
 LABELS = ("a", "b", "c")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from shoal.errors import DataError
+from shoal.core.errors import DataError
 from shoal.protocols.ranking.drawn import means_of
 from shoal.protocols.ranking.rates import read_rates
 

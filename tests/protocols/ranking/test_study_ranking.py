@@ -10,15 +10,15 @@ import pytest
 from click.testing import CliRunner
 
 from shoal.cli import main
-from shoal.errors import PlanError
-from shoal.measures import MEASURES
+from shoal.core.errors import PlanError
+from shoal.core.measures import MEASURES
+from shoal.core.records import Measure, Measures, Result
+from shoal.core.views import Number, Table
 from shoal.protocols import ranking
 from shoal.protocols.base import identity
 from shoal.protocols.ranking.factors import FACTORS, find_factor
 from shoal.protocols.ranking.names import short_names
-from shoal.records import Measure, Measures, Result
 from shoal.runs.results import audit_all
-from shoal.views import Number, Table
 
 from .conftest import read_csv, write_csv
 

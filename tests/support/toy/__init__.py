@@ -7,13 +7,23 @@ over all.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from shoal.measures import quantity
+from shoal.core.measures import quantity
+from shoal.core.records import (
+    Answer,
+    Answers,
+    Case,
+    Example,
+    Finding,
+    Measure,
+    Measures,
+    Outcome,
+    Result,
+)
+from shoal.core.views import Column, Number, Row, Section, Table, Words
 from shoal.models.ask import answer_batch
 from shoal.protocols.base import Built, Compared, Profiled, Scored, changes
-from shoal.records import Answer, Answers, Case, Example, Finding, Measure, Measures, Outcome, Result
 from shoal.stats.intervals import wilson
 from shoal.training.stage import Progress, Recipe
-from shoal.views import Column, Number, Row, Section, Table, Words
 
 LABELS = ("long", "short")
 

@@ -9,7 +9,7 @@ To add a task: write `grammar/<name>.py` with `make`, and add a line to GRAMMARS
 
 from importlib import import_module
 
-from ...errors import DataError, nearest
+from ...core.errors import DataError, nearest
 from .rows import SPLITS, Row
 
 GRAMMARS: dict[str, dict[str, int]] = {

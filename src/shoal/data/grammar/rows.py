@@ -8,7 +8,7 @@ from zlib import crc32
 import numpy as np
 from numpy.random import Generator
 
-from ...errors import DataError, nearest
+from ...core.errors import DataError, nearest
 
 T = TypeVar("T")
 

@@ -29,7 +29,7 @@ from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 from weakref import finalize
 
-from ...errors import ModelError
+from ...core.errors import ModelError
 from ..validate import shortened
 from .loop import event_loop
 from .money import Spending, estimated_tokens

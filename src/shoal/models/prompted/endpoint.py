@@ -22,8 +22,8 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-from ...errors import ModelError
-from ...records import Answers, Example
+from ...core.errors import ModelError
+from ...core.records import Answers, Example
 from .. import ModelSpec
 from .client import Client, FailedError, RefusedError, require_library
 from .loop import event_loop, run

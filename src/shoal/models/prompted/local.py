@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import ModelError
-from ...records import Answers, Example
+from ...core.errors import ModelError
+from ...core.records import Answers, Example
 from .. import ModelSpec
 from ..checkpoint import libraries
 from ..hf import BEGINS_WITH, HFModel

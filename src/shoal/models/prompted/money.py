@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 from weakref import finalize
 
-from ...errors import ModelError, StoreError
+from ...core.errors import ModelError, StoreError
 from .. import parse_spec
 from .prompt import Message
 

@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ...errors import ModelError, nearest
+from ...core.errors import ModelError, nearest
 from .. import ModelSpec
 
 ASKING = ("prompt", "mode", "max_tokens", "thinks")

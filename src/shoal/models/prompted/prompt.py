@@ -22,9 +22,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from ...errors import ModelError, nearest, some
-from ...files import read_toml
-from ...records import Example
+from ...core.errors import ModelError, nearest, some
+from ...core.files import read_toml
+from ...core.records import Example
 from ..validate import in_words
 from .template import Template, TemplateError
 

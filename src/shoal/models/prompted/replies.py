@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import ModelError, some
-from ...records import Answers
+from ...core.errors import ModelError, some
+from ...core.records import Answers
 from ..ask import NO_ANSWER
 from ..labels import ends_of, familiar, in_suite_order, matches
 from .numbers import Floats

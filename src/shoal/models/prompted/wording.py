@@ -10,8 +10,8 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any
 
-from ...errors import ModelError
-from ...records import Example
+from ...core.errors import ModelError
+from ...core.records import Example
 from ..checkpoint import first_line
 from .prompt import Message, Prompt, joiner
 

@@ -16,9 +16,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ...errors import DataError, nearest
-from ...files import collector_paused, is_file, is_folder
-from ...records import Answers, Case
+from ...core.errors import DataError, nearest
+from ...core.files import collector_paused, is_file, is_folder
+from ...core.records import Answers, Case
 from .. import ModelSpec, digest_file
 from .answers import answers_of, texts_of
 from .arrow import data_files

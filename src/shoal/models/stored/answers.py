@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import DataError
-from ...records import Answers
+from ...core.errors import DataError
+from ...core.records import Answers
 from ..labels import ends_of
 from .asked import Request
 from .columns import Columns, Prediction

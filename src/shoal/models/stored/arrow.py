@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from ...errors import DataError, MissingExtra
-from ...files import Swelling, read_json, whole_bytes
+from ...core.errors import DataError, MissingExtra
+from ...core.files import Swelling, read_json, whole_bytes
 from .asked import Request
 from .columns import Columns
 from .records import Records, read_records

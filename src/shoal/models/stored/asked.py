@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
-from ...errors import ModelError, some
-from ...records import Case
+from ...core.errors import ModelError, some
+from ...core.records import Case
 from ..labels import LabelNames, parse_labels, spelled, split_names
 
 OPTIONS = (

@@ -7,8 +7,8 @@ is CheckList's default, `pred_and_softmax`.
 
 from collections.abc import Iterator
 
-from ...errors import DataError
-from ...files import read_lines
+from ...core.errors import DataError
+from ...core.files import read_lines
 from .asked import Request
 from .columns import Columns, number_from, shown
 

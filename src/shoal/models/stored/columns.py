@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import DataError
-from ...files import Alike
+from ...core.errors import DataError
+from ...core.files import Alike
 
 Prediction = int | str | None
 ROUNDED = 0.1

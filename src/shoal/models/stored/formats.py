@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from ...errors import DataError, ModelError, nearest
-from ...files import BOM, first_bytes
+from ...core.errors import DataError, ModelError, nearest
+from ...core.files import BOM, first_bytes
 from . import arrow, checklist, json_rows, stereoset, table, workbook
 from .asked import Options, Request
 from .columns import Columns

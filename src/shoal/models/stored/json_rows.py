@@ -10,8 +10,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from ...errors import DataError, some
-from ...files import is_json_array, read_json, read_json_array, read_json_lines
+from ...core.errors import DataError, some
+from ...core.files import is_json_array, read_json, read_json_array, read_json_lines
 from .asked import Request
 from .columns import Columns, shown
 from .records import IDS, Records, read_records, value_at

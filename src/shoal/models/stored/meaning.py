@@ -12,7 +12,7 @@ Everything else is refused, with both sides and the line to add: half of all gue
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ...errors import DataError, nearest, some
+from ...core.errors import DataError, nearest, some
 from ..labels import Spellings, ends_of, labels_option, plain
 from .asked import MOST_NUMBERS, Request, SuiteLabels
 from .columns import Columns, Prediction, shown

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from typing import Any
 
-from ...errors import DataError, nearest, some
-from ...files import Alike
+from ...core.errors import DataError, nearest, some
+from ...core.files import Alike
 from ..labels import Spellings
 from .asked import Request
 from .columns import Columns, Key, Prediction, not_a_probability, number_from, shown

@@ -11,8 +11,8 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import DataError, nearest
-from ...records import Case
+from ...core.errors import DataError, nearest
+from ...core.records import Case
 from .columns import Columns, Key, shown
 
 AMBIGUOUS = ""

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import quote_plus
 
-from ...errors import ModelError, some
-from ...files import first_bytes, read_table
+from ...core.errors import ModelError, some
+from ...core.files import first_bytes, read_table
 from .. import parse_spec
 
 ANY = "*"

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ...errors import DataError, ModelError
-from ...files import read_json
-from ...records import Example
+from ...core.errors import DataError, ModelError
+from ...core.files import read_json
+from ...core.records import Example
 from .asked import Request
 from .columns import Columns, shown
 from .texts import SINGLE, refuse_other_texts

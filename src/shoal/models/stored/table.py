@@ -1,6 +1,6 @@
 """CSV and TSV, with commas, semicolons or tabs between the columns."""
 
-from ...files import delimiter_of, read_lines, read_table
+from ...core.files import delimiter_of, read_lines, read_table
 from .asked import Request
 from .columns import Columns
 from .records import Records, read_records

@@ -13,8 +13,8 @@ from unicodedata import normalize
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import DataError
-from ...records import Case, Example
+from ...core.errors import DataError
+from ...core.records import Case, Example
 from .columns import Columns
 
 SINGLE = ("text", "sentence", "review", "tweet")

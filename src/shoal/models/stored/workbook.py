@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
-from ...errors import DataError, MissingExtra, nearest
-from ...files import LARGEST_WHOLE, LONGEST_SHEET, whole_bytes
+from ...core.errors import DataError, MissingExtra, nearest
+from ...core.files import LARGEST_WHOLE, LONGEST_SHEET, whole_bytes
 from .asked import Request
 from .columns import Columns, shown
 from .records import Records, read_records

@@ -15,11 +15,11 @@ The pass rate of a functionality is passes over applicable cases; the suite scor
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from ...core.records import Answer, Example, Result
 from ...models.ask import answer_batch
-from ...records import Answer, Example, Result
 from ..base import Built, Compared
+from ..learning.folds import parts, planned_folds
 from .build import build
-from .learning.folds import parts, planned_folds
 from .score import score
 from .settings import Settings
 from .view import view
@@ -40,7 +40,7 @@ def recipe(settings: Settings, model: str) -> "Recipe | None":
     """The training before the model is asked, if any."""
     if settings.train is None:
         return None
-    from .learning.stages import make_recipe
+    from ..learning.stages import make_recipe
 
     return make_recipe(settings, model)
 
@@ -56,9 +56,9 @@ def compare(settings: Settings, results: Sequence[Result]) -> Compared:
         from .side_by_side import compare_models
 
         return compare_models(results)
-    from .learning import compare_with_averages
-    from .learning.aggregation import aggregation_measures
-    from .learning.conclusions import conclusions, of_table, of_trainings
+    from ..learning import compare_with_averages
+    from ..learning.aggregation import aggregation_measures
+    from ..learning.conclusions import conclusions, of_table, of_trainings
 
     planned = planned_folds(settings)
     measures = compare_with_averages(settings, results, planned)

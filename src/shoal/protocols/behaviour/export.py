@@ -10,9 +10,9 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from ...errors import DataError
-from ...files import writing
-from ...text import csv_lines, is_formula
+from ...core.errors import DataError
+from ...core.files import writing
+from ...core.text import csv_lines, is_formula
 from .suite import Suite, example_fields
 
 FORMATS = (".csv", ".jsonl")

@@ -14,14 +14,14 @@ from typing import Any
 
 import numpy as np
 
+from ...core.errors import DataError, PlanError, nearest, some
+from ...core.files import is_file
+from ...core.records import Case
 from ...data.grammar import GRAMMARS, make_rows
 from ...data.grammar.rows import Row
 from ...data.labelled import read_labelled
 from ...data.squad import is_squad, read_squad
-from ...errors import DataError, PlanError, nearest, some
-from ...files import is_file
 from ...models.labels import Spellings, likely
-from ...records import Case
 from .rules import Expect
 from .settings import Settings
 from .suite import DEFAULTS

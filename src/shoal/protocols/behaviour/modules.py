@@ -10,7 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from ...errors import DataError, ShoalError, some
+from ...core.errors import DataError, ShoalError, some
 from .suite import Suite
 
 

@@ -23,7 +23,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import DataError, nearest, some
+from ...core.errors import DataError, nearest, some
 from .perturb import change_word
 
 Floats = NDArray[np.float64]

@@ -13,10 +13,10 @@ from typing import Any, overload
 
 import numpy as np
 
-from ...claims import ENOUGH_TEMPLATES
-from ...errors import DataError
-from ...measures import FEW_CASES
-from ...records import Answers, Case, Finding, Label, Measure, Outcome, Outcomes, verdicts_of
+from ...core.claims import ENOUGH_TEMPLATES
+from ...core.errors import DataError
+from ...core.measures import FEW_CASES
+from ...core.records import Answers, Case, Finding, Label, Measure, Outcome, Outcomes, verdicts_of
 from ...stats.hits import errors_of, hits_of
 from ...stats.intervals import cluster_wilson, macro_wilson, wilson
 from ...stats.resampling import (
@@ -86,7 +86,7 @@ def score(settings: Settings, built: Built, answers: Mapping[str, Answers]) -> S
     findings = [*dead(every), *degenerate(asked, shown, set(shown.labels) - set(given.labels))]
     told = {finding.kind for finding in findings}
     if iid and DEAD not in told:
-        from .learning.signs import signs_of
+        from ..learning.degeneracy import signs_of
 
         signs = signs_of(settings, asked, given, rows[:count], of_iid, iid)
         measures = [*measures, *signs.measures]

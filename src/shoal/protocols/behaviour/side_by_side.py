@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ...records import Result
+from ...core.records import Result
 from ..base import Compared
 
 

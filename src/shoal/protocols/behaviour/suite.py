@@ -11,12 +11,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
 
+from ...core.errors import DataError, nearest, some
+from ...core.files import Alike, collector_paused, writing
+from ...core.records import Case, Example, Label, TestType
 from ...data import SuiteRows, columns, read_suite_rows, with_label_names
 from ...data.missing import MissingLabelError, is_missing, missing_labels
 from ...data.templates import templates
-from ...errors import DataError, nearest, some
-from ...files import Alike, collector_paused, writing
-from ...records import Case, Example, Label, TestType
 from .rules import DIRECTIONS, SPAN_RULES, Expect, check_expect, is_number, needs_labels, rule_name
 
 DEFAULTS = {

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
+from ...core.measures import FEW_CASES
+from ...core.records import Case, Finding
 from ...data.templates import templates
-from ...measures import FEW_CASES
-from ...records import Case, Finding
 
 LOOKED_AT = 200
 """Cases of a functionality that are looked at; more would tell the same."""

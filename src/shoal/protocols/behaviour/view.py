@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, Literal
 
-from ...claims import too_few_templates
-from ...measures import RATE, lowest_first, shown, shown_interval
-from ...records import OVER_TEMPLATES, Finding, Measure, Measures, Result
-from ...views import (
+from ...core.claims import too_few_templates
+from ...core.measures import RATE, lowest_first, shown, shown_interval
+from ...core.records import OVER_TEMPLATES, Finding, Measure, Measures, Result
+from ...core.views import (
     Block,
     CaseList,
     Cell,
@@ -57,7 +57,7 @@ def view(
     if not measures:
         return [section for result in results for section in (_result(result), _details(result))]
     if settings is not None and settings.train is not None:
-        from .learning.view import learning_sections
+        from ..learning.view import learning_sections
 
         task = str(results[0].job.get("about", {}).get("task", "")) if results else ""
         return learning_sections(_about_plan(settings), task, measures, findings, results)

@@ -20,8 +20,8 @@ from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
+from ...core.records import Answer, Example, Result
 from ...models.ask import answer_batch
-from ...records import Answer, Example, Result
 from ..base import Built, Compared, Scored
 from . import finetune
 from .build import build, check_tests, find_diagnostic, has_vectors

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...records import Measure
+from ...core.records import Measure
 from ...stats.agreement import Coefficient, coefficient_interval, runs_needed_interval
 from ...stats.reliability import runs_needed
 from .family import Floats, Groups, sound

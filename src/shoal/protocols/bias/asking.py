@@ -3,11 +3,11 @@
 from collections.abc import Callable, Sequence, Set
 from typing import Any, Literal
 
-from ...errors import ModelError
+from ...core.errors import ModelError
+from ...core.records import Answer, Example
 from ...models.ask import LanguageModel, TokenScores, is_out_of_memory
 from ...models.fresh import Unmade
 from ...models.likelihood import with_begin
-from ...records import Answer, Example
 
 Say = Callable[[Sequence[Example]], Sequence[Any]]
 

@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from ...measures import FEW_CASES
-from ...records import Case, Measure, Measures
+from ...core.measures import FEW_CASES
+from ...core.records import Case, Measure, Measures
+from ...core.views import Block, Column, Number, Row, Table, Words
 from ...stats.intervals import Interval, within
 from ...stats.multiplicity import holm
 from ...stats.seeds import composed, composed_p, error_of_difference, error_of_mean, recipe_difference
-from ...views import Block, Column, Number, Row, Table, Words
 from .family import Family, Floats, Line, several
 
 COLUMNS = {"stereotype score": "preferred", "language modelling score": "related"}

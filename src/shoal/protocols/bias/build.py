@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
 
-from ...errors import DataError, PlanError, nearest
-from ...records import Answer, Case, Example, Measure, Measures
+from ...core.errors import DataError, PlanError, nearest
+from ...core.records import Answer, Case, Example, Measure, Measures
+from ...core.views import Block, Table
 from ...training.stage import Progress, silent
-from ...views import Block, Table
 from ..base import Asks, Built, Scored
 from .notes import Phrases
 from .settings import Settings

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 
-from ...records import Finding, Measure, Measures, Result
+from ...core.records import Finding, Measure, Measures, Result
 from ...stats.paired import smallest_sign_flip_p
 from ..base import Compared
 from .between import between_recipes

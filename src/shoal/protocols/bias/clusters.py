@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...core.errors import some
+from ...core.measures import FEW_CASES, SHARE, shown
+from ...core.records import Answer, Case, Measure, Measures, Outcome
+from ...core.views import Block, Column, Dots, Number, Row, Table
 from ...data.seat import WordSet
-from ...errors import some
-from ...measures import FEW_CASES, SHARE, shown
-from ...records import Answer, Case, Measure, Measures, Outcome
 from ...stats import clusters as stats
-from ...views import Block, Column, Dots, Number, Row, Table
 from ..base import Scored
 from .family import Family, Line, axes, first, measure, several, spread_measures
 from .notes import UNDEFINED, WHY, Phrases, noted

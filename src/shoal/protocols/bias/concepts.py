@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ...records import Measure
+from ...core.records import Measure
 from ...stats.intervals import mean_t_interval
 from ...stats.reliability import correlation
 from .build import module_of

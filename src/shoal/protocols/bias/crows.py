@@ -11,12 +11,12 @@ from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any
 
+from ...core.errors import DataError, some
+from ...core.measures import quantity
+from ...core.records import Answer, Case, Example, Measure, Measures, Outcome
+from ...core.views import Cell, Column, Number, Row, Table, Words
 from ...data.crows import FILE, Pair, read_pair_scores, read_pairs
-from ...errors import DataError, some
-from ...measures import quantity
 from ...models.stored import StoredAnswers
-from ...records import Answer, Case, Example, Measure, Measures, Outcome
-from ...views import Cell, Column, Number, Row, Table, Words
 from ..base import Asks, Built, Scored
 from . import example
 from .asking import answers, check_language_model, likelihoods, log_probabilities

@@ -20,12 +20,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...errors import DataError, PlanError
-from ...files import read_table
-from ...records import Measure, Measures, Result
+from ...core.errors import DataError, PlanError
+from ...core.files import read_table
+from ...core.records import Measure, Measures, Result
+from ...core.views import Block, Cell, Column, Number, Row, Table, Words
 from ...stats import reliability as r
 from ...stats.intervals import largest_sd, within
-from ...views import Block, Cell, Column, Number, Row, Table, Words
 from .family import (
     OVER_RUNS,
     Family,

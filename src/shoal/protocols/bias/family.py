@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...records import Measure, Measures, Result
+from ...core.records import Measure, Measures, Result
+from ...core.views import Cell, Number
 from ...stats.intervals import Interval, largest_sd, sd_interval, t_quantile, within
 from ...stats.reliability import SHEPPARD, TIED
-from ...views import Cell, Number
 from .build import has_vectors
 from .notes import Facts
 

@@ -17,19 +17,19 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
+from ...core.errors import DataError, PlanError, nearest, some
+from ...core.files import is_file
+from ...core.records import Answers, Case, Measure, Measures, Outcome
+from ...core.views import Column, Number, Table, Words
+from ...core.views import Row as Line
 from ...data.grammar import GRAMMARS, make_rows
 from ...data.grammar.rows import Row
 from ...data.labelled import read_labelled
-from ...errors import DataError, PlanError, nearest, some
-from ...files import is_file
 from ...models import load_model, parse_spec
-from ...records import Answers, Case, Measure, Measures, Outcome
 from ...stats.intervals import wilson
+from ...training.config import How
 from ...training.environments import Environment, Labelled
-from ...training.how import How
 from ...training.stage import Mark, Progress, Recipe, Stage
-from ...views import Column, Number, Table, Words
-from ...views import Row as Line
 from ..base import Built, Scored
 from .pretrain import make_recipe
 from .settings import Settings, Task

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import expit
 
-from ...records import Case, Measure
+from ...core.records import Case, Measure
 from .family import Floats, Groups, spread_measures
 
 NAME = "graded preference"

@@ -6,9 +6,9 @@ Such a diagnostic has a measure `stereotype score` by category, and by task wher
 import math
 from collections.abc import Iterator, Sequence
 
-from ...measures import FEW_CASES, SHARE, shown
-from ...records import Measure, Measures
-from ...views import Bars, Block, Cell, Column, Dots, Number, Row, Table, Text, Tone, Words
+from ...core.measures import FEW_CASES, SHARE, shown
+from ...core.records import Measure, Measures
+from ...core.views import Bars, Block, Cell, Column, Dots, Number, Row, Table, Text, Tone, Words
 from .family import FLAGS, OVER_RUNS, WANTED, Family, Line, axes, by_groups, columns_of, first, several
 from .graded import NAME as GRADED
 from .settings import Settings

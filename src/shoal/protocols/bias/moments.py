@@ -6,9 +6,9 @@ checkpoints of a group (`[groups.NAME] models, steps, seeds`).
 
 from collections.abc import Iterator, Sequence
 
-from ...records import Measure, Measures
-from ...views import Curves
-from ...views import Line as Curve
+from ...core.records import Measure, Measures
+from ...core.views import Curves
+from ...core.views import Line as Curve
 from .family import MOMENTS, OVER_RUNS, Family, Line, axes, by_groups, columns_of, moment, spread_measures
 
 CHANCE = "chance accuracy"

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from ...records import Measure
+from ...core.records import Measure
 
 Facts = Mapping[str, Any]
 Phrases = Mapping[str, Callable[[Facts], str]]

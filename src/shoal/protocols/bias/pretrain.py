@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from ...errors import PlanError
-from ...training.how import How
+from ...core.errors import PlanError
+from ...training.config import How
 from ...training.stage import Mark, Progress, Recipe, Stage
 from ...training.text import about_how_many_blocks, digest
 from .settings import Pretrain

@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import some
-from ...records import Answer, Case, Measure, Measures, Outcome
+from ...core.errors import some
+from ...core.records import Answer, Case, Measure, Measures, Outcome
+from ...core.views import Block, Column, Dots, Number, Row, Table, Words
 from ...stats import association as stats
 from ...stats import reliability
 from ...stats.multiplicity import holm
-from ...views import Block, Column, Dots, Number, Row, Table, Words
 from ..base import Scored
 from .agreement import agreement
 from .family import (

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ...records import Measure
+from ...core.records import Measure
 from ...stats.intervals import Interval, wilson
 from ...stats.power import smallest_distance
 from .notes import WHY, Facts, Phrases

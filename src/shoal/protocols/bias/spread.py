@@ -9,8 +9,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...measures import FEW_CASES
-from ...records import Case, Measure
+from ...core.measures import FEW_CASES
+from ...core.records import Case, Measure
 from ...stats import reliability as r
 from ...stats.agreement import ratio_interval
 from .agreement import agreement, checkpoints_needed

@@ -18,15 +18,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...core.errors import DataError, some
+from ...core.records import Answer, Case, Example, Measure, Measures, Outcome
+from ...core.views import Column, Number, Row, Table, Tone, Words
 from ...data.stereoset import BLANK, FILES, TASKS, filler, frame, read_clusters
-from ...errors import DataError, some
 from ...models import likelihood
 from ...models.next_sentence import follows, has_next_sentence_head
 from ...models.stored import StoredAnswers, read_scores
-from ...records import Answer, Case, Example, Measure, Measures, Outcome
 from ...stats.intervals import Interval, cluster_wilson, replicate_t_interval
 from ...stats.resampling import ClusterTable, cluster_table
-from ...views import Column, Number, Row, Table, Tone, Words
 from ..base import Asks, Built, Scored
 from . import example
 from .asking import (

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...core.errors import ModelError, PlanError
+from ...core.records import Answer, Case, Example
 from ...data.seat import AssociationTest, read_tests
-from ...errors import ModelError, PlanError
 from ...models.ask import Embedder
 from ...models.fresh import Unmade
 from ...models.vectors import WordVectors
-from ...records import Answer, Case, Example
 from ..base import Asks, Built
 from . import example
 from .asking import answers, that_fit

@@ -6,9 +6,9 @@ checkpoints each is a dot.
 
 from collections.abc import Sequence
 
-from ...measures import SHARE, shown
-from ...records import Finding, Measure, Measures, Result
-from ...views import Block, Cell, Column, Number, Row, Section, Table, Words
+from ...core.measures import SHARE, shown
+from ...core.records import Finding, Measure, Measures, Result
+from ...core.views import Block, Cell, Column, Number, Row, Section, Table, Words
 from . import between, downstream, finetune, moments
 from .build import module_of
 from .checkpoints import about, by_diagnostic, of_family

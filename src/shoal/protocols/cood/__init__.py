@@ -17,8 +17,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import PurePath
 
+from ...core.records import Answer, Example
 from ...models.ask import answer_batch
-from ...records import Answer, Example
 from ..base import Built
 from .build import build, export, training_items
 from .cells import ROLES

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ...errors import PlanError, nearest, some
-from ...files import refusing, writing
-from ...records import Case, Example
+from ...core.errors import PlanError, nearest, some
+from ...core.files import refusing, writing
+from ...core.records import Case, Example
 from ...training.stage import Progress, silent
 from ..base import Built
 from .cells import CELLS, LABELS, ROLES, cells_of, target

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ...claims import ENOUGH_SEEDS
-from ...records import Case, Finding, Measure, Measures, Outcome, Result
+from ...core.claims import ENOUGH_SEEDS
+from ...core.records import Case, Finding, Measure, Measures, Outcome, Result
 from ...stats.intervals import mean_t_interval
 from ...stats.multiplicity import holm
 from ...stats.reliability import pairwise_agreement

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from ...records import Case, Outcome
+from ...core.records import Case, Outcome
 from ...stats.intervals import Interval, cluster_wilson, percentile_interval
 from ...stats.reliability import VarianceComponents, variance_components
 from ...stats.resampling import ClusterTable, cluster_table

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import ModelError, PlanError
+from ...core.errors import ModelError, PlanError
+from ...core.records import Answers, Example
 from ...models import load_model, parse_spec
 from ...models.ask import HasTokens
-from ...records import Answers, Example
+from ...training.config import How
 from ...training.environments import Environment, Labelled
-from ...training.how import How
 from ...training.stage import Mark, Progress, Recipe, Stage
 from .build import Item, build, digest_items, training_items
 from .cells import INCONSISTENT, LABELS

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ...records import Answers, Case, Measure, Measures, Outcome
+from ...core.records import Answers, Case, Measure, Measures, Outcome
 from ...stats.intervals import percentile_interval, wilson
 from ..base import Built, Scored
 from .build import describe

@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass, replace
 from itertools import product
 from typing import Annotated, Any, Literal
 
-from ...errors import PlanError
+from ...core.errors import PlanError
 from ..base import Profiled, changes, file_content
 from ..ranges import AtLeastOne, BatchSize, Count, Rate, Resamples, Seed, Share, Threads, Within
 

@@ -19,12 +19,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from ...core.errors import DataError, PlanError, nearest, some
+from ...core.records import Example
 from ...data.grammar import Row, make_rows
 from ...data.labelled import read_labelled
-from ...errors import DataError, PlanError, nearest, some
 from ...models import load_model
 from ...models.ask import HasTokens
-from ...records import Example
 from .cells import ROLES
 from .settings import Settings
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from ...measures import quantity, shown
-from ...records import Finding, Measure, Measures
+from ...core.measures import quantity, shown
+from ...core.records import Finding, Measure, Measures
 from .cells import cells_of
 
 HEADS = {

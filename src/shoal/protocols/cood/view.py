@@ -7,12 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 
-from ...claims import ALPHA
-from ...errors import some
-from ...measures import shown_interval
-from ...models import parse_spec
-from ...records import Finding, Measure, Measures, Result
-from ...views import (
+from ...core.claims import ALPHA
+from ...core.errors import some
+from ...core.measures import shown_interval
+from ...core.records import Finding, Measure, Measures, Result
+from ...core.views import (
     Block,
     Cell,
     Column,
@@ -27,6 +26,7 @@ from ...views import (
     Tone,
     Words,
 )
+from ...models import parse_spec
 from .cells import CELLS, KINDS, ROLES, Kind, cells_of, target
 from .compare import SETUP, claim, setup_of
 from .recipe import batch_of

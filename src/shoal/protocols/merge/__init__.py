@@ -16,8 +16,8 @@ to `shoal export`; `references` marks what models outside the comparison all fai
 from collections.abc import Sequence
 from pathlib import PurePath
 
+from ...core.records import Answer, Example
 from ...models.ask import answer_batch
-from ...records import Answer, Example
 from ...training.stage import Recipe
 from ..base import Built
 from .build import build

@@ -17,13 +17,13 @@ from typing import Any
 
 import numpy as np
 
+from ...core.errors import DataError, PlanError, nearest, some
+from ...core.files import writing
+from ...core.records import Answers, Case, Example, Finding, Measure, Measures
+from ...core.text import csv_lines
 from ...data.tables import open_rows
-from ...errors import DataError, PlanError, nearest, some
-from ...files import writing
-from ...records import Answers, Case, Example, Finding, Measure, Measures
 from ...stats.intervals import wilson
 from ...stats.patterns import audited_accuracy, independence_reference
-from ...text import csv_lines
 from .settings import HEADLINE, Settings
 
 COLUMNS = ("id", "first text", "second text", "label_1", "label_2", "label")

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ...errors import DataError
+from ...core.errors import DataError
+from ...core.records import Case, Large, Measure
 from ...models.ask import WordFiller
-from ...records import Case, Large, Measure
 from ...training.stage import Progress, silent
 from ..base import Built
 from .draws import draw

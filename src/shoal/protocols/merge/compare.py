@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...claims import ALPHA, ONE_CHECKPOINT
-from ...measures import quantity, shown
-from ...records import Finding, Measure, Result
+from ...core.claims import ALPHA, ONE_CHECKPOINT
+from ...core.measures import quantity, shown
+from ...core.records import Finding, Measure, Result
 from ...stats.intervals import in_agreement, paired_difference_interval
 from ...stats.multiplicity import holm
 from ...stats.paired import sign_flip_test

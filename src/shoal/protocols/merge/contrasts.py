@@ -7,7 +7,7 @@ single differences.
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 
-from ...records import Measure
+from ...core.records import Measure
 from ...stats.patterns import Split, split_difference
 from .sheet import Counted, Sheet
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from ...records import Example
+from ...core.records import Example
 from .filters import Candidate
 from .pools import Pool
 from .problems import Problem

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from ...errors import PlanError
+from ...core.errors import PlanError
 from ..base import Built, Form
 from .audit import draw_sample, write_form, write_sheet
 from .settings import Settings

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...records import Measure
+from ...core.records import Measure
 from ...stats.within import within_effects
 from .draws import source_name
 from .sheet import Sheet

@@ -10,7 +10,7 @@ still suggest it behind the last filter is its source.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ...records import Example
+from ...core.records import Example
 from .settings import Settings
 from .suggest import Suggestion
 from .tagger import Tagger

@@ -13,8 +13,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from ...errors import StoreError
-from ...files import settle
+from ...core.errors import StoreError
+from ...core.files import settle
 from ..base import identity
 from .draws import Drawn
 from .pools import Pool

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ...core.errors import DataError, PlanError, nearest, some
+from ...core.records import Example
 from ...data.grammar import make_rows
 from ...data.labelled import read_labelled
 from ...data.tables import open_rows
-from ...errors import DataError, PlanError, nearest, some
-from ...records import Example
 from .settings import OURS, Settings
 
 NO_LABEL = ("-", "-1")

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import ModelError, PlanError
+from ...core.errors import ModelError, PlanError
+from ...core.records import Answer, Answers, Case, Large
 from ...models import load_model, parse_spec
 from ...models.ask import RemoteModel, answer_batch, ask_batches, batch_plan, gather, questions_of
-from ...records import Answer, Answers, Case, Large
 from ...training.stage import Progress
 from ..base import Built
 from .sheet import rights_of

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...measures import FEW_CASES, quantity, shown, shown_interval
-from ...records import Answers, Case, Finding, Measure, Measures, Outcome
+from ...core.measures import FEW_CASES, quantity, shown, shown_interval
+from ...core.records import Answers, Case, Finding, Measure, Measures, Outcome
 from ...stats.intervals import Interval, cluster_wilson
 from ...stats.patterns import (
     Split,

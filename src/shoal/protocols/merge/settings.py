@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-from ...errors import PlanError
-from ...files import digest
+from ...core.errors import PlanError
+from ...core.files import digest
 from ..base import Profiled, changes, file_content
 from ..ranges import AtLeastOne, Count, Level, Seed
 

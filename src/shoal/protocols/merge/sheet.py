@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...records import Answers, Case
+from ...core.records import Answers, Case
 from ...stats.patterns import is_solved, solved_shares
 from .settings import HEADLINE, Settings
 

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
-from ...errors import PlanError
+from ...core.errors import PlanError
+from ...core.records import Example
 from ...models import load_model, parse_spec
 from ...models.ask import Blank, Fillers, WordFiller
 from ...models.fillers import needs_masks
-from ...records import Example
 from .bank import WordBank
 from .settings import OURS, Masking, Settings
 from .targets import Target

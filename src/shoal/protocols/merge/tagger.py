@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from ...errors import MissingExtra
+from ...core.errors import MissingExtra
 
 TOKEN = re.compile(r"\w+(?=n['’]t\b)|n['’]t\b|['’]\w+|\w+(?:-\w+)*|[^\w\s]")
 """A word with its hyphens, the parts of a contraction, or a sign."""

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ...records import Example
+from ...core.records import Example
 from .articles import fitted
 from .settings import Settings, WordClass
 from .tagger import Tagger, Token

@@ -17,9 +17,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ...errors import DataError, nearest
-from ...files import read_json_lines, writing
-from ...records import Case, Example, Large, Measure, as_json, from_json
+from ...core.errors import DataError, nearest
+from ...core.files import read_json_lines, writing
+from ...core.records import Case, Example, Large, Measure, as_json, from_json
 from ..base import Built
 from .draws import source_name
 from .problems import Problem, label_order

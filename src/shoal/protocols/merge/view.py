@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from ...claims import ALPHA
-from ...errors import some
-from ...measures import quantity, shown
-from ...records import Finding, Measure, Measures, Result
-from ...views import (
+from ...core.claims import ALPHA
+from ...core.errors import some
+from ...core.measures import quantity, shown
+from ...core.records import Finding, Measure, Measures, Result
+from ...core.views import (
     Bars,
     Block,
     CaseList,

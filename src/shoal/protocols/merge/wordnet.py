@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 
-from ...errors import DataError
+from ...core.errors import DataError
 
 Derivations = Mapping[str, frozenset[str]]
 """For each word those that it is linked with, both ways."""

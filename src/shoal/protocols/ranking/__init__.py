@@ -16,8 +16,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import PurePath
 
+from ...core.records import Answer, Example
 from ...models.ask import answer_batch
-from ...records import Answer, Example
 from ..base import Built
 from .build import build
 from .compare import compare

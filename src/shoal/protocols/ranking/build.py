@@ -16,12 +16,12 @@ from pathlib import Path
 
 import numpy as np
 
+from ...core.errors import DataError, PlanError, nearest, some
+from ...core.files import is_file
+from ...core.records import Case, Example
 from ...data.grammar import GRAMMARS, make_rows
 from ...data.labelled import Labelled, read_labelled
 from ...data.signals import make_signals, named_signals, signal_names
-from ...errors import DataError, PlanError, nearest, some
-from ...files import is_file
-from ...records import Case, Example
 from ...training.stage import Progress, silent
 from ..base import Built
 from .settings import Settings

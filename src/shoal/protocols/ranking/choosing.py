@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...records import Case, Finding
+from ...core.records import Case, Finding
 from .build import CHANCE, CHOSEN, LEAST, POOL, TIMES, in_pool
 from .order import Field, draws_of
 from .settings import Settings

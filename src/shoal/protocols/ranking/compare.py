@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from ...records import Result
+from ...core.records import Result
 from ..base import Compared
 from .choosing import label_next
 from .explained import gaps_of

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from ...errors import PlanError
-from ...measures import quantity, shown
-from ...records import Finding, Measure
+from ...core.errors import PlanError
+from ...core.measures import quantity, shown
+from ...core.records import Finding, Measure
 from ...stats.intervals import wilson
 from ...stats.ranking import probability_better
 from ..base import Compared

@@ -5,12 +5,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from ...core.measures import quantity, shown
+from ...core.records import Answer, Example, Finding, Measure, Result
 from ...explaining import explain
 from ...explaining.attributions import Attribution, How, as_data, completeness_gap, from_data, scaled
-from ...measures import quantity, shown
 from ...models.ask import HasTokens, answer_batch
 from ...models.hf import HFModel
-from ...records import Answer, Example, Finding, Measure, Result
 from ..base import Built
 from .build import LABELLED, population_of
 from .settings import Settings

@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ...errors import DataError
-from ...files import writing
-from ...records import Finding
-from ...text import csv_lines, is_formula
+from ...core.errors import DataError
+from ...core.files import writing
+from ...core.records import Finding
+from ...core.text import csv_lines, is_formula
 from .build import CHANCE, LEAST, TIMES
 from .choosing import NEXT
 

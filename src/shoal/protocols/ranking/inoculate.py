@@ -17,15 +17,15 @@ from typing import Any
 
 import numpy as np
 
+from ...core.errors import DataError, PlanError, nearest, some
+from ...core.files import is_file
 from ...data.grammar import GRAMMARS, make_rows
 from ...data.grammar.rows import Row
 from ...data.labelled import read_labelled
 from ...data.signals import make_signals, named_signals, signal_names
-from ...errors import DataError, PlanError, nearest, some
-from ...files import is_file
 from ...models import load_model, parse_spec
+from ...training.config import How
 from ...training.environments import Environment, Labelled
-from ...training.how import How
 from ...training.stage import Mark, Progress, Recipe, Stage
 from .build import OURS, build
 from .settings import Dose, Settings, Train

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from itertools import takewhile
 from urllib.parse import parse_qsl
 
-from ...records import Result
+from ...core.records import Result
 
 START = re.compile(r".*[-_.:/ ]")
 END = re.compile(r"(?:[-_.:/ ]|(?<=[a-z])[A-Z]|^[A-Z.]).*")

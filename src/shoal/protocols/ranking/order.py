@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...claims import ALPHA
-from ...errors import DataError
-from ...measures import MEASURES, shown
-from ...records import Case, Finding, Measure, Result
+from ...core.claims import ALPHA
+from ...core.errors import DataError
+from ...core.measures import MEASURES, shown
+from ...core.records import Case, Finding, Measure, Result
 from ...stats.intervals import paired_difference_interval, wilson
 from ...stats.ranking import effective_counts, probability_better
 from ...stats.resampling import paired_table

@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...core.errors import DataError, nearest, some
 from ...data.tables import open_rows
-from ...errors import DataError, nearest, some
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

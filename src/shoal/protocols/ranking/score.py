@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from ...core.records import Answers, Case, Measure, Outcome
 from ...models.ask import answer_columns
-from ...records import Answers, Case, Measure, Outcome
 from ...stats.intervals import wilson
 from ..base import Built, Scored
 from .build import LABELLED

@@ -5,9 +5,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from ...errors import PlanError, nearest
+from ...core.errors import PlanError, nearest
+from ...core.files import digest
 from ...explaining import find_explainer
-from ...files import digest
 from ...stats.ranking import Ties
 from ..base import Profiled, changes, file_content
 from ..ranges import AtLeastOne, BatchSize, Count, Epochs, Rate, Resamples, Seed, Share, Threads, Within

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import PlanError, nearest
-from ...records import Finding, Measure
+from ...core.errors import PlanError, nearest
+from ...core.records import Finding, Measure
 from ...stats.intervals import percentile_interval
 from ...stats.ranking import (
     accuracy_by_set,

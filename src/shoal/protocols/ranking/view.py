@@ -2,13 +2,11 @@
 
 from collections.abc import Sequence
 
-from ...claims import ALPHA
-from ...errors import some
-from ...explaining.attributions import from_data
-from ...explaining.view import weighed
-from ...measures import quantity, shown
-from ...records import Finding, Measure, Measures, Result
-from ...views import (
+from ...core.claims import ALPHA
+from ...core.errors import some
+from ...core.measures import quantity, shown
+from ...core.records import Finding, Measure, Measures, Result
+from ...core.views import (
     Block,
     CaseList,
     Cell,
@@ -29,6 +27,8 @@ from ...views import (
     Words,
     expected_words,
 )
+from ...explaining.attributions import from_data
+from ...explaining.view import weighed
 from .choosing import NEXT
 from .explained import GAP
 from .factors import FACTORS

@@ -6,8 +6,8 @@ from functools import partial
 from importlib import import_module
 from typing import Any
 
-from ...errors import PlanError, nearest
-from ...files import private_files
+from ...core.errors import PlanError, nearest
+from ...core.files import private_files
 from ...models import is_remote
 from ...training.stage import Progress, silent
 from ..plan import Job

@@ -30,12 +30,12 @@ from typing import Any
 from uuid import uuid4
 
 from ... import __version__
-from ...errors import MissingExtra, PlanError, ShoalError
-from ...files import in_passing
-from ...records import Answer
+from ...core.errors import MissingExtra, PlanError, ShoalError
+from ...core.files import in_passing
+from ...core.records import Answer
 from ...training.stage import Progress
-from ..doing import Copy
-from ..parcels import (
+from ..execute import Copy
+from ..object_transfer import (
     Files,
     Held,
     Workplace,

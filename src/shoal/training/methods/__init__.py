@@ -19,7 +19,7 @@ from dataclasses import fields
 from importlib import import_module
 from typing import Any
 
-from ...errors import PlanError, nearest
+from ...core.errors import PlanError, nearest
 from .base import Method, Phase
 from .dropout import Dropout
 from .fish import Fish

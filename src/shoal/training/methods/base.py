@@ -13,10 +13,10 @@ from typing import ClassVar
 from numpy.random import Generator
 from torch import nn
 
-from ...errors import PlanError
+from ...core.errors import PlanError
 from ..batch import Batch
+from ..config import How
 from ..environments import Environment
-from ..how import How
 from ..stepper import Learner, Stepper
 
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 import torch
 
 from ..batch import Batch
-from ..how import How
+from ..config import How
 from ..stepper import Learner, Stepper
 from .base import Method, Phase, refuse_outside
 

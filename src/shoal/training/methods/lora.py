@@ -12,8 +12,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils import parametrize
 
-from ...errors import ModelError, PlanError
-from ..how import How
+from ...core.errors import ModelError, PlanError
+from ..config import How
 from .base import Method, Phase, refuse_outside
 
 

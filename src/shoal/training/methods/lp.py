@@ -7,7 +7,7 @@ from functools import partial
 
 from torch import nn
 
-from ..how import How
+from ..config import How
 from .base import Method, Phase
 
 

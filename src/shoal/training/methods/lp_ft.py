@@ -5,8 +5,8 @@ Kumar et al. 2022, https://arxiv.org/abs/2202.10054
 
 from dataclasses import dataclass, replace
 
-from ...errors import PlanError
-from ..how import How
+from ...core.errors import PlanError
+from ..config import How
 from .base import Method, Phase, refuse_outside
 from .lp import probing
 

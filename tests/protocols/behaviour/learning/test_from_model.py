@@ -8,16 +8,16 @@ pytest.importorskip("transformers", reason="needs shoal[hf]")
 import torch
 
 from shoal import load_model
-from shoal.errors import PlanError
+from shoal.core.errors import PlanError
+from shoal.core.records import Measures, Result
 from shoal.protocols.behaviour import Settings, parts
 from shoal.protocols.behaviour.iid import load_iid
-from shoal.protocols.behaviour.learning.stages import make_recipe
-from shoal.protocols.behaviour.learning.trainings import read_trainings
 from shoal.protocols.behaviour.suite import DEFAULTS, Suite, case, write_suite
-from shoal.records import Measures, Result
+from shoal.protocols.learning.stages import make_recipe
+from shoal.protocols.learning.trainings import read_trainings
 from shoal.runs.settings import make_settings
+from shoal.training.config import How
 from shoal.training.environments import Environment, Labelled
-from shoal.training.how import How
 from shoal.training.loop import train
 from shoal.training.methods import make_method
 from shoal.training.stage import silent

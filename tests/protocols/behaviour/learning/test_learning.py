@@ -15,22 +15,22 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from shoal import Case, Measure, Measures, Outcome, Result
-from shoal.errors import DataError
+from shoal.core.errors import DataError
+from shoal.core.records import Finding
 from shoal.protocols.behaviour import compare, view
 from shoal.protocols.behaviour.iid import IID
-from shoal.protocols.behaviour.learning import compare_tasks, compare_trainings, compare_with_averages
-from shoal.protocols.behaviour.learning.aggregation import (
+from shoal.protocols.behaviour.settings import Settings, Train
+from shoal.protocols.learning import compare_tasks, compare_trainings, compare_with_averages
+from shoal.protocols.learning.aggregation import (
     PAPER,
     aggregation_measures,
     kendall,
     scores_by_each_way,
     sensitive_claims,
 )
-from shoal.protocols.behaviour.learning.conclusions import conclusions, of_table, of_trainings
-from shoal.protocols.behaviour.learning.table3 import baseline_of, best_gain, mean_gain, rows_of_table3
-from shoal.protocols.behaviour.settings import Settings, Train
-from shoal.records import Finding
-from shoal.show.terminal import heat_map_lines
+from shoal.protocols.learning.conclusions import conclusions, of_table, of_trainings
+from shoal.protocols.learning.table3 import baseline_of, best_gain, mean_gain, rows_of_table3
+from shoal.render.terminal import heat_map_lines
 from shoal.stats.paired import generalization_score
 
 Hits = Sequence[int | str | None]
@@ -761,8 +761,8 @@ def test_no_transfer_is_found_where_there_is_none_over_twenty_seeds():
 
 
 def test_the_partner_is_the_nearest_sibling_with_other_answers():
-    from shoal.protocols.behaviour.learning.trainings import Trainings, read_trainings
-    from shoal.protocols.behaviour.learning.transfer import contrastive_partner
+    from shoal.protocols.learning.trainings import Trainings, read_trainings
+    from shoal.protocols.learning.transfer import contrastive_partner
 
     texts = {"a": ("the food is not good", "0"), "b": ("the food is good", "1"), "c": ("a plain stone", "1")}
     texts |= {"d": ("the food is not good at all", "0")}

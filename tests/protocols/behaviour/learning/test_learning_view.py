@@ -11,15 +11,15 @@ import pytest
 from rich.console import Console
 
 from shoal import Measure
+from shoal.core.records import Finding, Measures, Result
+from shoal.core.views import HeatMap, Section
 from shoal.protocols.behaviour import view
-from shoal.protocols.behaviour.learning.conclusions import conclusions
-from shoal.protocols.behaviour.learning.notes import with_facts
-from shoal.protocols.behaviour.learning.table3 import rows_of_table3
 from shoal.protocols.behaviour.settings import Settings, Train
-from shoal.records import Finding, Measures, Result
-from shoal.show.csv_tables import tables_of
-from shoal.show.terminal import print_sections
-from shoal.views import HeatMap, Section
+from shoal.protocols.learning.conclusions import conclusions
+from shoal.protocols.learning.notes import with_facts
+from shoal.protocols.learning.table3 import rows_of_table3
+from shoal.render.csv_tables import tables_of
+from shoal.render.terminal import print_sections
 
 IID = {"config": "iid", "method": "vanilla", "hold out": "none"}
 SEEN = {"config": "iid>suite", "method": "vanilla", "hold out": "seen"}

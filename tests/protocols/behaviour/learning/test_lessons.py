@@ -13,13 +13,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.errors import DataError, PlanError, ShoalError
+from shoal.core.errors import DataError, PlanError, ShoalError
 from shoal.protocols.base import identity
 from shoal.protocols.behaviour import Settings, build, parts
 from shoal.protocols.behaviour.build import suite_cases, training_split
 from shoal.protocols.behaviour.iid import is_iid, label_names, load_iid, ood_cases, trained_on
-from shoal.protocols.behaviour.learning.folds import folds
-from shoal.protocols.behaviour.learning.hyper import (
+from shoal.protocols.behaviour.settings import Train
+from shoal.protocols.behaviour.suite import Suite, case, write_suite
+from shoal.protocols.learning.folds import folds
+from shoal.protocols.learning.hyper import (
     OF_ITSELF,
     READING,
     iid_how,
@@ -28,12 +30,10 @@ from shoal.protocols.behaviour.learning.hyper import (
     suite_how,
     tuned,
 )
-from shoal.protocols.behaviour.learning.lessons import items_of, suite_lessons, target_of
-from shoal.protocols.behaviour.learning.stages import make_recipe
-from shoal.protocols.behaviour.settings import Train
-from shoal.protocols.behaviour.suite import Suite, case, write_suite
+from shoal.protocols.learning.lessons import items_of, suite_lessons, target_of
+from shoal.protocols.learning.stages import make_recipe
 from shoal.runs.cases import load_built, save_built
-from shoal.runs.doing import noted
+from shoal.runs.execute import noted
 from shoal.runs.settings import make_settings
 from shoal.training.environments import Directed, Invariant, Labelled, Several
 from shoal.training.methods import METHODS
@@ -740,7 +740,7 @@ def test_every_loss_that_a_plan_names_changes_the_weights(name, value):
 @cache
 def trained(**given):
     """A few steps on batches of every test type, as a job makes them: the weights, and what was noted."""
-    from shoal.protocols.behaviour.learning.stages import make_recipe
+    from shoal.protocols.learning.stages import make_recipe
 
     numbers = {"on": "iid+suite", "learning_rate": 1e-3, "batch": 4, "epochs": 0.05}
     settings = learning(iid_limit=20, train={**numbers, **given})

@@ -13,9 +13,9 @@ from scipy import stats
 
 from shoal import Case, Measures, Outcome, Result
 from shoal.protocols.behaviour.iid import IID
-from shoal.protocols.behaviour.learning import compare_trainings
-from shoal.protocols.behaviour.learning.table3 import rows_of_table3
 from shoal.protocols.behaviour.settings import Settings, Train
+from shoal.protocols.learning import compare_trainings
+from shoal.protocols.learning.table3 import rows_of_table3
 
 Hits = NDArray[np.float64]
 SIZES, IID_ROWS = (20, 40, 60, 25), 100

@@ -5,17 +5,17 @@ import pytest
 from rich.console import Console
 
 from shoal import Case
+from shoal.core.records import Answers, Measures, Outcome, Result
 from shoal.protocols.behaviour import compare, view
 from shoal.protocols.behaviour.iid import EXACT_MATCH, IID
-from shoal.protocols.behaviour.learning.nulls import nulls_of
-from shoal.protocols.behaviour.learning.trainings import Trainings, read_trainings
 from shoal.protocols.behaviour.rules import Expect
 from shoal.protocols.behaviour.score import judge, unconditional_rates
 from shoal.protocols.behaviour.settings import Settings, Train
 from shoal.protocols.behaviour.suite import DEFAULTS
-from shoal.records import Answers, Measures, Outcome, Result
+from shoal.protocols.learning.nulls import nulls_of
+from shoal.protocols.learning.trainings import Trainings, read_trainings
+from shoal.render.terminal import print_sections
 from shoal.runs.settings import make_settings
-from shoal.show.terminal import print_sections
 
 THREE = ("negative", "neutral", "positive")
 

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from shoal import Case
+from shoal.core.records import Answers
 from shoal.protocols.behaviour.iid import IID
-from shoal.protocols.behaviour.learning.signs import at_temperature, headroom, losses_of_pairs, signs_of
 from shoal.protocols.behaviour.rules import DIRECTIONS, Expect
 from shoal.protocols.behaviour.score import iid_outcomes
 from shoal.protocols.behaviour.settings import Settings
 from shoal.protocols.behaviour.suite import DEFAULTS
-from shoal.records import Answers
+from shoal.protocols.learning.degeneracy import at_temperature, headroom, losses_of_pairs, signs_of
 
 THREE, TWO = ("negative", "neutral", "positive"), ("negative", "positive")
 

@@ -6,21 +6,21 @@ from typing import Any
 import numpy as np
 import pytest
 
+from shoal.core.errors import ModelError, PlanError
+from shoal.core.records import Answers
 from shoal.data.grammar import make_rows
-from shoal.errors import ModelError, PlanError
 from shoal.protocols.behaviour import parts
 from shoal.protocols.behaviour.build import suite_cases
-from shoal.protocols.behaviour.learning.hyper import grid
-from shoal.protocols.behaviour.learning.stages import make_recipe
-from shoal.protocols.behaviour.learning.tuning import Objective, is_right
 from shoal.protocols.behaviour.settings import Settings, Train
 from shoal.protocols.behaviour.suite import DEFAULTS, Suite, case, write_suite
-from shoal.records import Answers
+from shoal.protocols.learning.hyper import grid
+from shoal.protocols.learning.stages import make_recipe
+from shoal.protocols.learning.tuning import Objective, is_right
+from shoal.render.jobs import print_estimate
 from shoal.runs.estimate import estimate
 from shoal.runs.plan import check_plan, read_plan
 from shoal.runs.store import ThrownAway
 from shoal.runs.training import _settled
-from shoal.show.jobs import print_estimate
 from shoal.training.search import best_try, run_search
 from shoal.training.stage import BrokenTrainingError, Search, silent
 

@@ -10,7 +10,7 @@ file it belongs to, add a line to CHECKS, and its kind to `findings.FIXES`.
 
 from collections.abc import Callable, Iterable
 
-from ....records import Case
+from ....core.records import Case
 from ..suite import Suite
 from .duplicates import check_duplicates, check_split
 from .findings import SEVERITIES, Finding, Hygiene, Severity

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from ....records import Case, Label
+from ....core.records import Case, Label
 from ..rules import RIGHT_ANSWERS, Expect, labels_named, squad_normalise
 
 OTHER_LABEL = "any other label"

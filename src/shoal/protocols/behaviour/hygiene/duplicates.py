@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from itertools import combinations
 
-from ....records import Case
+from ....core.records import Case
 from ..build import content
 from .findings import FIXES, MANY, Finding, finding, ids, tell, worst_first
 from .material import Material

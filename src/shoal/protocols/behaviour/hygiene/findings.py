@@ -5,8 +5,8 @@ from dataclasses import asdict, dataclass
 from itertools import islice
 from typing import Any, Literal
 
-from ....measures import FEW_CASES
-from ....records import Case
+from ....core.measures import FEW_CASES
+from ....core.records import Case
 
 Severity = Literal["error", "warning", "note"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from itertools import combinations
 
-from ....records import Case, Example
+from ....core.records import Case, Example
 from .asked import OTHER_LABEL, named, spoken_labels, wanted
 from .findings import FIXES, MANY, Finding, worst_first
 from .material import Material

@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 
-from ....records import Answers, Case
+from ....core.records import Answers, Case
 from ..score import judge
 from ..settings import Settings
 from .asked import spoken_labels, wanted

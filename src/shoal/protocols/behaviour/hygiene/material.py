@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
 
-from ....errors import DataError
-from ....records import Case
+from ....core.errors import DataError
+from ....core.records import Case
 from ..build import split_cases
 from ..rules import is_number, label_index
 from ..score import judge

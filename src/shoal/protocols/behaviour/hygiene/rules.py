@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from ....errors import DataError, some
-from ....records import Case
+from ....core.errors import DataError, some
+from ....core.records import Case
 from .asked import is_vacuous, shape
 from .findings import FIXES, Finding, finding, worst_first
 from .made_up import SMALL, Reply, Verdict, first, judge_all, sayable

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Callable
 
-from ....measures import FEW_CASES
+from ....core.measures import FEW_CASES
 from ....stats.intervals import wilson
 from ..build import half_half
 from ..settings import SPLITS

@@ -3,8 +3,8 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 
-from ....errors import DataError
-from ....records import Case
+from ....core.errors import DataError
+from ....core.records import Case
 from ..rules import Expect
 from .asked import is_perturbation, is_vacuous, shape
 from .findings import FIXES, Finding, finding, tell, worst_first

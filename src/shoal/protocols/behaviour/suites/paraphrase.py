@@ -5,7 +5,7 @@ from itertools import permutations
 
 import numpy as np
 
-from ....records import Case
+from ....core.records import Case
 from .. import perturb
 from ..suite import Suite, case
 from .wording import an, some_of

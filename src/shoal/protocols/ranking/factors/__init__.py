@@ -18,10 +18,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal
 
-from ....errors import PlanError, nearest
+from ....core.errors import PlanError, nearest
+from ....core.files import digest
+from ....core.records import Answers, Case
 from ....explaining.attributions import Attribution
-from ....files import digest
-from ....records import Answers, Case
 from . import given
 
 Direction = Literal["better", "worse", ""]

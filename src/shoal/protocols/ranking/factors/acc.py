@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from ....records import Answers, Case
+from ....core.records import Answers, Case
 
 
 def values(cases: Sequence[Case], answers: Answers) -> list[float | None]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ....records import Answers, Case
+from ....core.records import Answers, Case
 
 
 def values(cases: Sequence[Case], answers: Answers) -> list[float | None]:

@@ -3,9 +3,9 @@
 Whoever reads "Unless the artist slept, …" and infers that the artist slept follows a heuristic of constituents (HANS).
 """
 
+from ....core.records import Case
 from ....explaining.attributions import Attribution
 from ....explaining.words import plain_word
-from ....records import Case
 from .matching import contiguous
 
 CONTROL_WORDS = frozenset(

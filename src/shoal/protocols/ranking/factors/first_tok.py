@@ -1,8 +1,8 @@
 """FIRST-TOK: how much the first separator between two texts counts, such as [SEP]."""
 
+from ....core.records import Case
 from ....explaining.attributions import Attribution
 from ....models.copies import SPECIAL
-from ....records import Case
 
 
 def explained(case: Case, attribution: Attribution) -> float | None:

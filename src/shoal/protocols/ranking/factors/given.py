@@ -19,9 +19,9 @@ from typing import Any
 
 import numpy as np
 
-from ....errors import PlanError
+from ....core.errors import PlanError
+from ....core.records import Answers, Case
 from ....explaining.attributions import Attribution
-from ....records import Answers, Case
 
 Function = Callable[..., float | None]
 """(case, prediction, probabilities), and perhaps attribution."""

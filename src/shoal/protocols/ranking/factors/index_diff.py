@@ -1,7 +1,7 @@
 """INDEX-DIFF: how much more the words that two texts share count in the first than in the second."""
 
+from ....core.records import Case
 from ....explaining.attributions import Attribution
-from ....records import Case
 from .matching import shared_words
 
 

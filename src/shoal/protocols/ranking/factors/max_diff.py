@@ -1,7 +1,7 @@
 """MAX-DIFF: how much more the word that counts most in the first text counts than that in the second."""
 
+from ....core.records import Case
 from ....explaining.attributions import Attribution
-from ....records import Case
 
 
 def explained(case: Case, attribution: Attribution) -> float | None:

@@ -1,7 +1,7 @@
 """SUBSEQUENCE: how much the words of the first text count that stand there as the second text."""
 
+from ....core.records import Case
 from ....explaining.attributions import Attribution
-from ....records import Case
 from .matching import contiguous
 
 

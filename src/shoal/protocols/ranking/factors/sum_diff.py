@@ -1,7 +1,7 @@
 """SUM-DIFF: how much more the first text of a pair counts than the second."""
 
+from ....core.records import Case
 from ....explaining.attributions import Attribution
-from ....records import Case
 
 
 def explained(case: Case, attribution: Attribution) -> float | None:

@@ -1,7 +1,7 @@
 """SWAP-AVG: how little weight is on the words that two texts have in each other's places (PAWS)."""
 
+from ....core.records import Case
 from ....explaining.attributions import Attribution
-from ....records import Case
 from .matching import swapped_words
 
 

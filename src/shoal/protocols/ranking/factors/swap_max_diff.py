@@ -1,7 +1,7 @@
 """SWAP-MAX-DIFF: the swapped word of the first text that counts most, less that of the second (PAWS)."""
 
+from ....core.records import Case
 from ....explaining.attributions import Attribution, Values
-from ....records import Case
 from .matching import swapped_words
 
 

@@ -3,9 +3,9 @@
 The feature word is what the annotation of an example names: the irregular verb, the main verb, the adjective.
 """
 
+from ....core.records import Case
 from ....explaining.attributions import Attribution
 from ....explaining.words import plain_word, word_spans
-from ....records import Case
 from ..build import FEATURE
 
 REACH = 2

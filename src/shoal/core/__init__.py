@@ -1,0 +1,1 @@
+"""What every other package builds on: records, measures, views, errors, files and text."""

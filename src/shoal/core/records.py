@@ -1,0 +1,385 @@
+"""What is handed from step to step: cases, answers, outcomes, measures, results.
+
+    build ──► Case        inputs shown together, and what is expected
+    ask   ──► Answers     what the model said, one row per example
+    score ──► Outcome     pass, fail, not applicable or error, one per case
+              Measure     one number with its n, groups, interval and facts
+              Finding     a sentence, with the measures it rests on
+    all   ──► Result      what comparing and reporting read
+
+They hold data, not behaviour; the few methods here select, they do not compute.
+"""
+
+import json
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+from .errors import DataError
+from .selection import choose
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+Example = tuple[str, ...]
+"""("text",), ("premise", "hypothesis") or ("context", "question")."""
+
+Label = int | str
+NAN = float("nan")
+TestType = Literal["MFT", "INV", "DIR"]
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """Inputs shown to the model together, and what is expected of it.
+
+    `examples[0]` is the original where the others are perturbations of it. `cluster` names the unit that was
+    drawn independently (a template, a seed problem); intervals resample it.
+    """
+
+    id: str
+    examples: tuple[Example, ...]
+    labels: tuple[Label, ...] | None = None
+    groups: Mapping[str, str] = field(default_factory=dict)
+    cluster: str = ""
+    meta: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Large(Mapping[str, Any]):
+    """Plain values of which the large ones are held as compressed JSON, and read when they are asked for.
+
+    What a case knows of each of its hundred examples is most of its memory, and hardly ever looked at.
+    """
+
+    __slots__ = ("_values",)
+    MOST = 4096
+    """Letters of JSON; what has more is compressed."""
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        self._values = {name: self._held(value) for name, value in values.items()}
+
+    def _held(self, value: Any) -> Any:
+        text = json.dumps(value, ensure_ascii=False)
+        return zlib.compress(text.encode("utf-8", "surrogatepass"), 1) if len(text) > self.MOST else value
+
+    def __getitem__(self, name: str) -> Any:
+        value = self._values[name]
+        if not isinstance(value, bytes):
+            return value
+        return json.loads(zlib.decompress(value).decode("utf-8", "surrogatepass"))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+
+class CasesLater(Sequence[Case]):
+    """Cases whose number is known, and which are read when the first is looked at."""
+
+    def __init__(self, length: int, read: Callable[[], Sequence[Case]]) -> None:
+        self._length = length
+        self._read = read
+
+    @cached_property
+    def _cases(self) -> Sequence[Case]:
+        cases = self._read()
+        if len(cases) != self._length:
+            raise DataError(
+                f"{len(cases):,} cases where {self._length:,} were scored",
+                fix="shoal run PLAN, which builds and scores them again",
+            )
+        return cases
+
+    def __len__(self) -> int:
+        return self._length
+
+    @overload
+    def __getitem__(self, place: int) -> Case: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Case]: ...
+    def __getitem__(self, place: int | slice) -> Case | Sequence[Case]:
+        return self._cases[place]
+
+    def __iter__(self) -> Iterator[Case]:
+        return iter(self._cases)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a model said about one distinct example, as it is stored: a line of `answers.jsonl`."""
+
+    example_id: str
+    kind: Literal["probabilities", "label", "span", "tokens", "vector", "attribution"]
+    data: Any
+    error: str = ""
+    mark: str = ""
+    """At which moment of its training the model said so; empty for a model that is asked once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """The answers to every example of a list of cases, case by case, as columns.
+
+    `predictions` are indices into `labels`. `probabilities` has a row per example, NaN where none were given;
+    `confidences` stands in for it where a model gives one number for its prediction only.
+    """
+
+    labels: tuple[str, ...]
+    predictions: "NDArray[np.int64]"  # (examples,)
+    probabilities: "NDArray[np.float64] | None" = None  # (examples, labels)
+    confidences: "NDArray[np.float64] | None" = None  # (examples,)
+    texts: Sequence[str] = ()  # (examples,) answers to reading comprehension, where there are no labels
+    errors: Mapping[int, str] = field(default_factory=dict)  # by row
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    """What a reader of the results should know about how these came to be: how many examples were cut."""
+    label_map: Mapping[str, str] = field(default_factory=dict)
+    """What the model calls its labels, to the suite's names of them: who reads the results must see it."""
+    band: bool = False
+    """Whether two labels of three were answered, with neutral between them: the scorer's band decides on it."""
+    details: Sequence[Mapping[str, Any]] = ()  # (examples,)
+    """What is kept beside each answer, where a model says more than that: its own words, how sure they are."""
+    unparsed: frozenset[int] = frozenset()
+    """The rows without an answer of which the model said something all the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How one case went. `passed` is None where the test does not apply, or where the model gave no answer."""
+
+    case_id: str
+    passed: bool | None
+    value: float | None = None
+    """Above 0 for a pass; at most 0 for a fail, and the further below the worse."""
+    error: str = ""
+
+
+PASSED: Mapping[str, bool | None] = {"1": True, "0": False, "-": None, "e": None}
+"""A verdict as one letter: pass, fail, not applicable, error."""
+LETTERS: Mapping[bool | None, str] = {True: "1", False: "0", None: "-"}
+
+
+class Outcomes(Sequence[Outcome]):
+    """Outcomes as columns, each made when it is looked at: of a million cases they take nine megabytes."""
+
+    def __init__(
+        self, cases: Sequence[Case], verdicts: str, values: Sequence[float], errors: Mapping[int, str]
+    ) -> None:
+        self.cases = cases
+        self.verdicts = verdicts  # a letter for each case
+        self.values = values  # NaN where there is none
+        self.errors = errors  # by position
+
+    def __len__(self) -> int:
+        return len(self.verdicts)
+
+    @overload
+    def __getitem__(self, place: int) -> Outcome: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[Outcome]: ...
+    def __getitem__(self, place: int | slice) -> Outcome | list[Outcome]:
+        if isinstance(place, slice):
+            return [self[position] for position in range(len(self))[place]]
+        value, letter = self.values[place], self.verdicts[place]
+        error = self.errors.get(range(len(self))[place], "error") if letter == "e" else ""
+        return Outcome(self.cases[place].id, PASSED[letter], None if value != value else value, error)
+
+    def __iter__(self) -> Iterator[Outcome]:
+        columns = zip(self.cases, self.verdicts, self.values, strict=True)
+        for place, (case, letter, value) in enumerate(columns):
+            error = self.errors.get(place, "error") if letter == "e" else ""
+            yield Outcome(case.id, PASSED[letter], None if value != value else value, error)
+
+    def __eq__(self, other: object) -> bool:
+        return list(self) == list(other) if isinstance(other, Sequence) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.verdicts)
+
+
+def verdicts_of(outcomes: Sequence[Outcome]) -> str:
+    """A letter for each outcome, as `PASSED` has them."""
+    if isinstance(outcomes, Outcomes):
+        return outcomes.verdicts
+    return "".join("e" if outcome.error else LETTERS[outcome.passed] for outcome in outcomes)
+
+
+def values_of(outcomes: Sequence[Outcome]) -> Sequence[float]:
+    """The value of each outcome; NaN where it has none."""
+    if isinstance(outcomes, Outcomes):
+        return outcomes.values
+    return [NAN if outcome.value is None else outcome.value for outcome in outcomes]
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """One number, with how many cases it rests on and which.
+
+    `facts` are plain values that code may read: how it was made, what it was compared with. `note` is for people,
+    written last, from facts: no code reads it.
+    """
+
+    name: str
+    value: float | None
+    n: int
+    groups: Mapping[str, str] = field(default_factory=dict)
+    interval: tuple[float, float] | None = None
+    interval_method: str = ""
+    na: int = 0
+    errors: int = 0
+    note: str = ""
+    facts: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.value, self.n, tuple(self.groups.items())))
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A sentence about a result, with the measures it rests on."""
+
+    kind: str
+    """What sort of thing it is: degenerate, saturated, undecided, verdict, conclusion …"""
+    text: str
+    measures: tuple[Measure, ...] = ()
+    weight: float = 0.0
+    """How much it matters; the largest come first."""
+    groups: Mapping[str, str] = field(default_factory=dict)
+    """What it is about."""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    disqualifies: bool = False
+    """Whether it makes every number of the result unusable: the model is dead or has not learnt its task."""
+
+
+class Measures(Sequence[Measure]):
+    """A long table of measures that can be narrowed down."""
+
+    def __init__(self, rows: Iterable[Measure]) -> None:
+        self.rows = tuple(rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @overload
+    def __getitem__(self, index: int) -> Measure: ...
+    @overload
+    def __getitem__(self, index: slice) -> "Measures": ...
+    def __getitem__(self, index: int | slice) -> "Measure | Measures":
+        return Measures(self.rows[index]) if isinstance(index, slice) else self.rows[index]
+
+    def __eq__(self, other: object) -> bool:
+        return self.rows == other.rows if isinstance(other, Measures) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.rows)
+
+    def __repr__(self) -> str:
+        return "\n".join(
+            f"{row.name:<22} {'–' if row.value is None else f'{row.value:.4f}':>7}  n={row.n:<6} {dict(row.groups)}"
+            for row in self
+        )
+
+    def where(self, name: str | None = None, **groups: str) -> "Measures":
+        """The rows of this name whose groups hold these values; `test_type` stands for "test type"."""
+        wanted = {key.replace("_", " "): value for key, value in groups.items()}
+        return Measures(
+            row
+            for row in self
+            if name in (None, row.name) and all(row.groups.get(k) == v for k, v in wanted.items())
+        )
+
+    def by(self, group: str, name: str | None = None) -> "Measures":
+        """One measure by one group: `by("capability")` gives a row per capability.
+
+        Of the rows that name the group, those that name the fewest others; of these, the first measure's unless
+        another is named.
+        """
+        rows = [row for row in self if group in row.groups and name in (None, row.name)]
+        fewest = min((len(row.groups) for row in rows), default=0)
+        rows = [row for row in rows if len(row.groups) == fewest]
+        return Measures(row for row in rows if row.name == rows[0].name)
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One job done: what was asked, every case with its outcome, and what it comes to."""
+
+    job: Mapping[str, Any]
+    cases: Sequence[Case]
+    outcomes: Sequence[Outcome]
+    measures: Measures
+    columns: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    """Further values per case by name, in the order of the cases."""
+    findings: Sequence[Finding] = ()
+    settings: Any = None
+    """The job's settings as its protocol takes them; None where they are not known."""
+
+    def failing(self, *names: str) -> list[Case]:
+        """The cases that failed, worst first; those of some functionality, cell or other group if it is named.
+
+        A name may hold `*`, and its group may stand before it: `functionality=neg*` (see `selecting`).
+        """
+        positions = choose(self.cases, names) if names else range(len(self.cases))
+        verdicts, values = verdicts_of(self.outcomes), values_of(self.outcomes)
+        failed = [
+            (0.0 if values[position] != values[position] else values[position], position)
+            for position in positions
+            if verdicts[position] == "0"
+        ]
+        return [self.cases[position] for _, position in sorted(failed)]
+
+
+OVER_TEMPLATES = "over templates"
+"""The method of an interval for new templates."""
+
+
+def for_new_templates(result: Result) -> Result:
+    """Return the result with intervals for new templates in place of those for new cases."""
+    measures = [
+        replace(row, interval=_pair(row.facts.get("interval over templates")), interval_method=OVER_TEMPLATES)
+        if "templates" in row.facts
+        else row
+        for row in result.measures
+    ]
+    return replace(result, measures=Measures(measures))
+
+
+def _pair(ends: Sequence[float] | None) -> tuple[float, float] | None:
+    return None if ends is None else (ends[0], ends[1])
+
+
+def as_json(measure: Measure) -> dict[str, Any]:
+    """A measure as the public `--json` object shows it."""
+    row = asdict(measure)
+    row["groups"] = dict(measure.groups)
+    row["interval"] = list(measure.interval) if measure.interval else None
+    row["facts"] = dict(measure.facts)
+    return row
+
+
+def from_json(row: Mapping[str, Any]) -> Measure:
+    """The measure that `as_json` wrote."""
+    return Measure(**{**row, "interval": row["interval"] and tuple(row["interval"])})
+
+
+def finding_as_json(finding: Finding) -> dict[str, Any]:
+    """A finding as `--json` shows it; its measures by name, value and groups."""
+    return {
+        "kind": finding.kind,
+        "text": finding.text,
+        "weight": finding.weight,
+        "groups": dict(finding.groups),
+        "facts": dict(finding.facts),
+        "disqualifies": finding.disqualifies,
+        "measures": [as_json(measure) for measure in finding.measures],
+    }
+
+
+def finding_from_json(row: Mapping[str, Any]) -> Finding:
+    """The finding that `finding_as_json` wrote."""
+    return Finding(**{**row, "measures": tuple(map(from_json, row["measures"]))})

@@ -1,0 +1,85 @@
+"""Which cases: by the names of their groups, with `*` for any letters.
+
+    functionality=neg*         those whose functionality begins so
+    capability=negation        those of one capability
+    neg*                       those with any group of such a name
+
+Of one group any will do, of different groups each must hold. A name stands for itself too, whatever signs it has.
+"""
+
+from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
+from typing import Protocol
+
+from .errors import DataError, nearest, some
+
+
+class Grouped(Protocol):
+    """What has groups, such as a case."""
+
+    @property
+    def groups(self) -> Mapping[str, str]:
+        """Their names, to its own value in each."""
+        ...
+
+
+class UnknownGroup(DataError):  # noqa: N818 (named for what is wrong)
+    """A pattern names a group that no case has."""
+
+
+def choose(cases: Sequence[Grouped], patterns: Sequence[str]) -> list[int]:
+    """The positions of the cases that all of this is true of; a pattern that no case fits is an error.
+
+    >>> from shoal.core.records import Case
+    >>> cases = [Case(name, (), groups={"cell": name}) for name in ("pos/pos", "pos/neg", "neg/neg")]
+    >>> choose(cases, ["cell=pos/*"]), choose(cases, ["neg/neg", "pos/neg"])
+    ([0, 1], [1, 2])
+    """
+    values: dict[str, dict[str, None]] = {}
+    for case in cases:
+        for group, value in case.groups.items():
+            values.setdefault(group, {})[value] = None
+    allowed: dict[str, set[str]] = {}
+    for pattern in patterns:
+        group, name = _taken_apart(pattern, values)
+        fitting = [value for value in _known(group, values) if value == name or fnmatchcase(value, name)]
+        if not fitting:
+            raise _nothing(pattern, group, name, values)
+        allowed.setdefault(group, set()).update(fitting)
+    return [position for position, case in enumerate(cases) if _fits(case.groups, allowed)]
+
+
+def _fits(groups: Mapping[str, str], allowed: Mapping[str, set[str]]) -> bool:
+    return all(
+        not names.isdisjoint(groups.values()) if group == "" else groups.get(group) in names
+        for group, names in allowed.items()
+    )
+
+
+def _taken_apart(pattern: str, values: Mapping[str, Mapping[str, None]]) -> tuple[str, str]:
+    """The group and the name; no group where what stands before the sign is none: names may hold the sign too."""
+    head, equals, name = pattern.partition("=")
+    group = head.strip().replace("_", " ")
+    return (group, name.strip()) if equals and group in values else ("", pattern)
+
+
+def _known(group: str, values: Mapping[str, Mapping[str, None]]) -> list[str]:
+    if group:
+        return list(values[group])
+    return list(dict.fromkeys(value for names in values.values() for value in names))
+
+
+def _nothing(pattern: str, group: str, name: str, values: Mapping[str, Mapping[str, None]]) -> DataError:
+    known = _known(group, values)
+    head, equals, _ = pattern.partition("=")
+    if not group and equals:
+        return UnknownGroup(
+            f"no case is in {pattern!r}",
+            why=f"{head!r} is no group of these cases; theirs are {some(values, 8)}",
+            fix=nearest(head, values) or f"{next(iter(values), 'functionality')}=NAME",
+        )
+    return DataError(
+        f"no case is in {pattern!r}",
+        why=f"there are {some(known, 8)}" if known else "the cases have no groups",
+        fix=nearest(name, known) or "one of those, or part of it with * for the rest",
+    )

@@ -1,0 +1,285 @@
+"""Each row of a behavioural-learning table against the model trained on i.i.d. data only.
+
+`docs/method/beluga.md` 1.9, `docs/method/beyond.md` 7.3 to 7.5.
+
+    score       one or two seeds                                  three seeds and more
+    iid score   exact sign test, or sign flips of both runs       Welch's t over seeds
+    G           cases exchanged between the two at random,        Welch's t over seeds
+                the i.i.d. exchanges shared by the scenarios
+
+With one or two seeds the unit is the case, which is exchanged with its outcomes in both runs; the claim is about these
+checkpoints. From three seeds on the unit is the seed, and the claim is about the recipe. Seeds that all agree have no
+variance: then the test is the one by case. p is adjusted by Holm within a column of the table.
+
+The profiles `paper` and `reference` use BELUGA's own test: cases exchanged one by one (with the outcomes of all their
+runs), at 5 % without adjustment.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ...core.claims import ALPHA, POWER
+from ...core.records import Measure
+from ...stats.generalization import (
+    DIFFERENCE,
+    ESTIMABLE_SEEDS,
+    Draws,
+    Estimate,
+    draw_functionalities,
+    estimate,
+    exchange_test,
+)
+from ...stats.intervals import Interval, in_agreement, paired_t, wilson
+from ...stats.multiplicity import holm, holm_level
+from ...stats.paired import generalization_score, sign_flip_test, sign_test, smallest_sign_flip_p
+from ...stats.power import smallest_difference, smallest_mean_difference
+from ...stats.resampling import paired_table
+from ...stats.seeds import SeedError, composed, composed_p, error_of_difference, error_of_mean
+from ..behaviour.settings import Settings
+from .notes import NO_EFFECT, with_facts
+from .trainings import HOLD_OUTS, Floats, Scenario
+
+NEW_FUNCTIONALITIES = "new functionalities"
+PAIRED = "paired t, two clusters added"
+FIXED, RANDOM = "cluster bootstrap", "functionalities and cases bootstrap"
+OVER_SEEDS, THESE_RUNS = ", t over seeds", ", these runs"
+T_OVER_SEEDS = "t over seeds"
+SAMPLED = "both on"
+"""A fact of a difference on functionalities that were drawn: how many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contest:
+    """One comparison with the iid row."""
+
+    groups: Mapping[str, str]
+    n: int
+    difference: Estimate
+    method: str
+    """Of the difference's interval."""
+    anew: Estimate | None
+    """The difference for new functionalities."""
+    seeds: int
+    p: float
+    test: str
+    """What p is the p of."""
+    smallest: Callable[[float], float | None]
+    """The smallest difference found 8 times in 10 by a test at a level; None where none could be."""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    """What else a reader should know: seeds or functionalities that only one of the two has."""
+    shuffled: Floats | None = None
+    """The difference in each shuffle, where p comes from those."""
+    by_seed: Floats | None = None
+    """The scores of baseline and row in each seed, (2, seeds), where p comes from those."""
+
+
+def common_seeds(scenario: Scenario, base: Scenario) -> tuple[list[int], list[int]]:
+    """The columns of the seeds that both have."""
+    both = [seed for seed in scenario.seeds if seed in base.seeds]
+    return [scenario.seeds.index(seed) for seed in both], [base.seeds.index(seed) for seed in both]
+
+
+def iid_test(
+    settings: Settings, scenario: Scenario, base: Scenario, *, these_runs: bool = False
+) -> Iterator[Contest]:
+    """Test the i.i.d. score on the rows that both answered in every run; no test without a seed in common.
+
+    `these_runs`: the case is the unit whatever the number of seeds.
+    """
+    ours, theirs = common_seeds(scenario, base)
+    new, old = scenario.iid[:, ours], base.iid[:, theirs]
+    known = ~np.isnan(new - old).any(axis=1)
+    n, seeds = int(known.sum()), len(ours)
+    if not n or not seeds:
+        return
+    groups, facts = {"score": "iid score", **scenario.groups}, _unequal(scenario, base, ours)
+    by_seed = np.array([old[known].mean(axis=0), new[known].mean(axis=0)])
+    over = SeedError() if these_runs else _error_over_seeds(settings, by_seed)
+    if over.parts:
+        yield _over_seeds(groups, n, by_seed, over, facts)
+        return
+    flips = (new - old)[known].sum(axis=1)
+    if seeds == 1:
+        gained, lost = int((flips > 0).sum()), int((flips < 0).sum())
+        p, test = sign_test(gained, lost), "exact sign test"
+        smallest = partial(smallest_difference, n, (gained + lost) / n)
+    else:
+        p = sign_flip_test(flips, np.random.default_rng(settings.seed), settings.shuffles)
+        test = f"sign flips of each case's outcomes in {seeds} runs"
+        squares = float(flips @ flips) / seeds**2 or n * wilson(0, n)[1]
+        smallest = partial(_smallest, math.sqrt(squares) / n, n)
+    difference = _in_agreement(_iid_difference(new[known], old[known]), p)
+    yield Contest(groups, n, difference, _named(PAIRED, seeds), None, seeds, p, test, smallest, facts)
+
+
+def _iid_difference(new: Floats, old: Floats) -> Estimate:
+    """Return the mean over seeds, with a t interval over cases and, from three seeds on, over those too."""
+    by_seed = (new - old).mean(axis=0)
+    value, seeds = math.fsum(by_seed) / len(by_seed), len(by_seed)
+    over_cases = paired_t([paired_table(new.mean(axis=1), old.mean(axis=1))])
+    error = error_of_mean(by_seed) if seeds >= ESTIMABLE_SEEDS else SeedError()
+    return Estimate(value, _clipped(composed(value, over_cases.interval, error)))
+
+
+def g_test(
+    settings: Settings, scenario: Scenario, base: Scenario, draws: Draws, population: int
+) -> Iterator[Contest]:
+    """Test G (`docs/method/beluga.md` 1.9); `draws` are of the row and the baseline on common seeds.
+
+    The claim is about these functionalities, also where they were drawn from a larger `population`.
+    """
+    ours, _ = common_seeds(scenario, base)
+    groups = {"score": "G", **scenario.groups}
+    facts = _unequal(scenario, base, ours) | ({SAMPLED: len(draws.suite)} if population else {})
+    units = draws.pair.iid.clusters + sum(table.clusters for table in draws.pair.suite)
+    anew = draw_functionalities(draws, np.random.default_rng([settings.seed, 1]))
+    for_new = estimate(anew, generalization_score, DIFFERENCE)
+    by_seed = generalization_score(*draws.pair.scores)
+    over = _error_over_seeds(settings, by_seed)
+    if over.parts:
+        yield replace(_over_seeds(groups, units, by_seed, over, facts), anew=for_new)
+        return
+    shuffled = exchange_test(
+        draws.pair,
+        settings.shuffles,
+        np.random.default_rng([settings.seed, 2 + HOLD_OUTS.index(scenario.hold_out)]),
+        np.random.default_rng(settings.seed),  # the i.i.d. exchanges are shared by a row's scenarios
+    )
+    p = float(shuffled.p[0])
+    runs = f", each with its {len(ours)} runs" if len(ours) > 1 else ""
+    yield Contest(
+        groups,
+        units,
+        _in_agreement(estimate(draws, generalization_score, DIFFERENCE), p),
+        _named(FIXED, len(ours)),
+        for_new,
+        len(ours),
+        p,
+        f"randomisation: {settings.shuffles:,} exchanges of cases{runs}",
+        partial(_smallest, float(np.nanstd(shuffled.shuffled)), units),
+        facts,
+        shuffled.shuffled[:, 0],
+    )
+
+
+def _error_over_seeds(settings: Settings, by_seed: Floats) -> SeedError:
+    """Return Welch's error of the difference; without parts where the case is the unit."""
+    if by_seed.shape[1] < ESTIMABLE_SEEDS or settings.profile != "recommended":
+        return SeedError()
+    error = error_of_difference(by_seed[1], by_seed[0])
+    return error if error.error > 1e-12 else SeedError()
+
+
+def _over_seeds(
+    groups: Mapping[str, str], n: int, by_seed: Floats, error: SeedError, facts: Mapping[str, Any]
+) -> Contest:
+    """Compare two recipes with the seed as the unit, as `compare` does with several runs a side."""
+    value, p = welch(by_seed, error)
+    reach = error.reach(0.95)
+    ((spread, degrees),) = error.parts
+    return Contest(
+        groups,
+        n,
+        Estimate(value, _clipped((value - reach, value + reach))),
+        T_OVER_SEEDS,
+        None,
+        by_seed.shape[1],
+        p,
+        f"Welch's t over {by_seed.shape[1]} seeds",
+        partial(smallest_mean_difference, spread, degrees),
+        facts,
+        by_seed=by_seed,
+    )
+
+
+def welch(by_seed: Floats, error: SeedError) -> tuple[float, float]:
+    """Return the difference of two recipes' mean scores, and the p of Welch's t test."""
+    old, new = (math.fsum(side) / len(side) for side in by_seed.tolist())
+    value = new - old
+    return value, composed_p(value, lambda level: (value, value), error)
+
+
+def _clipped(interval: Interval) -> Interval:
+    return max(-1.0, interval[0]), min(1.0, interval[1])
+
+
+def _in_agreement(difference: Estimate, p: float) -> Estimate:
+    if difference.interval is None:
+        return difference
+    return replace(difference, interval=in_agreement(difference.interval, p))
+
+
+def contest_measures(tests: Sequence[Contest], settings: Settings) -> Iterator[Measure]:
+    """Return each test as measures, p adjusted within its column (`docs/method/beyond.md` 7.5)."""
+    columns: dict[tuple[str, ...], list[Contest]] = {}
+    for test in tests:
+        score, data = test.groups["score"], test.groups.get("data", "")
+        column = (score, test.groups["hold out"]) if score == "G" else (score, data)
+        columns.setdefault(column, []).append(test)
+    for family in columns.values():
+        yield from _family_measures(family, settings)
+
+
+def _family_measures(tests: Sequence[Contest], settings: Settings) -> Iterator[Measure]:
+    raw = [test.p for test in tests]
+    is_adjusted = settings.profile == "recommended"
+    family: dict[str, Any] = {"adjustment": "Holm" if is_adjusted else "none", "tests": len(tests)}
+    shuffled = any(test.shuffled is not None for test in tests)
+    if is_adjusted and shuffled and len(tests) / (settings.shuffles + 1) > ALPHA:
+        family["too few shuffles"] = settings.shuffles
+    level = holm_level(raw) if is_adjusted else ALPHA
+    for test, p in zip(tests, holm(raw).tolist() if is_adjusted else raw, strict=True):
+        of = {"of": test.groups["score"]}
+        facts = {**of, **test.facts, "runs": test.seeds}
+        interval, method = test.difference.interval, test.method
+        difference = Measure(
+            "difference", test.difference.value, test.n, test.groups, interval, method if interval else ""
+        )
+        yield with_facts(difference, facts)
+        if test.anew:
+            new = replace(difference, groups={**test.groups, "estimand": NEW_FUNCTIONALITIES})
+            yield with_interval(with_facts(new, facts), test.anew, RANDOM, test.seeds)
+        yield with_facts(Measure("p value", test.p, test.n, test.groups), {"test": test.test})
+        yield with_facts(Measure("adjusted p value", p, test.n, test.groups), family)
+        smallest = test.smallest(level)
+        reach = {"power": POWER, "level": level} if smallest is not None else {"undefined": NO_EFFECT}
+        yield with_facts(Measure("minimum detectable effect", smallest, test.n, test.groups), of | reach)
+
+
+def with_interval(row: Measure, figure: Estimate, method: str, seeds: int) -> Measure:
+    """A measure with an estimate's interval, and what part of its variance is due to seeds."""
+    named = _named(method, seeds)
+    row = replace(row, interval=figure.interval, interval_method=named if figure.interval else "")
+    facts: dict[str, Any] = {} if figure.seed_share is None else {"seed share": figure.seed_share}
+    return with_facts(row, facts | for_these_runs(seeds))
+
+
+def _named(method: str, seeds: int) -> str:
+    return method + over_seeds(seeds)
+
+
+def over_seeds(seeds: int) -> str:
+    """How the seeds enter an interval, in the words of its method."""
+    return OVER_SEEDS if seeds >= ESTIMABLE_SEEDS else THESE_RUNS if seeds > 1 else ""
+
+
+def for_these_runs(seeds: int) -> dict[str, Any]:
+    """The fact of an interval that is not about the recipe, though there are several seeds."""
+    return {"interval for these runs": seeds} if 1 < seeds < ESTIMABLE_SEEDS else {}
+
+
+def _unequal(scenario: Scenario, base: Scenario, ours: Sequence[int]) -> dict[str, Any]:
+    """How many seeds are compared, where one of the two has more."""
+    return {} if len(ours) == len(scenario.seeds) == len(base.seeds) else {"common seeds": len(ours)}
+
+
+def _smallest(spread: float, units: int, alpha: float) -> float | None:
+    """The difference found 8 times in 10 at a level, from the spread that chance alone gives; None if none could be."""
+    return (
+        smallest_mean_difference(spread, units - 1, alpha) if smallest_sign_flip_p(units) <= alpha else None
+    )

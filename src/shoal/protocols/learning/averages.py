@@ -1,0 +1,168 @@
+"""Averages of a table: of a row over scenarios and tasks (the paper's Avg), and of a configuration over methods.
+
+`docs/method/beluga.md` 1.5, 1.9 and 1.15. With one or two seeds, the p of an average comes from the shuffles of its
+scores, averaged shuffle by shuffle: scenarios of a task share the exchanges of i.i.d. cases, tasks share nothing. From
+three seeds on it is Welch's t over the averages of each seed.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from statistics import fmean
+
+import numpy as np
+
+from ...core.errors import DataError, some
+from ...core.records import Measure, Result
+from ...stats.seeds import error_of_difference
+from ..behaviour.settings import Settings
+from .against_iid import Contest, welch
+from .notes import with_facts
+from .table3 import (
+    COLUMNS,
+    IID_COLUMN,
+    TableRow,
+    average_g,
+    mean_gain,
+    models_of,
+    rows_of_table3,
+)
+from .trainings import Floats, Row
+
+ALL = "all"
+"""The hold-out of an average over them."""
+AVERAGE, OVER_METHODS = "average G", "mean over methods"
+NOT_ADJUSTED = "{test}, averaged over scenarios{tasks}; not adjusted"
+
+
+def average_measures(
+    measures: Sequence[Measure], contests: Sequence[Contest], seed: int = 0
+) -> Iterator[Measure]:
+    """Avg of every row of one table that is complete, and against the iid row where it was tested."""
+    yield from _averages([rows_of_table3(measures, None)], [contests], seed)
+
+
+def compare_tasks(tables: Mapping[str, tuple[Settings, Sequence[Result]]], seed: int = 0) -> list[Measure]:
+    """The paper's last column: Avg of every row over several tasks, each with the settings and results of its plan.
+
+    Of several models each by itself; a task may call its only one as it likes.
+    """
+    from .compare import compared_with_contests
+
+    averages = []
+    for model, of_model in _by_model(tables).items():
+        compared = [compared_with_contests(settings, results) for settings, results in of_model]
+        laid_out = [rows_of_table3(measures, None) for measures, _ in compared]
+        which = {"model": model} if model else {}
+        rows = _averages(laid_out, [contests for _, contests in compared], seed)
+        averages += [replace(row, groups=which | dict(row.groups)) for row in rows]
+    return averages
+
+
+def _by_model(
+    tables: Mapping[str, tuple[Settings, Sequence[Result]]],
+) -> dict[str, list[tuple[Settings, list[Result]]]]:
+    """The tasks of each model; where each task has one, under no name."""
+    models = {task: {str(one.job["model"]) for one in results} for task, (_, results) in tables.items()}
+    if all(len(names) == 1 for names in models.values()):
+        return {"": [(settings, list(results)) for settings, results in tables.values()]}
+    for task, names in models.items():
+        lacking = sorted(set[str]().union(*models.values()) - names)
+        if lacking:
+            raise DataError(
+                f"{task} has no result of {some(lacking)}",
+                why="an average over tasks is of models that did all of them",
+                fix="compare_tasks with the results of models that every task has",
+            )
+    return {
+        model: [
+            (settings, [one for one in results if one.job["model"] == model])
+            for settings, results in tables.values()
+        ]
+        for model in sorted(next(iter(models.values())))
+    }
+
+
+def _averages(
+    tables: Sequence[Sequence[TableRow]], contests: Sequence[Sequence[Contest]], seed: int
+) -> Iterator[Measure]:
+    averages = average_g(tables)
+    baseline = next((value for (config, _), value in averages.items() if config == "iid"), None)
+    tasks = {"tasks": len(tables)} if len(tables) > 1 else {}
+    for row, value in averages.items():
+        groups = {"config": row[0], "method": row[1], "hold out": ALL}
+        yield with_facts(Measure(AVERAGE, value, 0, groups), tasks)
+        if row[0] == "iid" or baseline is None:
+            continue
+        scored = groups | {"score": AVERAGE}
+        tests = [_of_row(row, of_task) for of_task in contests]
+        changes = [test.difference.value for of_task in tests for test in of_task]
+        columns = [sum(name != IID_COLUMN for name in table[0].cells) for table in tables]
+        is_tested = list(map(len, tests)) == columns  # every score of the row, on seeds that both have
+        observed = fmean(changes) if is_tested else value - baseline
+        yield Measure("difference", observed, 0, scored, facts={"of": AVERAGE})
+        p = _p(tests, observed, seed) if is_tested else None
+        if p is not None:
+            over_seeds = any(test.by_seed is not None for of_task in tests for test in of_task)
+            test = "Welch's t over seeds" if over_seeds else "randomisation"
+            words = NOT_ADJUSTED.format(test=test, tasks=" and tasks" if tasks else "")
+            yield with_facts(Measure("p value", p, 0, scored), {"test": words})
+
+
+def _of_row(row: Row, contests: Sequence[Contest]) -> list[Contest]:
+    """The tests of a row's G in each scenario."""
+    return [
+        test for test in contests
+        if test.groups["score"] == "G" and (test.groups["config"], test.groups["method"]) == row
+    ]  # fmt: skip
+
+
+def _p(contests: Sequence[Sequence[Contest]], observed: float, seed: int) -> float | None:
+    """Return the p of an average; None where its scores were not all tested alike.
+
+    By case: (shuffles whose average differs at least as much + 1) / (shuffles + 1).
+    """
+    every = [test for tests in contests for test in tests]
+    by_seed = [test.by_seed for test in every if test.by_seed is not None]
+    if by_seed:
+        if len(by_seed) < len(every) or len({scores.shape for scores in by_seed}) != 1:
+            return None
+        mean: Floats = np.mean(by_seed, axis=0)
+        error = error_of_difference(mean[1], mean[0])
+        return welch(mean, error)[1] if error.error > 0 else None
+    rng = np.random.default_rng(seed)
+    shuffled: list[Floats] = []
+    for tests in contests:
+        known = [test.shuffled for test in tests if test.shuffled is not None]
+        if not known:
+            return None
+        # One task's shuffles in another order: two tasks that began with the same seed are not exchanged alike.
+        order = rng.permutation(len(known[0]))
+        shuffled += [draws[order] for draws in known]
+    if len({len(draws) for draws in shuffled}) != 1:
+        return None
+    average = np.mean(shuffled, axis=0)
+    return float(((np.abs(average) >= abs(observed) - 1e-12).sum() + 1) / (len(average) + 1))
+
+
+def means_over_methods(measures: Sequence[Measure]) -> Iterator[Measure]:
+    """Each column's mean over the methods of a configuration, and how far it is from the iid row."""
+    for model in models_of(measures):
+        rows = rows_of_table3(measures, model)
+        which = {} if model is None else {"model": model}
+        baseline = next((row for row in rows if row.is_baseline), None)
+        configs = dict.fromkeys(row.config for row in rows if not row.is_baseline)
+        for config in configs:
+            members = [row for row in rows if row.config == config]
+            for column in (name for name in COLUMNS if name in rows[0].cells):
+                values = [row.cells[column].value for row in members]
+                known = [value for value in values if value is not None]
+                if not known or len(known) < len(values):
+                    continue
+                groups = which | {"config": config, "column": COLUMNS[column]}
+                mean = Measure(OVER_METHODS, fmean(known), len(known), groups)
+                yield mean
+                gain = mean_gain(rows, column, config) if baseline else None
+                if gain is not None:
+                    facts = {"of": "iid score" if column == IID_COLUMN else "G"}
+                    change = replace(mean, name="difference", value=gain)
+                    yield replace(change, groups=groups | {"score": OVER_METHODS}, facts=facts)

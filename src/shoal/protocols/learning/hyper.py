@@ -1,0 +1,253 @@
+"""The paper's hyper-parameters: the i.i.d. stage's, and the suite stage's as its authors' grid search chose them.
+
+`docs/method/beluga.md` 1.6 and 1.8. Rates are for BERT-base. The `tiny:` models have a hundredth of its weights and
+hardly move at such rates: theirs are TINY_FACTOR times as high, except where only a head is trained. IRM and Group-DRO
+draw batches of one functionality, most of which have one label: at vanilla's rate on a tiny model the last batches
+decide what it says to everything, so theirs is lower; and so is that of dropout, lp-ft and lora, which forgot the task
+at it.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ...core.errors import PlanError
+from ...training.config import How
+from ..behaviour.settings import RANGES, Settings, Train
+
+TINY_FACTOR = 25
+TINY_FACTORS = {"irm": 10, "group-dro": 10, "dropout": 10, "lp-ft": 10, "lora": 3}
+FISH_NUMERATOR, FISH_INNER_STEPS = 5e-7, 5
+FISH_PLAIN_SHARE = 0.2
+"""Of a training that starts from base weights: Fish is for a model that has learnt something."""
+REFERENCE = "reference"
+"""The epsilon of Fish that follows from its code."""
+HALF = 1.5
+"""Epochs of each half of lp-ft: together the most that the grid has."""
+
+IID = How(learning_rate=2e-5, batch=16, epochs=3)
+READING = "reading comprehension"
+IID_OF_READING = How(learning_rate=3e-5, batch=3, epochs=2)
+READING_BATCH = 8
+"""The paper's batches of 2 and 3 are what its large encoder left room for; recommended is the least of the grid for
+others."""
+
+Tuned = tuple[float, int, float]  # epochs, batch, learning rate
+BEFORE, MIXED = ("iid>suite",), ("iid+suite", "iid>iid+suite")
+ALL = BEFORE + MIXED
+
+TUNED: dict[str, dict[tuple[str, tuple[str, ...]], Tuned]] = {
+    "sentiment": {
+        ("vanilla", BEFORE): (1, 8, 2e-5),
+        ("vanilla", MIXED): (2, 16, 2e-5),
+        ("dropout", BEFORE): (1, 8, 2e-5),
+        ("dropout", MIXED): (2, 8, 3e-5),
+        ("l2", BEFORE): (1, 8, 2e-5),
+        ("l2", MIXED): (2, 8, 5e-5),
+        ("lp", ALL): (3, 8, 1e-3),
+        ("irm", ALL): (1, 8, 5e-5),
+        ("group-dro", ALL): (1, 8, 2e-5),
+        ("fish", ALL): (2, 8, 2e-5),
+    },
+    "paraphrase": {
+        ("vanilla", BEFORE): (3, 16, 2e-5),
+        ("vanilla", MIXED): (3, 16, 3e-5),
+        ("l2", BEFORE): (2, 8, 2e-5),
+        ("l2", MIXED): (3, 16, 3e-5),
+        ("dropout", BEFORE): (2, 8, 2e-5),
+        ("dropout", MIXED): (3, 8, 2e-5),
+        ("lp", BEFORE): (3, 8, 1e-3),
+        ("lp", ("iid+suite",)): (3, 16, 1e-3),
+        ("lp", ("iid>iid+suite",)): (1, 8, 1e-3),
+        ("irm", ALL): (3, 8, 5e-5),
+        ("group-dro", ALL): (3, 16, 5e-5),
+        ("fish", ALL): (3, 8, 5e-5),
+    },
+    READING: {
+        ("vanilla", BEFORE): (2, 3, 3e-5),
+        ("vanilla", MIXED): (2, 3, 2e-5),
+        ("l2", BEFORE): (3, 2, 2e-5),
+        ("l2", MIXED): (1, 3, 2e-5),
+        ("dropout", ALL): (3, 2, 2e-5),
+        ("lp", BEFORE): (3, 3, 1e-3),
+        ("lp", ("iid+suite",)): (2, 3, 5e-4),
+        ("lp", ("iid>iid+suite",)): (3, 3, 1e-3),
+        ("irm", ALL): (2, 3, 2e-5),
+        ("group-dro", ALL): (2, 2, 2e-5),
+    },
+}
+"""By task, method and configuration; a task that the paper does not have takes sentiment's, a method vanilla's."""
+
+ALIKE: dict[str, dict[str, Any]] = {
+    "irm": {"kappa": 0.0, "iid_share": 0.0, "per_step": 0, "penalty": 1e4},
+    "group-dro": {"kappa": 0.0, "iid_share": 0.0, "step_size": 0.01},
+    "fish": {"kappa": 0.0, "iid_always": False, "plain_share": 0.0},
+}
+"""What the paper says: i.i.d. data are one environment among the others, and all are drawn alike."""
+FASTER = {"lora": 10}
+"""How many times vanilla's rate a method takes that the paper does not have."""
+QUIRKS: dict[str, dict[str, Any]] = {
+    "lp": {"frozen_dropout": True},
+    "lp-ft": {"frozen_dropout": True},
+    "irm": ALIKE["irm"],
+    "group-dro": {**ALIKE["group-dro"], "importance": False, "excess": False},
+    "fish": {**ALIKE["fish"], "epsilon": REFERENCE, "extra_momentum_step": True},
+}
+"""Options that make a method what the reference code does, where we would do otherwise."""
+OF_ITSELF = tuple(RANGES)
+"""What train.options may give a method beside its own options, in the place of train's."""
+
+
+def tuned(task: str, method: str, config: str) -> Tuned:
+    """Epochs, batch and learning rate that the search chose.
+
+    >>> tuned("sentiment", "vanilla", "iid+suite")
+    (2, 16, 2e-05)
+    """
+    table = TUNED.get(task, TUNED["sentiment"])
+    known = method if method in {name for name, _ in table} else "vanilla"
+    return next(numbers for (name, configs), numbers in table.items() if name == known and config in configs)
+
+
+def iid_how(settings: Settings, model: str, task: str) -> How:
+    """How the i.i.d. stage is trained."""
+    train = settings.train
+    assert train is not None
+    usual = IID_OF_READING if task == READING else IID
+    return How(
+        learning_rate=train.iid_learning_rate or usual.learning_rate * _factor(model),
+        batch=train.iid_batch or _batch(settings, task, usual.batch),
+        epochs=train.iid_epochs or usual.epochs,
+        group_by_length=_by_length(settings),
+    )
+
+
+def suite_how(settings: Settings, model: str, task: str, config: str, method: str) -> How:
+    """How the stage with the suite is trained; lp-ft begins as lp and goes on as vanilla."""
+    train = settings.train
+    assert train is not None
+    name = "vanilla" if method == "lp-ft" else method
+    epochs, batch, rate = tuned(task, name, config)
+    given = {name: _number(method, name, value) for name, value in _of_itself(train, method)}
+    usual = (
+        rate if name == "lp" else train.learning_rate or rate * _factor(model, method) * FASTER.get(name, 1)
+    )
+    numbers = {
+        "learning_rate": usual,
+        "batch": train.batch or _batch(settings, task, batch),
+        "epochs": train.epochs or (2 * HALF if method == "lp-ft" else epochs),
+    } | given
+    return How(**numbers, group_by_length=bool(train.group_by_length))
+
+
+RATES, BATCHES, EPOCHS = (2e-5, 3e-5, 5e-5), (8, 16), (1, 2, 3)
+HEAD_RATES = (1e-4, 5e-4, 1e-3)
+"""The grid of the paper's search; of lp the head's own rates (`docs/method/beluga.md` 1.8)."""
+LARGE_BATCHES = (2, 3)
+"""Of reading in the paper."""
+
+
+def grid(settings: Settings, model: str, task: str, method: str) -> list[dict[str, Any]]:
+    """What is tried, in the order in which ties are decided: fewer epochs, the lower rate, the smaller batch."""
+    train = settings.train
+    assert train is not None
+    given = {name: _number(method, name, value) for name, value in _of_itself(train, method)}
+    times = _factor(model, method) * FASTER.get(method, 1)
+    rates = HEAD_RATES if method == "lp" else [rate * times for rate in RATES]
+    rates = [train.learning_rate] if train.learning_rate and method != "lp" else rates
+    as_in_paper = task == READING and settings.profile != "recommended"
+    batches = [train.batch] if train.batch else LARGE_BATCHES if as_in_paper else BATCHES
+    epochs = [train.epochs] if train.epochs else EPOCHS
+    return [
+        {"epochs": number, "learning_rate": rate, "batch": batch}
+        for number in ([given["epochs"]] if "epochs" in given else epochs)
+        for rate in ([given["learning_rate"]] if "learning_rate" in given else rates)
+        for batch in ([given["batch"]] if "batch" in given else batches)
+    ]
+
+
+def as_for_bert(rate: float, model: str, method: str) -> float:
+    """A rate of this model as it would be for BERT-base."""
+    return rate / _factor(model, method)
+
+
+def as_for_lp_ft(model: str) -> float:
+    """How many times vanilla's rate lp-ft takes: vanilla's own, but for tiny models, where lp-ft forgot the task at it.
+
+    >>> as_for_lp_ft("hf:bert"), as_for_lp_ft("tiny:sentiment")
+    (1.0, 0.4)
+    """
+    return _factor(model, "lp-ft") / _factor(model)
+
+
+def _batch(settings: Settings, task: str, usual: int) -> int:
+    return READING_BATCH if task == READING and settings.profile == "recommended" else usual
+
+
+def given_options(settings: Settings, method: str) -> Mapping[str, Any]:
+    """What the plan itself says of a method."""
+    return settings.train.options.get(method, {}) if settings.train else {}
+
+
+def _of_itself(train: Train, method: str) -> list[tuple[str, Any]]:
+    return [(name, value) for name, value in train.options.get(method, {}).items() if name in OF_ITSELF]
+
+
+def _number(method: str, name: str, value: Any) -> Any:
+    kinds = int if name == "batch" else int | float
+    if isinstance(value, kinds) and not isinstance(value, bool) and RANGES[name].holds(value):
+        return value
+    raise PlanError(
+        f"train.options.{method}.{name} = {value!r}",
+        why=f"{RANGES[name]}{', a whole one' if name == 'batch' else ''}",
+        fix="leave it out for the usual value",
+    )
+
+
+def method_options(
+    settings: Settings, task: str, config: str, method: str, fish_rate: float | None = None
+) -> Mapping[str, Any]:
+    """A method's own numbers that depend on the task; what the plan says comes before them.
+
+    `fish_rate` is the rate, as for BERT-base, that a search tries; else the paper's.
+    """
+    given = given_options(settings, method)
+    profiles: Mapping[str, Mapping[str, Any]] = {"reference": QUIRKS, "paper": ALIKE}
+    options = dict(profiles.get(settings.profile, {}).get(method, {}))
+    if method == "lp-ft":
+        _, batch, rate = tuned(task, "lp", config)
+        options |= {"probe_learning_rate": rate, "probe_batch": _batch(settings, task, batch)}
+    if method == "fish" and config == "iid+suite" and settings.profile == "recommended":
+        options["plain_share"] = FISH_PLAIN_SHARE
+    options |= {name: value for name, value in given.items() if name not in OF_ITSELF}
+    if options.get("epsilon") == REFERENCE:
+        # As the paper has it for its own rates: 0.005, 0.00333 or 0.002. A tiny model's higher rate must not shrink it.
+        rate = fish_rate or tuned(task, "fish", config)[2]
+        options["epsilon"] = FISH_NUMERATOR / (rate * FISH_INNER_STEPS)
+    return options
+
+
+def losses(settings: Settings, task: str) -> dict[str, str]:
+    """The losses for labels, INV cases and DIR cases; of reading, how answers and pairs are read."""
+    train = settings.train
+    assert train is not None
+    if task == READING:
+        return {"spans": "reference" if settings.profile == "reference" else "context"}
+    as_coded = settings.profile == "reference" and task == "sentiment"
+    labels = train.loss or ("sigmoid" if as_coded else "softmax")
+    return {"labels": labels, "invariance": train.invariance, "direction": train.direction}
+
+
+def iid_losses(settings: Settings, task: str) -> dict[str, str]:
+    """The same in the i.i.d. stage: the sigmoids of the paper's code are of the stage with the suite."""
+    chosen = losses(settings, task)
+    return chosen | {"labels": "softmax"} if "labels" in chosen else chosen
+
+
+def _by_length(settings: Settings) -> bool:
+    assert settings.train is not None
+    chosen = settings.train.group_by_length
+    return settings.profile == "recommended" if chosen is None else chosen
+
+
+def _factor(model: str, method: str = "vanilla") -> int:
+    return TINY_FACTORS.get(method, TINY_FACTOR) if model.startswith("tiny:") else 1

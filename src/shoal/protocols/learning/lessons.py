@@ -1,0 +1,215 @@
+"""A suite as something to train on: each functionality an environment, each case an item with its target.
+
+`docs/method/beluga.md` 1.2 and 1.4:
+
+    MFT                     every example with its label; neutral and "anything but" are soft
+    INV                     an original and its variants
+    DIR with a direction    an original and its variants, and which way confidence may go
+    DIR with a label        variants with the label they should have (duplicate questions)
+
+In reading comprehension a label is an answer, and what is taught is where it stands in the context.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from ...core.errors import DataError
+from ...core.records import Case, Label
+from ...data.grammar.rows import Row
+from ...models.ask import is_reading
+from ...training.environments import (
+    Alike,
+    Answered,
+    Directed,
+    Environment,
+    Invariant,
+    Item,
+    Labelled,
+    Several,
+)
+from ..behaviour.build import (
+    REPAIRS,
+    digest_of,
+    load_suite,
+    mend_cases,
+    split_file,
+    suite_cases,
+    training_split,
+)
+from ..behaviour.iid import IID, IidData, stamp
+from ..behaviour.rules import label_index
+from ..behaviour.settings import Settings
+
+NOT_NEGATIVE = (1 / 3, 2 / 3)
+"""The target of "anything but negative" where the model has no neutral."""
+SYNONYMS = "(question, f(question)) where f(question) replaces synonyms?"
+"""Judged as INV by the reference, trained as MFT (edit 5)."""
+
+Target = tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteLessons:
+    """The training split of a suite, ready to be trained on."""
+
+    environments: tuple[Environment, ...]
+    groups: Mapping[str, Mapping[str, str]]
+    """Of each functionality: its capability and test type, as it is scored."""
+    digest: str
+
+
+def suite_lessons(settings: Settings, labels: tuple[str, ...], part: str = "train") -> SuiteLessons:
+    """Every functionality of the training split; the same object for all folds and methods of a plan."""
+    split = training_split(settings, part)
+    return _suite_lessons(
+        Settings(
+            suite=settings.suite,
+            split=split,
+            edits=settings.resolved("edits"),
+            duplicates=settings.resolved("duplicates"),
+            split_by=settings.resolved("split_by"),
+            profile="reference" if settings.profile == "reference" else "recommended",
+        ),
+        labels,
+        (stamp(settings.suite), stamp(str(split_file(split)[0]))),
+    )
+
+
+@lru_cache(maxsize=4)
+def _suite_lessons(settings: Settings, labels: tuple[str, ...], _stamps: object) -> SuiteLessons:
+    scored = suite_cases(settings, settings.split)
+    reading, as_coded = is_reading(scored), settings.profile == "reference"
+    suite_labels = load_suite(settings.suite).labels or labels
+    lessons: dict[str, list[Item]] = {}
+    kinds: dict[str, Any] = {}
+    for case in mend_cases(scored, {SYNONYMS: REPAIRS[SYNONYMS]}):
+        name = case.groups["functionality"]
+        items = questions_of(case, as_coded) if reading else items_of(case, suite_labels, labels)
+        lessons.setdefault(name, []).extend(items)
+        kinds[name] = case.groups["test type"]
+    environments = tuple(
+        Environment(name, kinds[name], tuple(items)) for name, items in lessons.items() if items
+    )
+    groups = {case.groups["functionality"]: case.groups for case in scored}
+    return SuiteLessons(environments, groups, digest_of(repr((environments, labels)).encode()))
+
+
+@lru_cache(maxsize=2)
+def iid_environment(data: IidData, labels: tuple[str, ...]) -> Environment:
+    """The i.i.d. rows to train on, as one environment more, for a model with these labels."""
+    if data.is_reading:
+        return Environment(IID, "iid", tuple(Answered(row.texts, _places(row)) for row in data.train))
+    targets = {label: target_of(label, labels, labels) for label in data.labels}
+    return Environment(
+        IID,
+        "iid",
+        tuple(Labelled(row.texts, targets[row.label]) for row in data.train),
+    )
+
+
+def items_of(case: Case, suite: Sequence[str], labels: Sequence[str]) -> list[Item]:
+    """What one case teaches a model with these labels; nothing, where there is no variant to compare with."""
+    original, *variants = case.examples
+    rule, direction = case.meta["expect"].rule, case.meta.get("direction")
+    if case.groups["test type"] == "MFT":
+        targets = [target_of(label, suite, labels) for label in _taught(case, rule)]
+        return [Labelled(*pair) for pair in zip(case.examples, targets, strict=True)]
+    if case.groups["test type"] == "INV":
+        return [Invariant(original, tuple(variants))] if variants else []
+    if direction and direction != "label":
+        return [Directed(original, tuple(variants), direction)] if variants else []
+    taught = [target_of(label, suite, labels) for label in _taught(case, rule)]
+    if case.labels is not None or case.meta["expect"].aggregate == "all":
+        return [Several(case.examples, tuple(taught), keep_first=True)]
+    return [Several(tuple(variants), tuple(taught[1:]), keep_first=False)] if variants else []
+
+
+def questions_of(case: Case, first_match: bool = False) -> list[Item]:
+    """What one case of reading comprehension teaches; nothing, where there is no variant to compare with.
+
+    `first_match` is the reference code's: an answer stands where its letters first do, be it inside another word.
+    """
+    original, *variants = case.examples
+    if case.groups["test type"] == "INV":
+        return [Alike(original, tuple(variants))] if variants else []
+    if case.labels is None or case.groups["test type"] != "MFT":
+        raise DataError(
+            f"functionality {case.groups['functionality']!r} cannot be trained on",
+            why="a question without its answer teaches nothing",
+            fix="MFT cases with answers, INV cases with variants",
+        )
+    items: list[Item] = []
+    for example, answer in zip(case.examples, case.labels, strict=True):
+        places = occurrences(example[0], str(answer), case.id)
+        start = example[0].find(str(answer))
+        items.append(Answered(example, ((start, start + len(str(answer))),) if first_match else places))
+    return items
+
+
+def _places(row: Row) -> tuple[tuple[int, int], ...]:
+    """Where the data say that an answer stands, or else wherever it does."""
+    if row.start is None:
+        return occurrences(row.texts[0], row.label, "i.i.d. data")
+    return ((row.start, row.start + len(row.label)),)
+
+
+def occurrences(context: str, answer: str, where: str = "") -> tuple[tuple[int, int], ...]:
+    """Everywhere that an answer stands in a context as words of its own; as part of words, where it is nowhere else.
+
+    >>> occurrences("Daniel met Danielle, not Daniel.", "Daniel")
+    ((0, 6), (25, 31))
+    """
+    found = [match.start() for match in re.finditer(f"(?={re.escape(answer)})", context)] if answer else []
+    if not found:
+        raise DataError(
+            f"{where}: the answer {answer[:60]!r} does not stand in its context",
+            why=f"{context[:120]!r}",
+            fix="an answer that is a piece of the context, letter by letter",
+        )
+    edges = [(start, start + len(answer)) for start in found]
+    whole = [
+        (low, high)
+        for low, high in edges
+        if not (context[max(0, low - 1) : low].isalnum() and answer[0].isalnum())
+        and not (context[high : high + 1].isalnum() and answer[-1].isalnum())
+    ]
+    return tuple(whole or edges)
+
+
+def _taught(case: Case, rule: str) -> Sequence[Label]:
+    """The label of each example: its own, or the one that the functionality's rule names."""
+    if named := re.fullmatch(r"pred_(equals|not)_(?!label)(.+)", rule):
+        word = named[2] if named[1] == "equals" else f"not_{named[2]}"
+        return [word] * len(case.examples)
+    if case.labels is not None:
+        return case.labels
+    raise DataError(
+        f"functionality {case.groups['functionality']!r} cannot be trained on",
+        why=f"rule {rule!r} has neither a label nor a direction",
+        fix='"direction" in the suite: not_more_conf, not_less_conf, not_less_0 or not_less_2',
+    )
+
+
+def target_of(label: Label, suite: Sequence[str], labels: Sequence[str]) -> Target:
+    """A label of the suite as probabilities of the model's labels.
+
+    A model of two labels beside a suite of three has none for the middle one: half and half.
+
+    >>> target_of("neutral", ("negative", "neutral", "positive"), ("negative", "positive"))
+    (0.5, 0.5)
+    """
+    word = str(label)
+    banded = len(suite) == 3 and len(labels) == 2
+    if word.startswith("not_") and word not in suite:
+        code = label_index(word.removeprefix("not_"), suite)
+        if banded:
+            return {0: NOT_NEGATIVE, 1: (0.5, 0.5), 2: NOT_NEGATIVE[::-1]}[code]
+        others = [float(name != suite[code]) for name in labels]
+        return tuple(share / sum(others) for share in others)
+    code = label_index(word, suite)
+    if banded:
+        return ((1.0, 0.0), (0.5, 0.5), (0.0, 1.0))[code]
+    return tuple(float(name == suite[code]) for name in labels)

@@ -1,0 +1,215 @@
+"""Whether a row still does the task: forgotten on the way, or never learnt. Nothing else of such a row means anything.
+
+starts from      beside              more than five points below, not by chance
+i.i.d. model     the iid row         forgotten: by the data if vanilla forgets too, by the method if it keeps the task
+base weights     vanilla's own row   not learnt (beside the iid row: vanilla itself, and all where there is no vanilla)
+
+G has the i.i.d. score of the model that was trained on the whole suite. The models that left something out may have
+lost more: each is put beside the same yardstick.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...core.claims import ALPHA
+from ...core.measures import MEASURES, shown
+from ...core.records import Finding, Measure
+from ...stats.multiplicity import holm
+from ...stats.paired import sign_test
+from .against_iid import Contest, common_seeds, iid_test
+from .trainings import STANDARD, Floats, Row, Scenario, Trainings
+
+FORGOTTEN, UNTRAINED = "forgotten", "untrained"
+POINTS, MUCH = 0.05, 0.2
+"""What a method may cost of the i.i.d. score; from so much on it is the task that is lost, below a part of it."""
+WEIGHT, WEIGHT_OF_FOLDS = 20.0, 15.0
+PLAIN = "vanilla"
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """A row beside the one that it is measured by."""
+
+    row: Scenario
+    yardstick: Scenario
+    contest: Contest
+
+    @property
+    def starts_trained(self) -> bool:
+        """Whether the task was known before the suite came."""
+        return self.row.row[0].startswith("iid>")
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """A model that left something out, beside the same yardstick."""
+
+    row: Row
+    yardstick: Scenario
+    hold_out: str
+    without: str
+    seed: int
+    score: float
+    before: float
+    """The yardstick's, of the same seed on the same rows."""
+    n: int
+    p: float
+
+    @property
+    def name(self) -> str:
+        """What it left out, and which of several seeds it has."""
+        return f"{self.hold_out} {self.without}" + (
+            f" (seed {self.seed})" if len(self.yardstick.seeds) > 1 else ""
+        )
+
+
+def lost_tasks(trainings: Trainings) -> list[Finding]:
+    """The rows that no longer do the task, and those whose models without something do not; adjusted over each."""
+    return [*_lost_rows(trainings), *_lost_folds(trainings)]
+
+
+def _lost_rows(trainings: Trainings) -> list[Finding]:
+    losses = list(_losses(trainings))
+    adjusted = holm([loss.contest.p for loss in losses]).tolist() if losses else []
+    lost = {
+        loss.row.row: (loss, p)
+        for loss, p in zip(losses, adjusted, strict=True)
+        if p <= ALPHA and loss.contest.difference.value < -POINTS
+    }
+    return [_finding(trainings, loss, p, (loss.row.row[0], PLAIN) in lost) for loss, p in lost.values()]
+
+
+def _losses(trainings: Trainings) -> Iterator[Loss]:
+    for row, yardstick in _measured(trainings):
+        scenario = trainings.scenario(row, "seen")
+        yield from (
+            Loss(scenario, yardstick, contest)
+            for contest in iid_test(trainings.settings, scenario, yardstick, these_runs=True)
+        )
+
+
+def _measured(trainings: Trainings) -> Iterator[tuple[Row, Scenario]]:
+    """Each row and what it is measured by, where that is there."""
+    baseline = trainings.baseline
+    for row in trainings.rows:
+        by_iid = row[0].startswith("iid>") or row[1] == PLAIN
+        plain = trainings.scenario((row[0], PLAIN), "seen")
+        yardstick = plain if plain.seeds and not by_iid else baseline
+        if yardstick is not None:
+            yield row, yardstick
+
+
+def _lost_folds(trainings: Trainings) -> Iterator[Finding]:
+    folds = [
+        fold
+        for row, yardstick in _measured(trainings)
+        for hold_out, without, seed, hits in trainings.models_without(row)
+        for fold in _fold(row, yardstick, hold_out, without, seed, hits)
+    ]
+    adjusted = holm([fold.p for fold in folds]).tolist() if folds else []
+    lost = [
+        fold
+        for fold, p in zip(folds, adjusted, strict=True)
+        if p <= ALPHA and fold.score - fold.before < -POINTS
+    ]
+    for row in dict.fromkeys(fold.row for fold in lost):
+        some = sorted((fold for fold in lost if fold.row == row), key=lambda fold: fold.score)
+        yield _finding_of_folds(trainings, some, sum(fold.row == row for fold in folds))
+
+
+def _fold(
+    row: Row, yardstick: Scenario, hold_out: str, without: str, seed: int, hits: Floats
+) -> Iterator[Fold]:
+    """The same model and the yardstick of its seed, on the rows that both answered."""
+    if seed not in yardstick.seeds:
+        return
+    before = yardstick.iid[:, yardstick.seeds.index(seed)]
+    known = ~np.isnan(hits - before)
+    n, new, old = int(known.sum()), hits[known], before[known]
+    if n:
+        p = sign_test(int((new > old).sum()), int((new < old).sum()))
+        yield Fold(row, yardstick, hold_out, without, seed, float(new.mean()), float(old.mean()), n, p)
+
+
+def _finding_of_folds(trainings: Trainings, lost: list[Fold], models: int) -> Finding:
+    """How many of a row's models, the worst of them, and what that means for the table."""
+    worst, (config, method) = lost[0], lost[0].row
+    groups, seed = {"config": config, "method": method}, {"seed": str(worst.seed)}
+    which = {"hold out": worst.hold_out, "fold": worst.without}
+    lowest = Measure("iid score", worst.score, worst.n, groups | which | seed)
+    theirs = Measure("iid score", worst.before, worst.n, worst.yardstick.groups | seed)
+    kind, did = (FORGOTTEN, "lost") if config.startswith("iid>") else (UNTRAINED, "did not learn")
+    text = (
+        f"{config} {method}: {len(lost)} of {models} held-out models {did} at least part of the task "
+        f"(worst: without {worst.name}, i.i.d. score {_shown(lowest)}, {_whose(worst.yardstick)} {_shown(theirs)})."
+    )
+    if not trainings.iid_of_held_out:
+        text += ' G uses the full model\'s i.i.d. score; s_iid_mode = "mean_over_heldout" uses theirs.'
+    facts = {"models": [fold.name for fold in lost], "of": models}
+    return Finding(kind, text, (lowest, theirs), WEIGHT_OF_FOLDS, groups, facts)
+
+
+def _finding(trainings: Trainings, loss: Loss, p: float, plain_too: bool) -> Finding:
+    config, method = loss.row.row
+    ours, theirs = _scores(loss.row, loss.yardstick)
+    is_all = loss.contest.difference.value <= -MUCH
+    what = ("the task" if is_all else "part of the task") + _in_how_many(loss, MUCH if is_all else POINTS)
+    if loss.starts_trained:
+        kind, text = FORGOTTEN, f"lost {what} (i.i.d. score {_shown(theirs)} → {_shown(ours)})."
+        text += _whose_doing(trainings, loss, plain_too)
+    else:
+        kind = UNTRAINED
+        text = (
+            f"did not learn {what} (i.i.d. score {_shown(ours)}, {_whose(loss.yardstick)} {_shown(theirs)})."
+        )
+    groups = {"config": config, "method": method}
+    facts = {"difference": loss.contest.difference.value, "adjusted p": p}
+    text = f"{config} {method} {text}" + (" Ignore its other columns." if is_all else "")
+    return Finding(kind, text, (ours, theirs), WEIGHT, groups, facts)
+
+
+def _whose(yardstick: Scenario) -> str:
+    return "the iid row" if yardstick.hold_out == STANDARD else PLAIN
+
+
+def _in_how_many(loss: Loss, least: float) -> str:
+    """Of several runs, those that lost so much: a mean hides a single one that lost everything."""
+    ours, theirs = common_seeds(loss.row, loss.yardstick)
+    if len(ours) < 2:
+        return ""
+    changes = np.nanmean(loss.row.iid[:, ours] - loss.yardstick.iid[:, theirs], axis=0)
+    return f" in {int((changes <= -least).sum())} of {len(ours)} runs"
+
+
+def _whose_doing(trainings: Trainings, loss: Loss, plain_too: bool) -> str:
+    """Whether plain training on the same data forgets as well."""
+    config, method = loss.row.row
+    if method == PLAIN:
+        return ""
+    kept, left = _scores(trainings.scenario((config, PLAIN), "seen"), loss.row)
+    if kept.value is None or left.value is None:
+        return ""
+    if kept.value - left.value > POINTS:
+        return f" The method causes it: {PLAIN} on the same data keeps {_shown(kept)}."
+    if plain_too:
+        return f" The data cause it: {PLAIN} on the same data falls to {_shown(kept)}."
+    return f" {PLAIN} on the same data has {_shown(kept)}."
+
+
+def _scores(ours: Scenario, theirs: Scenario) -> tuple[Measure, Measure]:
+    """Both, on the seeds and the rows that both have; without a value where there are none."""
+    first, second = common_seeds(ours, theirs)
+    new, old = ours.iid[:, first], theirs.iid[:, second]
+    known = ~np.isnan(new - old).any(axis=1) if first else np.zeros(len(new), dtype=bool)
+    n = int(known.sum())
+    one, other = (
+        Measure("iid score", float(hits[known].mean()) if n else None, n, scenario.groups)
+        for scenario, hits in ((ours, new), (theirs, old))
+    )
+    return one, other
+
+
+def _shown(score: Measure) -> str:
+    return shown(score.value, MEASURES["iid score"])

@@ -1,0 +1,228 @@
+"""The measures of behavioural learning laid out as BELUGA's Table 3, and what its text quotes of it.
+
+`docs/method/beluga.md` 1.10 and 1.15.
+
+rows_of_table3(measures) ──► a row per configuration and method, the iid row first
+                             a cell per column: i.i.d., G_seen, G_func, G_class, G_type
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean
+
+from ...core.claims import ALPHA
+from ...core.errors import DataError
+from ...core.records import Measure
+from .against_iid import NEW_FUNCTIONALITIES
+from .trainings import HOLD_OUTS, STANDARD, Row
+
+IID_COLUMN = "iid score"
+COLUMNS = {
+    IID_COLUMN: "i.i.d.",
+    "seen": "G_seen",
+    "functionality": "G_func",
+    "capability": "G_class",
+    "test type": "G_type",
+}
+"""What the paper calls the i.i.d. score and G by what was held out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One score, and how it compares with the iid row."""
+
+    score: Measure | None = None
+    """The i.i.d. score or G: mean over seeds, these functionalities."""
+    suite: Measure | None = None
+    """The suite score inside G."""
+    anew: Measure | None = None
+    """G for new functionalities."""
+    difference: Measure | None = None
+    p: Measure | None = None
+    adjusted: Measure | None = None
+    mde: Measure | None = None
+    is_best: bool = False
+    """Largest of its column."""
+
+    @property
+    def value(self) -> float | None:
+        """The score; None while folds are missing, or where it is undefined."""
+        return self.score.value if self.score else None
+
+    @property
+    def verdict(self) -> str:
+        """Return "better" or "worse" than the iid row where the test says so, else nothing."""
+        if self.adjusted is None or self.adjusted.value is None or self.adjusted.value > ALPHA:
+            return ""
+        change = (self.difference.value if self.difference else None) or 0.0
+        return "better" if change >= 0 else "worse"
+
+    @property
+    def before(self) -> float | None:
+        """Return the iid row's score on the seeds and functionalities that this cell was compared on."""
+        if self.value is None or self.difference is None or self.difference.value is None:
+            return None
+        return self.value - self.difference.value
+
+
+@dataclass(frozen=True, slots=True)
+class TableRow:
+    """One configuration and method."""
+
+    config: str
+    method: str
+    cells: dict[str, Cell]
+    """By column; only those that were or are to be."""
+
+    @property
+    def name(self) -> Row:
+        """Configuration and method."""
+        return self.config, self.method
+
+    @property
+    def is_baseline(self) -> bool:
+        """Whether this is the model trained on i.i.d. data only."""
+        return self.config == "iid"
+
+    def gain(self, column: str, baseline: "TableRow") -> float | None:
+        """By how much it is above the iid row: on what both were asked, where that is known."""
+        mine, theirs = (row.cells.get(column, Cell()) for row in (self, baseline))
+        if mine.difference is not None:
+            return mine.difference.value
+        return None if mine.value is None or theirs.value is None else mine.value - theirs.value
+
+
+def rows_of_table3(measures: Iterable[Measure], model: str | None = None) -> list[TableRow]:
+    """One model's rows as the paper prints them: the iid row first, with its one G in every column that asks all."""
+    of_rows: dict[Row, list[Measure]] = {}
+    for row in means_of(measures, model):
+        if "method" in row.groups and not row.groups.keys() & {"functionality", "data"}:
+            of_rows.setdefault((row.groups["config"], row.groups["method"]), []).append(row)
+    laid_out = {name: _cells(rows) for name, rows in of_rows.items()}
+    columns = [column for column in COLUMNS if any(column in cells for cells in laid_out.values())]
+    for (config, _), cells in laid_out.items():
+        if config == "iid":
+            standard = cells.pop(STANDARD, Cell())
+            cells |= {column: cells.get(column, standard) for column in columns if column in HOLD_OUTS}
+    rows = [
+        TableRow(*name, {column: cells.get(column, Cell()) for column in columns})
+        for name, cells in laid_out.items()
+    ]
+    return _with_best(rows, columns)
+
+
+def means_of(measures: Iterable[Measure], model: str | None) -> list[Measure]:
+    """What is said of one model over all its seeds."""
+    return [row for row in measures if row.groups.get("model") == model and "seed" not in row.groups]
+
+
+def models_of(measures: Iterable[Measure]) -> list[str | None]:
+    """The models that a plan's measures speak of; one without a name where there is only one."""
+    return list(dict.fromkeys(row.groups.get("model") for row in measures))
+
+
+FIELDS = {
+    "iid score": "score",
+    "G": "score",
+    "suite score": "suite",
+    "difference": "difference",
+    "p value": "p",
+    "adjusted p value": "adjusted",
+    "minimum detectable effect": "mde",
+}
+
+
+def _cells(measures: Sequence[Measure]) -> dict[str, Cell]:
+    """The cells of one row; its i.i.d. score is that of the model trained on most."""
+    scored = {row.groups["hold out"] for row in measures if _is_iid(row)}
+    full = next((name for name in (STANDARD, *HOLD_OUTS) if name in scored), STANDARD)
+    cells: dict[str, Cell] = {}
+    for row in measures:
+        hold_out, name = row.groups["hold out"], FIELDS.get(row.name, "")
+        if row.groups.get("estimand") == NEW_FUNCTIONALITIES:
+            name = "anew" if row.name == "G" else ""
+        if name and not (_is_iid(row) and hold_out != full):
+            column, given = IID_COLUMN if _is_iid(row) else hold_out, {name: row}
+            cells[column] = replace(cells.get(column, Cell()), **given)  # type: ignore[arg-type]
+    return cells
+
+
+def out_of_domain(measures: Iterable[Measure], model: str | None = None) -> dict[Row, dict[str, Cell]]:
+    """By row and data set from elsewhere: its score, and how it compares with the iid row's."""
+    names = {**FIELDS, "ood score": "score"}
+    cells: dict[Row, dict[str, Cell]] = {}
+    for row in means_of(measures, model):
+        if "data" in row.groups and row.name in names:
+            of_row = cells.setdefault((row.groups["config"], row.groups["method"]), {})
+            before = of_row.get(row.groups["data"], Cell())
+            given = {names[row.name]: row}
+            of_row[row.groups["data"]] = replace(before, **given)  # type: ignore[arg-type]
+    return cells
+
+
+def _is_iid(row: Measure) -> bool:
+    return "iid score" in (row.name, row.groups.get("score"))
+
+
+def _with_best(rows: Sequence[TableRow], columns: Sequence[str]) -> list[TableRow]:
+    best = {}
+    for column in columns:
+        values = [value for row in rows if (value := row.cells[column].value) is not None]
+        best[column] = max(values, default=None)
+    return [
+        replace(
+            row,
+            cells={
+                column: replace(cell, is_best=cell.value is not None and cell.value == best[column])
+                for column, cell in row.cells.items()
+            },
+        )
+        for row in rows
+    ]
+
+
+# What the paper's text says of its table (`docs/method/beluga.md` 1.15)
+
+
+def baseline_of(rows: Sequence[TableRow]) -> TableRow:
+    """The iid row."""
+    for row in rows:
+        if row.is_baseline:
+            return row
+    raise DataError("the table has no iid row to compare with", fix='"iid" in train.on')
+
+
+def best_gain(rows: Sequence[TableRow], column: str) -> tuple[TableRow, float] | None:
+    """The row furthest above the iid row in one column, and by how much; None while there is none.
+
+    The best of many rows is picked by its luck, too: `gain of the best row` is what it gains elsewhere.
+    """
+    baseline = baseline_of(rows)
+    gains = [
+        (row, gain)
+        for row in rows
+        if not row.is_baseline and (gain := row.gain(column, baseline)) is not None
+    ]
+    return max(gains, key=lambda gain: gain[1], default=None)
+
+
+def mean_gain(rows: Sequence[TableRow], column: str, config: str) -> float | None:
+    """The mean over methods of what one configuration changes in one column."""
+    baseline = baseline_of(rows)
+    gains = [row.gain(column, baseline) for row in rows if row.config == config]
+    known = [gain for gain in gains if gain is not None]
+    return fmean(known) if known and len(known) == len(gains) else None
+
+
+def average_g(tables: Iterable[Sequence[TableRow]]) -> dict[Row, float]:
+    """`Avg`: the mean of a row's G over scenarios and tasks, for rows that have all of them in every table."""
+    values: dict[Row, list[float | None]] = {}
+    for table in tables:
+        for row in table:
+            values.setdefault(row.name, []).extend(row.cells[c].value for c in row.cells if c != IID_COLUMN)
+    full = max(map(len, values.values()), default=0)
+    return {
+        name: fmean(value for value in scores if value is not None)
+        for name, scores in values.items()
+        if len(scores) == full and None not in scores
+    }

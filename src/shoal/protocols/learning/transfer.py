@@ -1,0 +1,165 @@
+"""What training on one functionality does to another (`docs/method/beyond.md` 7.10).
+
+negative transfer   where training on a functionality's siblings makes it worse:
+                    Δ_F = s_F(its siblings trained on) - s_F(its whole capability left out), case by case
+transfer matrix     trained on one functionality alone, tested on all, against the iid row (hold_out "others")
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...core.claims import ALPHA
+from ...core.records import Case, Finding, Measure
+from ...stats.multiplicity import holm
+from ...stats.paired import sign_flip_test, sign_test
+from .against_iid import common_seeds
+from .trainings import Floats, Row, Trainings
+
+NEGATIVE_TRANSFER = "negative transfer"
+WEIGHT = 5.0
+LETTERS, READ = 5, 50
+"""Length of the pieces by which texts are compared, and how many texts of a functionality are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a functionality's siblings do to it in one row."""
+
+    row: Row
+    functionality: str
+    points: float
+    n: int
+    p: float
+    runs: int
+
+
+def negative_transfer(trainings: Trainings) -> list[Finding]:
+    """The functionalities that their siblings harm, after adjustment over all that could be."""
+    changes = [change for row in trainings.rows for change in _changes(trainings, row)]
+    adjusted = holm([change.p for change in changes]).tolist() if changes else []
+    return [
+        _finding(trainings, replace(change, p=p))
+        for change, p in zip(changes, adjusted, strict=True)
+        if change.points < 0 and p <= ALPHA
+    ]
+
+
+def _changes(trainings: Trainings, row: Row) -> Iterator[Change]:
+    """Of each functionality with siblings, on the cases that apply in both."""
+    if not {"functionality", "capability"} <= set(trainings.hold_outs):
+        return
+    near, far = (trainings.scenario(row, name) for name in ("functionality", "capability"))
+    ours, theirs = common_seeds(near, far)
+    for name, places in trainings.functionalities.items() if ours else ():
+        in_both = name in near.functionalities and name in far.functionalities
+        if not in_both or not _siblings(trainings, name):
+            continue
+        change = near.suite[places][:, ours] - far.suite[places][:, theirs]
+        known = ~np.isnan(change).any(axis=1)
+        if known.any():
+            sums = change[known].sum(axis=1)
+            p = _p(trainings, sums, len(ours))
+            yield Change(row, name, float(change[known].mean()), int(known.sum()), p, len(ours))
+
+
+# The matrix
+
+TRANSFER, TRAINED_ON = "transfer", "trained on"
+
+
+def transfer_measures(trainings: Trainings) -> list[Measure]:
+    """What training on each functionality alone does to the pass rate of every other; p is adjusted over all."""
+    measures = [row for name in trainings.rows for row in _matrix(trainings, name)]
+    adjusted = holm([row.facts["p"] for row in measures]).tolist() if measures else []
+    return [
+        replace(row, facts={**row.facts, "adjusted p": p}) for row, p in zip(measures, adjusted, strict=True)
+    ]
+
+
+def _matrix(trainings: Trainings, row: Row) -> Iterator[Measure]:
+    base = trainings.baseline
+    if base is None:
+        return
+    for fold in trainings.functionalities:
+        alone = trainings.trained_on_one(row, fold)
+        ours, theirs = common_seeds(alone, base)
+        for name, places in trainings.functionalities.items() if ours else ():
+            change = alone.suite[places][:, ours] - base.suite[places][:, theirs]
+            known = ~np.isnan(change).any(axis=1)
+            if not known.any():
+                continue
+            p = _p(trainings, change[known].sum(axis=1), len(ours))
+            groups = {"config": row[0], "method": row[1], TRAINED_ON: fold, **trainings.groups(name)}
+            facts = {
+                "p": p,
+                "pass rate": float(alone.suite[places][known][:, ours].mean()),
+                "runs": len(ours),
+            }
+            yield Measure(TRANSFER, float(change[known].mean()), int(known.sum()), groups, facts=facts)
+
+
+def _p(trainings: Trainings, sums: Floats, seeds: int) -> float:
+    if seeds == 1:
+        return sign_test(int((sums > 0).sum()), int((sums < 0).sum()))
+    rng = np.random.default_rng(trainings.settings.seed)
+    return sign_flip_test(sums, rng, trainings.settings.shuffles)
+
+
+def _siblings(trainings: Trainings, name: str) -> list[str]:
+    capability = trainings.groups(name)["capability"]
+    return [
+        other
+        for other in trainings.functionalities
+        if other != name and trainings.groups(other)["capability"] == capability
+    ]
+
+
+def _finding(trainings: Trainings, change: Change) -> Finding:
+    (config, method), name = change.row, change.functionality
+    groups = {"config": config, "method": method, "functionality": name}
+    facts = {"of": "pass rate", "adjusted p": change.p}
+    measure = Measure("difference", change.points, change.n, groups, facts=facts)
+    partner = contrastive_partner(trainings, name)
+    words = f" The most similar sibling with other answers is {partner}." if partner else ""
+    text = (
+        f"{config} {method}: training on the other tests of {trainings.groups(name)['capability']} costs {name} "
+        f"{-100 * change.points:.1f} points in {'this run' if change.runs == 1 else 'these runs'}.{words}"
+    )
+    return Finding(NEGATIVE_TRANSFER, text, (measure,), WEIGHT, groups, {"partner": partner})
+
+
+# Which sibling it is taken for
+
+
+def contrastive_partner(trainings: Trainings, name: str) -> str:
+    """The sibling whose texts are most like this functionality's and whose right answers are others; or nobody."""
+    cases = {other: _cases(trainings, other) for other in (name, *_siblings(trainings, name))}
+    pieces = {other: _pieces(members) for other, members in cases.items()}
+    mine = _answers(cases[name])
+    others = [other for other in cases if other != name and not mine & _answers(cases[other])]
+    return max(others, key=lambda other: _alike(pieces[name], pieces[other]), default="")
+
+
+def _cases(trainings: Trainings, name: str) -> list[Case]:
+    places = trainings.functionalities[name][:READ]
+    return [trainings.cases[position] for position in trainings.suite[places].tolist()]
+
+
+def _answers(cases: Sequence[Case]) -> set[str]:
+    """What is right there: labels, or which way confidence may go."""
+    return {
+        str(label)
+        for case in cases
+        for label in (case.labels or (case.meta.get("direction") or case.groups["test type"],))
+    }
+
+
+def _pieces(cases: Sequence[Case]) -> set[str]:
+    texts = [" ".join(example).casefold() for case in cases for example in case.examples]
+    return {text[start : start + LETTERS] for text in texts for start in range(len(text) - LETTERS + 1)}
+
+
+def _alike(a: set[str], b: set[str]) -> float:
+    return len(a & b) / max(1, len(a | b))

@@ -1,0 +1,457 @@
+"""What to show of behavioural learning: the headline, Table 3, its legend and warnings; in full every test and rate."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from statistics import median
+
+from ...core.claims import ALPHA, claim_of_rows
+from ...core.measures import MEASURES, quantity, shown
+from ...core.records import Finding, Measure, Result
+from ...core.views import Column, HeatMap, Number, Section, Table, Tone, Words
+from ...core.views import Row as ShownRow
+from ...stats.generalization import ESTIMABLE_SEEDS
+from ..behaviour.iid import TRAINED_ON_TOO
+from .averages import AVERAGE, OVER_METHODS
+from .conclusions import CONCLUSION, headline, lost_rows
+from .files import file_tables
+from .notes import note_of
+from .nulls import NULL
+from .table3 import (
+    COLUMNS,
+    Cell,
+    TableRow,
+    means_of,
+    models_of,
+    out_of_domain,
+    rows_of_table3,
+)
+from .trainings import HOLD_OUTS, STANDARD, Row, Training, read_trainings
+from .transfer import TRAINED_ON, TRANSFER
+
+MARKS = {"better": "▲", "worse": "▼"}
+TONES: Mapping[str, tuple[Tone, ...]] = {"better": ("good",), "worse": ("bad",), "": ()}
+SCENARIOS = {
+    "seen": "seen: trained on the whole suite",
+    "functionality": "func: the functionality itself was held out",
+    "capability": "class: its whole capability was held out",
+    "test type": "type: its whole test type was held out",
+}
+PARTS = ("iid score", "suite score", "G")
+AVERAGED = "G is computed in each seed and then averaged, so it need not lie between the means of its parts."
+WARNINGS = 3
+"""How many warnings stand below the table."""
+
+
+def learning_sections(
+    about: str,
+    task: str,
+    measures: Sequence[Measure],
+    findings: Sequence[Finding],
+    results: Sequence[Result] = (),
+) -> list[Section]:
+    """Return Table 3 of each model, the details behind it, and the paper's files; `about` names suite and settings."""
+    sections = []
+    for model in models_of(measures):
+        rows = rows_of_table3(measures, model)
+        if not rows:
+            return [Section(text=Words("No job of this plan has been trained yet.", "doubt"))]
+        title = [] if model is None else [Words("behavioural learning of ", "quiet"), Words(model, "strong")]
+        ours = [row for row in measures if row.groups.get("model") == model]
+        seeds = len({row.groups["seed"] for row in ours if "seed" in row.groups and row.value is not None})
+        warnings, others = _warnings([one for one in findings if one.groups.get("model") == model], results)
+        answer = headline(rows, lost_rows(findings, model))
+        sections.append(Section(title, answer, [_table(rows)], [*_legend(ours, rows, seeds), *warnings]))
+        sections += _elsewhere(title, out_of_domain(measures, model))
+        details = [*filter(None, [about]), *_details(ours, rows, seeds), *others]
+        sections.append(Section(title, "", [_tests(rows)], details, detail="full"))
+        if any(cell.anew for row in rows for cell in row.cells.values()):
+            words = Words("The same with intervals for new functionalities:", "quiet")
+            anew = _table(rows, anew=True)
+            sections.append(Section(title, words, [anew], [_intervals(seeds, anew=True)], detail="full"))
+        sections += _averages(title, ours)
+        known = read_trainings([result for result in results if "settings" in result.job])
+        trainings = [job for job in known if model in (None, job.model)]
+        matrices = list(_matrices(means_of(measures, model), trainings))
+        sections.append(Section(title, "", matrices, detail="full"))
+        sections += _transfer(title, means_of(measures, model))
+        if seeds > 1:
+            words = Words("Each seed, the parts of G:", "quiet")
+            sections.append(Section(title, words, [_by_seed(ours)], detail="full"))
+    return [*sections, Section(blocks=file_tables(measures, task), detail="file")]
+
+
+def _warnings(findings: Sequence[Finding], results: Sequence[Result]) -> tuple[list[str], list[str]]:
+    """Return the three most important warnings with a count of the others, and the others; rows before trainings."""
+    told = [finding for finding in findings if finding.kind != CONCLUSION]
+    told.sort(key=lambda finding: ("seed" in finding.groups, -finding.weight))
+    first: dict[tuple[str, ...], Finding] = {}
+    for finding in told:
+        groups = finding.groups
+        first.setdefault((finding.kind, groups.get("config", ""), groups.get("method", "")), finding)
+    # A row's first warning of a kind comes before its others, which mostly repeat it fold by fold.
+    chosen = {id(finding) for finding in first.values()}
+    told.sort(key=lambda finding: id(finding) not in chosen)
+    lines = [(finding.kind, _line(finding)) for finding in told]
+    overlap = max((result.job.get("about", {}).get(TRAINED_ON_TOO, 0) for result in results), default=0)
+    if overlap:
+        lines.insert(0, ("overlap", f"! {overlap:,} i.i.d. test rows also occur in the training data."))
+    shown_lines, others = lines[:WARNINGS], lines[WARNINGS:]
+    count = _counted([kind for kind, _ in others])
+    return [*(line for _, line in shown_lines), *count], [line for _, line in others]
+
+
+def _line(finding: Finding) -> str:
+    return f"! {_training(finding)}: {finding.text}" if "seed" in finding.groups else f"! {finding.text}"
+
+
+def _counted(kinds: Sequence[str]) -> list[str]:
+    """Return how many warnings of each kind are not shown."""
+    if not kinds:
+        return []
+    by_kind = ", ".join(f"{count:,} {kind}" for kind, count in Counter(kinds).most_common())
+    warnings = "warning" if len(kinds) == 1 else "warnings"
+    return [f"{len(kinds):,} more {warnings} ({by_kind}): shoal status PLAN --full, or --json"]
+
+
+def _training(finding: Finding) -> str:
+    """Which training a finding is about, in words."""
+    groups = finding.groups
+    without = f"without {groups['fold']}" if groups.get("fold") else ""
+    return " ".join(filter(None, [groups["config"], groups["method"], without, f"seed {groups['seed']}"]))
+
+
+# Table 3
+
+
+def _table(rows: Sequence[TableRow], *, anew: bool = False) -> Table:
+    columns = list(rows[0].cells)
+    shown_rows: list[ShownRow] = []
+    last = ""
+    for row in rows:
+        shown_rows += [ShownRow()] if last and row.config != last else []
+        scores = [_cell(row.cells[name], anew) for name in columns]
+        shown_rows.append(ShownRow([Words(row.config, "strong"), row.method, *scores]))
+        last = row.config
+    heads = [
+        Column("trained on", "left", once=True),
+        Column("method", "left"),
+        *(Column(COLUMNS[name]) for name in columns),
+    ]
+    return Table(heads, shown_rows)
+
+
+def _cell(cell: Cell, anew: bool) -> Number:
+    """The value, its mark and its interval; how far it is where it is not there yet."""
+    if cell.value is None:
+        return Number(cell.score, instead=_waiting(cell.score))
+    tones: list[Tone] = ["strong"] if cell.is_best else []
+    measure = cell.anew if anew and cell.anew else cell.score
+    return Number(measure, (*tones, *TONES[cell.verdict]), MARKS.get(cell.verdict, ""), "value and interval")
+
+
+def _waiting(score: Measure | None) -> str:
+    """How far an empty cell is: "23 of 38", or a dash."""
+    facts = score.facts if score else {}
+    folds = facts.get("folds", 1)
+    return f"{facts['folds done']} of {folds}" if folds > 1 and facts["folds done"] < folds else "–"
+
+
+def _tests(rows: Sequence[TableRow]) -> Table:
+    """Return every test against the iid row: difference, interval, adjusted p, minimum detectable difference."""
+    shown_rows = [
+        ShownRow(
+            [
+                row.config,
+                row.method,
+                COLUMNS[name],
+                Number(cell.difference, mark=MARKS.get(cell.verdict, "")),
+                Number(cell.difference, part="interval"),
+                Number(cell.adjusted),
+                Number(cell.mde),
+            ]
+        )
+        for row in rows
+        for name, cell in row.cells.items()
+        if cell.p
+    ]
+    heads = [
+        Column("trained on", "left", once=True),
+        Column("method", "left", once=True),
+        Column("score", "left"),
+        *map(Column, ("difference", "95 % CI", "adj. p", "min. detectable")),
+    ]
+    return Table(heads, shown_rows)
+
+
+def _elsewhere(title: Sequence[Words], rows: Mapping[Row, Mapping[str, Cell]]) -> list[Section]:
+    """The scores on data from elsewhere, a column for each set; marks as in Table 3."""
+    names = list(dict.fromkeys(name for cells in rows.values() for name in cells))
+    if not names:
+        return []
+    heads = [Column("trained on", "left", once=True), Column("method", "left"), *map(Column, names)]
+    shown_rows = [
+        ShownRow(
+            [Words(config, "strong"), method, *(_cell(cells.get(name, Cell()), False) for name in names)]
+        )
+        for (config, method), cells in rows.items()
+    ]
+    words = Words("Scores on out-of-domain data:", "quiet")
+    return [Section(title, words, [Table(heads, shown_rows, "ood")])]
+
+
+# Averages
+
+
+def _averages(title: Sequence[Words], measures: Sequence[Measure]) -> list[Section]:
+    """The paper's Avg of every row, and the mean of every column over the methods of a configuration."""
+    tables = [table for table in (_row_averages(measures), _column_means(measures)) if table.rows]
+    words = Words("Averages over scenarios, and over the methods of a configuration:", "quiet")
+    return [Section(title, words, [*tables], detail="full")] if tables else []
+
+
+def _row_averages(measures: Sequence[Measure]) -> Table:
+    means = [row for row in measures if row.name == AVERAGE]
+    tests = {
+        (row.groups["config"], row.groups["method"]): row
+        for row in measures
+        if row.name == "p value" and row.groups.get("score") == AVERAGE
+    }
+    rows = []
+    for row in means:
+        which = row.groups["config"], row.groups["method"]
+        rows.append(ShownRow([*which, Number(row), Number(tests.get(which))]))
+    columns = [Column("trained on", "left", once=True), Column("method", "left"), Column("Avg"), Column("p")]
+    return Table(columns, rows, "averages")
+
+
+def _column_means(measures: Sequence[Measure]) -> Table:
+    means = [row for row in measures if row.name == OVER_METHODS]
+    columns = list(dict.fromkeys(row.groups["column"] for row in means))
+    configs = dict.fromkeys(row.groups["config"] for row in means)
+    cells = {(row.groups["config"], row.groups["column"]): row for row in means}
+    rows = [ShownRow([name, *(Number(cells.get((name, column))) for column in columns)]) for name in configs]
+    return Table([Column("mean over methods", "left"), *map(Column, columns)], rows, "means")
+
+
+# How far it reaches
+
+
+def _legend(measures: Sequence[Measure], rows: Sequence[TableRow], seeds: int) -> list[str]:
+    """Return at most three lines: what a mark means, on how many cases and seeds it rests, what it could detect."""
+    cells = [cell for row in rows for cell in row.cells.values()]
+    adjusted = next((cell.adjusted for cell in cells if cell.adjusted), None)
+    if adjusted is None:
+        return [_cases(measures, seeds)]
+    is_raw = adjusted.facts.get("adjustment") == "none"
+    level = f"{ALPHA:.2f}".removeprefix("0")
+    holm = "not adjusted" if is_raw else "Holm within each column"
+    return [
+        f"▲ ▼ better, worse than iid (p ≤ {level}, {holm}). Bold: highest.",
+        _cases(measures, seeds),
+        *_detectable(rows),
+    ]
+
+
+def _detectable(rows: Sequence[TableRow]) -> list[str]:
+    """Return the median minimum detectable difference of each column, over its rows without a mark."""
+    parts = []
+    for column, title in COLUMNS.items():
+        cells = [row.cells[column] for row in rows if column in row.cells]
+        effects = [cell.mde for cell in cells if cell.mde and not cell.verdict]
+        known = [row.value for row in effects if row.value is not None]
+        if known:
+            parts.append(f"{title} {shown(median(known), MEASURES['minimum detectable effect'])}")
+        elif effects:
+            parts.append(f"{title} none")
+    return [f"Minimum detectable difference (80 % power), in points: {', '.join(parts)}"] if parts else []
+
+
+def _details(measures: Sequence[Measure], rows: Sequence[TableRow], seeds: int) -> list[str]:
+    """Return what only the full view says (`docs/method/beyond.md` 7.19)."""
+    cells = [cell for row in rows for cell in row.cells.values()]
+    compared = [row for row in measures if row.name == "functionalities compared" and row.value is not None]
+    counts = [
+        "; ".join([f"{shown(row.value, quantity(row))} of {row.n:,} functionalities", note_of(row.facts)])
+        for row in compared
+    ]
+    lines = [*(count.removesuffix("; ") for count in counts), *_drawn(measures, cells), claim_of_rows(seeds)]
+    tests = "; ".join(dict.fromkeys(str(cell.p.facts["test"]) for cell in cells if cell.p))
+    lines += [f"tests: {tests}"] if tests else []
+    return [*lines, _intervals(seeds), *_nulls(measures), *([AVERAGED] if seeds > 1 else [])]
+
+
+def _nulls(measures: Sequence[Measure]) -> list[str]:
+    """How the model does that knows nothing and has the highest suite score."""
+    scores: dict[str, dict[str, Measure]] = {}
+    for row in measures:
+        if row.name == NULL:
+            scores.setdefault(row.groups["null"], {})[row.groups["of"]] = row
+    if not scores:
+        return []
+    best = max(scores, key=lambda name: scores[name]["suite score"].value or 0.0)
+    words = ", ".join(f"{of} {shown(row.value, MEASURES[of])}" for of, row in scores[best].items())
+    facts = scores[best]["suite score"].facts
+    part = (
+        f" (on the {facts['functionalities']} of {facts['compared']} functionalities that apply to it)"
+        if facts
+        else ""
+    )
+    return [f"for comparison, a model that answers {best}: {words}{part}"]
+
+
+def _drawn(measures: Sequence[Measure], cells: Sequence[Cell]) -> list[str]:
+    """Which functionalities the G of a column is of, where not of all, and what the iid row has on all."""
+    facts = next((cell.score.facts for cell in cells if cell.score and "drawn" in cell.score.facts), None)
+    if facts is None:
+        return []
+    words = (
+        f"G_func: {note_of({name: facts[name] for name in ('drawn', 'drawn from')})}, the same in every row"
+    )
+    standard = [row for row in measures if row.name == "G" and row.groups["hold out"] == STANDARD]
+    whole = next((row for row in standard if not row.groups.keys() & {"seed", "estimand"}), None)
+    if whole is not None and whole.value is not None:
+        words += f"; on all of them iid has {shown(whole.value, quantity(whole))}"
+    return [f"{words}. Its intervals include the draw; marks are for the functionalities drawn."]
+
+
+def _cases(measures: Sequence[Measure], seeds: int) -> str:
+    """Return on how many cases and seeds the table rests."""
+    suite = max((row.n for row in measures if row.name == "suite score"), default=0)
+    iid = max((row.n for row in measures if row.name == "iid score"), default=0)
+    words = f"95 % intervals; {suite:,} suite {_plural('case', suite)}, {iid:,} i.i.d. {_plural('row', iid)}"
+    if seeds >= ESTIMABLE_SEEDS:
+        return f"{words}, {seeds} seeds"
+    return words + ("; 2 seeds: for these runs only" if seeds == 2 else "; 1 seed, so no seed variance")
+
+
+def _plural(word: str, count: int) -> str:
+    return word if count == 1 else f"{word}s"
+
+
+def _intervals(seeds: int, *, anew: bool = False) -> str:
+    drawn = "functionalities and cases drawn again" if anew else "cases drawn again inside each functionality"
+    over = ", Student's t over seeds" if seeds >= ESTIMABLE_SEEDS else ""
+    words = (
+        f"95 % intervals of G: {drawn}, Wilson where all cases agree{over}; of the i.i.d. score: Wilson{over}"
+    )
+    if 1 < seeds < ESTIMABLE_SEEDS:
+        words += f"; for these runs: for the recipe not estimable from {seeds} seeds"
+    return words
+
+
+# Each seed
+
+
+def _by_seed(measures: Sequence[Measure]) -> Table:
+    """The parts of G in every seed: a row per configuration, method, what was held out and seed."""
+    rows: dict[tuple[str, ...], dict[str, Measure]] = {}
+    for measure in measures:
+        groups = measure.groups
+        if "seed" in groups and "functionality" not in groups and measure.name in PARTS:
+            place = (groups["config"], groups["method"], groups["hold out"], groups["seed"])
+            rows.setdefault(place, {})[measure.name] = measure
+    shared = {place[:2] + place[3:]: parts for place, parts in rows.items() if "iid score" in parts}
+    shown_rows = [
+        ShownRow(
+            [
+                *place,
+                *(Number({**shared.get(place[:2] + place[3:], {}), **parts}.get(name)) for name in PARTS),
+            ]
+        )
+        for place, parts in rows.items()
+        if "G" in parts
+    ]
+    heads = [
+        *(Column(head, "left") for head in ("trained on", "method", "held out", "seed")),
+        *map(Column, PARTS),
+    ]
+    return Table(heads, shown_rows, "results_by_seed")
+
+
+# The transfer matrix
+
+
+def _transfer(title: Sequence[Words], measures: Sequence[Measure]) -> list[Section]:
+    """Trained on one functionality, tested on all: points above or below the iid row."""
+    rows: dict[Row, list[Measure]] = {}
+    for measure in measures:
+        if measure.name == TRANSFER:
+            rows.setdefault((measure.groups["config"], measure.groups["method"]), []).append(measure)
+    maps = []
+    for (config, method), cells in rows.items():
+        tested = {row.groups["functionality"]: row.groups for row in cells}
+        trained = list(dict.fromkeys(row.groups[TRAINED_ON] for row in cells))
+        names = list(tested)
+        maps.append(
+            HeatMap(
+                [(name, groups["capability"]) for name, groups in tested.items()],
+                [(name, tested[name]["capability"] if name in tested else "") for name in trained],
+                {
+                    (names.index(row.groups["functionality"]), trained.index(row.groups[TRAINED_ON])): row
+                    for row in cells
+                },
+                f"{config} {method}: a column is trained on that alone; change from the iid row",
+                kinds=[groups["test type"] for groups in tested.values()],
+            )
+        )
+    words = Words("What training on one functionality does to the others, in points:", "quiet")
+    return [Section(title, words, maps, detail="full")] if maps else []
+
+
+# Figure 1
+
+
+def _matrices(means: Sequence[Measure], trainings: Sequence[Training]) -> Iterator[HeatMap]:
+    """Pass rates by functionality and row, a block per scenario."""
+    rates = [
+        row
+        for row in means
+        if row.name in ("pass rate", "suite score") and "estimand" not in row.groups and row.value is not None
+    ]
+    for hold_out in HOLD_OUTS:
+        shown_rates = [row for row in rates if row.groups["hold out"] in (STANDARD, hold_out)]
+        if any(row.groups["config"] != "iid" for row in shown_rates):
+            yield _matrix([_with_jobs(row, trainings) for row in shown_rates], SCENARIOS[hold_out])
+
+
+def _with_jobs(rate: Measure, trainings: Sequence[Training]) -> Measure:
+    """A pass rate that says which jobs were asked its cases: those that left them out, a seed each."""
+    groups = rate.groups
+    if "functionality" not in groups:
+        return rate
+    row, hold_out = (groups["config"], groups["method"]), groups["hold out"]
+    fold = groups.get(hold_out, "")
+    of_row = [job for job in trainings if job.row == row]
+    jobs = [job for job in of_row if (job.hold_out, job.fold) == (hold_out, fold)]
+    jobs = jobs or [job for job in of_row if job.hold_out == "seen"]  # nothing of it was there to leave out
+    names = [str(job.result.job["id"]) for job in jobs if "id" in job.result.job]
+    return replace(rate, facts={**rate.facts, "mean over": "cases", "jobs": names}) if names else rate
+
+
+def _matrix(rates: Sequence[Measure], title: str) -> HeatMap:
+    columns = list(dict.fromkeys((row.groups["config"], row.groups["method"]) for row in rates))
+    columns.sort(key=lambda column: column[0] != "iid")
+    functionalities = {row.groups["functionality"]: row.groups for row in rates if row.name == "pass rate"}
+    capabilities = list(dict.fromkeys(groups["capability"] for groups in functionalities.values()))
+    functionalities = dict(
+        sorted(functionalities.items(), key=lambda pair: capabilities.index(pair[1]["capability"]))
+    )
+    names = ["", *functionalities]
+    places = {
+        (row.groups.get("functionality", ""), row.groups["config"], row.groups["method"]): row
+        for row in rates
+    }
+    return HeatMap(
+        [("suite score", ""), *((name, groups["capability"]) for name, groups in functionalities.items())],
+        [(method, config) for config, method in columns],
+        {
+            (i, j): places[name, *column]
+            for i, name in enumerate(names)
+            for j, column in enumerate(columns)
+            if (name, *column) in places
+        },
+        title,
+        kinds=["", *(groups["test type"] for groups in functionalities.values())],
+        baselines=sum(config == "iid" for config, _ in columns),
+    )

@@ -1,1 +1,0 @@
-"""Measures in, one HTML file out: it opens from disk, and nothing in it is fetched."""

@@ -1,0 +1,327 @@
+"""A task's files, sent to where it is done and back: for workers that do not share the store's disk.
+
+    store ──► kept_for(task) ──► Workplace ──► run_task ──► Workplace.news() ──► put_in_place ──► store
+    driver    what it goes on    a folder of   as ever      what it made,        whole files,     driver
+              from               the worker's               while it works too   in their order
+
+One process alone writes the store, and holds the locks of what its tasks make: nobody else makes the same meanwhile.
+"""
+
+import os
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ..core.errors import PlanError
+from ..core.files import replacing, settle
+from ..models import SCHEMES, parse_spec
+from .plan import Job, fingerprint_of, make_job
+from .store import RunStore, is_kept, seal
+from .tasks import Task
+from .training import (
+    checkpoint,
+    forget_midway,
+    is_trained,
+    midway,
+    stage_names,
+    training_of,
+    weight_names,
+)
+
+PARTIAL = "answers.partial.jsonl"
+LAST = ("answers.digest", "answers.jsonl", "outcomes.jsonl", "measures.json")
+"""Of a job's files these are put in place last, in this order: answers that are there are answers that are whole."""
+NOT_SENT = "error.txt"
+"""What an earlier try failed with: its age says whether it is of this run, and would be lost."""
+
+
+class Piece(NamedTuple):
+    """Content of a file from some place on; what stands behind it is gone."""
+
+    start: int
+    content: bytes
+
+
+Files = Mapping[str, Piece]
+"""By their paths in the store."""
+
+
+# The side of the store
+
+
+def kept_for(task: Task, store: RunStore) -> list[str]:
+    """What the store keeps that a task goes on from."""
+    cases = store.cases_file(task.job)
+    paths = [cases, _so_far(cases)] if task.stage is None else []
+    if "training" in task.job.identity:
+        base, *names = weight_names(task.job.identity)
+        done = [path for name in names if is_kept(path := checkpoint(store, name))]
+        paths += [part for path in done[-1:] for part in (path, seal(path))]
+        paths += [path for name in names for path in store.folder.glob(f"checkpoints/{name}-*")]
+        paths += [path for name in (base, *names) for path in store.folder.glob(f"features/{name}-*")]
+        paths += [midway(store, name) for name in names]
+    if task.stage is None and (folder := store.job_folder(task.job.id)).is_dir():
+        paths += [path for path in folder.iterdir() if path.name != NOT_SENT and path.name[0] != "."]
+    return [str(path.relative_to(store.folder)) for path in paths if path.exists()]
+
+
+def locks_for(task: Task, store: RunStore) -> list[str]:
+    """The locks of everything that a task will make."""
+    training = training_of(task.job)
+    if task.stage is not None:
+        assert training is not None
+        return [f"stage-{training.names[task.stage]}"]
+    names = [task.job.id]
+    if not store.cases_file(task.job).exists():
+        names.append(task.job.cases)
+    before = training.base if training else ""
+    for name, stage in zip(training.names, training.recipe.stages, strict=True) if training else ():
+        if name in task.shared and not is_trained(store, name, stage):
+            names.append(f"stage-{name}")
+        if stage.frozen is not None and not any(store.folder.glob(f"features/{before}-*.npz")):
+            names.append(f"features-{before}")
+        before = name
+    return list(dict.fromkeys(names))
+
+
+class Held:
+    """The locks that are held for a task."""
+
+    def __init__(self) -> None:
+        self._held: dict[str, ExitStack] = {}
+
+    def take(self, store: RunStore, names: Sequence[str]) -> str:
+        """Take all of them, or none; gives the name of the one that somebody else has."""
+        for name in names:
+            stack = ExitStack()
+            if not stack.enter_context(store.lock(name, wait=False)):
+                self.release()
+                return name
+            self._held[name] = stack
+        return ""
+
+    def release(self) -> None:
+        """Give all of them back."""
+        while self._held:
+            self._held.popitem()[1].close()
+
+    def release_for(self, path: str) -> None:
+        """A file is in place: who waits for it may go on."""
+        folder, _, name = path.partition("/")
+        if name.endswith(".digest"):
+            return  # the seal of a file that is still to come
+        lock = {
+            "cases": name.removesuffix(".jsonl"),
+            "checkpoints": f"stage-{name.removesuffix('.safetensors')}",
+            "features": f"features-{name.partition('-')[0]}",
+        }.get(folder)
+        if lock in self._held:
+            self._held.pop(lock).close()
+
+
+def put_in_place(files: Files, store: RunStore) -> None:
+    """Write what a worker has sent; of a job that is done the answers come when all that belongs to them is there."""
+    for name in sorted(files, key=_turn):
+        path, piece = store.folder / name, files[name]
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.name == PARTIAL:
+            with path.open("r+b" if path.exists() else "wb") as stream:
+                stream.truncate(piece.start)
+                stream.seek(piece.start)
+                stream.write(piece.content)
+            continue
+        with replacing(path) as beside, beside.open("wb") as stream:
+            stream.write(piece.content)
+            settle(stream)
+        if path.parent.name == "cases":
+            _so_far(path).unlink(missing_ok=True)
+
+
+def keep_only(names: Sequence[str], job: Job, store: RunStore) -> None:
+    """Of a job's files, remove what the worker had no longer at the end: a partial file, an error of before."""
+    kept = {Path(name).name for name in names}
+    for path in store.job_folder(job.id).glob("[!.]*"):
+        if path.name not in kept:
+            path.unlink(missing_ok=True)
+
+
+def forget_middles(task: Task, store: RunStore) -> None:
+    """What a task has come to the end of need not be kept in its middle."""
+    names = stage_names(task.job)
+    forget_midway(store, names if task.stage is None else names[: task.stage + 1])
+
+
+def _so_far(cases: Path) -> Path:
+    """What was found so far of cases that take long to build."""
+    return cases.with_suffix(".partial.jsonl")
+
+
+def _turn(name: str) -> tuple[int, str]:
+    last = Path(name).name
+    return (LAST.index(last) if last in LAST else -1), name
+
+
+# What a job reads beside the store
+
+
+def inputs_of(job: Job) -> list[Path]:
+    """The files and folders that a job names by a path from here on: models, suites, data, modules; they are sent too.
+
+    What is named by a path from the root has to be where a worker is.
+    """
+    spec = parse_spec(job.model)
+    words = [part for word in (job.model, *_words(asdict(job.settings))) for part in _named(word)]
+    paths = [Path(name) for word in words for name in (word, word.rpartition(":")[0]) if _is_path(name)]
+    if spec.scheme == "python":
+        from ..models.identity import files_of
+
+        here = Path.cwd()
+        modules = [path for path in files_of(spec.name.partition(":")[0]) if path.is_relative_to(here)]
+        paths += [path.relative_to(here) for path in modules]
+    return list(dict.fromkeys(paths))
+
+
+def _named(word: str) -> list[str]:
+    """A word of the plan and, where it is the spec of a model, what that names."""
+    scheme, _, name = word.partition(":")
+    if scheme not in SCHEMES or not name.partition("?")[0]:
+        return [word]
+    spec = parse_spec(word)
+    return [word, spec.name, *spec.options.values()]
+
+
+def _is_path(name: str) -> bool:
+    try:
+        there = bool(name.strip("./")) and not Path(name).is_absolute() and Path(name).exists()
+    except (OSError, ValueError):
+        return False
+    return there and ("." in name or "/" in name or Path(name).is_dir())
+
+
+def _words(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for inner in value.values():
+            yield from _words(inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from _words(inner)
+
+
+def files_in(path: Path) -> dict[str, bytes]:
+    """The content of a file, or of every file in a folder."""
+    files = sorted(file for file in path.rglob("*") if file.is_file()) if path.is_dir() else [path]
+    return {str(file): file.read_bytes() for file in files}
+
+
+# The side of the worker
+
+
+class Workplace:
+    """A folder of a worker's own, which looks like the store as far as its task can see."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.store = RunStore(folder / "store")
+        self._here = folder / "here"
+        self._laid: dict[str, object] = {}  # files of the store, name to which version of it
+        self._inputs: dict[str, object] = {}  # the same for what the job reads beside it
+        self._known: dict[str, _State] = {}  # as it was when last told of
+        self._fingerprints: dict[str, Mapping[str, Any]] = {}
+
+    def lay_out(self, kept: Mapping[str, tuple[object, Callable[[], bytes]]]) -> None:
+        """Have exactly these files of the store; those that are here in the same version are not fetched again."""
+        for name in set(self._laid) - set(kept):
+            (self.store.folder / name).unlink(missing_ok=True)
+            del self._laid[name]
+        for name, (version, fetch) in kept.items():
+            path = self.store.folder / name
+            if self._laid.get(name) != version or not path.exists():
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(fetch())
+                self._laid[name] = version
+        self._known = {name: _state(path) for name, path in self._files()}
+
+    def go_to(
+        self, folder: str, inputs: Mapping[str, tuple[object, Callable[[], Mapping[str, bytes]]]]
+    ) -> None:
+        """Be in a folder that looks like the driver's, as far as these files and folders go."""
+        place = self._here / folder.strip("/")
+        place.mkdir(parents=True, exist_ok=True)
+        os.chdir(place)
+        for name, (version, fetch) in inputs.items():
+            if self._inputs.get(name) != version:
+                for file, content in fetch().items():
+                    Path(file).parent.mkdir(parents=True, exist_ok=True)
+                    Path(file).write_bytes(content)
+                self._inputs[name] = version
+                self._fingerprints.clear()
+
+    def refuse_other(self, job: Job) -> None:
+        """A job is the same here as where it comes from: same model, same data, same rules; else it is refused."""
+        if job.model not in self._fingerprints:
+            self._fingerprints[job.model] = fingerprint_of(job.model)
+        same = make_job(job.protocol, job.model, job.settings, self._fingerprints[job.model])
+        if same.id != job.id:
+            differing = [key for key in job.identity if same.identity.get(key) != job.identity[key]]
+            raise PlanError(
+                f"{job.id}: the {' and the '.join(differing)} here are not those of the machine that runs the plan",
+                why="files named by a path from the root, or shoal itself, differ between the machines",
+                fix="name them by a path from the plan's folder: they are sent along; the same shoal everywhere",
+            )
+
+    def news(self, *, done: bool) -> dict[str, Piece]:
+        """What is new or grew since the last time; a job's last files only when it is done."""
+        news: dict[str, Piece] = {}
+        for name, path in self._files():
+            last = Path(name).name
+            if not done and (last in LAST or last == NOT_SENT):
+                continue
+            try:
+                state, before = _state(path), self._known.get(name)
+                if state == before:
+                    continue
+                grew = before is not None and last == PARTIAL and state.file == before.file
+                start = min(before.size, state.size) if before is not None and grew else 0
+                with path.open("rb") as stream:
+                    stream.seek(start)
+                    content = stream.read()
+            except FileNotFoundError:
+                continue  # renamed meanwhile
+            news[name] = Piece(start, content)
+            self._known[name] = state._replace(size=start + len(content))
+            self._laid[name] = None
+        return news
+
+    def names(self, job: Job) -> list[str]:
+        """The files of a job that are here."""
+        folder = self.store.job_folder(job.id)
+        return [str(path.relative_to(self.store.folder)) for path in folder.glob("[!.]*")]
+
+    def clear(self, job: Job) -> None:
+        """The task is over: what is a job's own goes, what others may need stays."""
+        shutil.rmtree(self.store.job_folder(job.id), ignore_errors=True)
+        for folder in ("locks", "midway"):
+            shutil.rmtree(self.store.folder / folder, ignore_errors=True)
+
+    def _files(self) -> Iterator[tuple[str, Path]]:
+        # A training in its middle first: what was asked before it is then not older than it.
+        for folder in ("midway", "cases", "checkpoints", "features", "jobs"):
+            for path in (self.store.folder / folder).rglob("[!.]*"):
+                if path.is_file():
+                    yield str(path.relative_to(self.store.folder)), path
+
+
+class _State(NamedTuple):
+    changed: int
+    size: int
+    file: int
+
+
+def _state(path: Path) -> _State:
+    status = path.stat()
+    return _State(status.st_mtime_ns, status.st_size, status.st_ino)

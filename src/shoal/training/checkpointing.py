@@ -1,0 +1,256 @@
+"""A long training kept in its middle: whoever goes on ends with the same weights as who was never interrupted.
+
+    kept          weights, the optimiser's moments, the state of chance, what the method remembers, how far it came
+    not kept      batches: those before that point are drawn again, which takes no computing to speak of
+
+One safetensors file with a digest inside; a file that is damaged, or of another version, is as good as none.
+"""
+
+import hashlib
+import json
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor, nn
+
+from .. import __version__
+from ..core.errors import StoreError
+from ..core.files import replacing, sweep
+
+SHARE = 0.05
+"""Of the time at the most goes into keeping."""
+
+
+class OtherWayError(Exception):
+    """The same batches did not come again: a method of one's own that chooses them by what it has seen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A training between two steps."""
+
+    leg: int
+    """Which phase of the method."""
+    step: int
+    """How many steps of it are done."""
+    total: int
+    """Steps of all phases."""
+    updates: int
+    """Of the schedule, in this phase."""
+    shown: Mapping[str, int]
+    """Cases so far, by environment."""
+    drawn: str
+    """A digest of what the phase has drawn: drawing again has to come to the same."""
+    method: Mapping[str, Any]
+    """What the method remembers."""
+    tally: Sequence[int]
+    """What the source of the batches has counted."""
+    tensors: dict[str, Tensor]
+    """Weights by `network/NAME`, moments by `optimiser/NUMBER/KEY`, generators by `generator/DEVICE`, `losses/`."""
+
+
+@dataclass(slots=True)
+class Keeper:
+    """Where and how often a training is kept."""
+
+    path: Path
+    every: float
+    """Seconds between two times."""
+    asked: frozenset[str] = frozenset()
+    """Marks at which the model has been asked for good: who goes on from behind one does not come by it again."""
+    _last: float = field(default_factory=time.monotonic)
+    _broken: bool = False
+
+    def is_due(self) -> bool:
+        """Whether it is time again."""
+        return not self._broken and time.monotonic() - self._last >= self.every
+
+    def keep(self, now: Callable[[], Moment]) -> str:
+        """Write it in the place of the one before; gives what is to be said where that does not work.
+
+        A training is worth more than its middle: it goes on without.
+        """
+        started = time.monotonic()
+        try:
+            moment = now()
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            sweep(self.path.parent, self.path.name)
+            with replacing(self.path) as beside:
+                _write(moment, beside)
+        except (OSError, StoreError, SafetensorError, RuntimeError, TypeError) as problem:
+            self._broken = True
+            return f"the middle of this training cannot be kept ({str(problem).splitlines()[0]}): it goes on without"
+        self._last = time.monotonic()
+        self.every = max(self.every, (self._last - started) / SHARE)
+        return ""
+
+    def found(self) -> Moment | None:
+        """What was kept, if it is whole and of this version."""
+        return _read(self.path) if self.path.exists() else None
+
+
+_keeper: ContextVar[Keeper | None] = ContextVar("keeper", default=None)
+
+
+@contextmanager
+def kept_midway(keeper: Keeper | None) -> Iterator[None]:
+    """The first training in this block is kept, and goes on from what is kept."""
+    token = _keeper.set(keeper)
+    try:
+        yield
+    finally:
+        _keeper.reset(token)
+
+
+def the_keeper() -> Keeper | None:
+    """Of the training that begins here; who begins another inside the same block has none."""
+    keeper = _keeper.get()
+    _keeper.set(None)
+    return keeper
+
+
+# Between a training and a moment of it
+
+
+def weights_of(network: nn.Module) -> dict[str, Tensor]:
+    """Every weight and buffer once, by its name."""
+    return dict([*network.named_parameters(), *network.named_buffers()])
+
+
+def put_back(network: nn.Module, kept: Mapping[str, Tensor]) -> None:
+    """Give a network the values that were kept of it."""
+    own = weights_of(network)
+    if {name: weight.shape for name, weight in own.items()} != {name: kept[name].shape for name in kept}:
+        raise OtherWayError
+    with torch.no_grad():
+        for name, weight in own.items():
+            weight.copy_(kept[name])
+
+
+def moments_of(optimiser: torch.optim.Optimizer) -> dict[str, Tensor]:
+    """What an optimiser remembers of each weight."""
+    state = optimiser.state_dict()["state"]
+    return {f"{number}/{key}": value for number, kept in state.items() for key, value in kept.items()}
+
+
+def put_moments_back(optimiser: torch.optim.Optimizer, kept: Mapping[str, Tensor]) -> None:
+    """Let an optimiser remember what another one did."""
+    state: dict[int, dict[str, Tensor]] = {}
+    for name, value in kept.items():
+        number, _, key = name.partition("/")
+        state.setdefault(int(number), {})[key] = value
+    optimiser.load_state_dict({"state": state, "param_groups": optimiser.state_dict()["param_groups"]})
+
+
+def generators() -> dict[str, Tensor]:
+    """The state of chance of every device: what dropout draws next."""
+    found = {"cpu": torch.get_rng_state()}
+    return found | {
+        str(number): torch.cuda.get_rng_state(number) for number in range(torch.cuda.device_count())
+    }
+
+
+def put_generators_back(kept: Mapping[str, Tensor]) -> None:
+    """Let dropout go on from there; a device that is not there any more draws nothing."""
+    torch.set_rng_state(kept["cpu"])
+    for number in range(torch.cuda.device_count()):
+        if str(number) in kept:
+            torch.cuda.set_rng_state(kept[str(number)], number)
+
+
+def remembered(method: object) -> dict[str, Any]:
+    """All that a method knows: its options, and what it has seen."""
+    if any(kind.__dict__.get("__slots__") for kind in type(method).__mro__):
+        raise TypeError(f"{type(method).__name__} has slots")
+    return vars(method)
+
+
+def digest_of(feed: Any, drawn: Mapping[str, int]) -> str:
+    """What a feed has drawn, and the state of chance it draws from next."""
+    state = feed.rng.bit_generator.state, sorted(drawn.items())
+    return hashlib.sha256(json.dumps(state, sort_keys=True, default=str).encode()).hexdigest()[:16]
+
+
+def named(parts: Mapping[str, Mapping[str, Tensor]]) -> dict[str, Tensor]:
+    """Tensors of several parts in one mapping: `part/name`."""
+    return {f"{part}/{name}": value for part, tensors in parts.items() for name, value in tensors.items()}
+
+
+def part(tensors: Mapping[str, Tensor], name: str) -> dict[str, Tensor]:
+    """Those of one part, by their own names."""
+    begin = f"{name}/"
+    return {key.removeprefix(begin): value for key, value in tensors.items() if key.startswith(begin)}
+
+
+# On disk
+
+
+def _write(moment: Moment, path: Path) -> None:
+    tensors = {name: value.detach().cpu().contiguous() for name, value in moment.tensors.items()}
+    about = {name: getattr(moment, name) for name in ABOUT}
+    words = json.dumps(about | {"method": packed(moment.method), "shown": dict(moment.shown)} | VERSIONS)
+    save_file(tensors, path, {"about": words, "digest": _digest(words, tensors)})
+
+
+def _read(path: Path) -> Moment | None:
+    try:
+        with safe_open(path, "pt") as file:
+            written = file.metadata() or {}
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (no mapping)
+        about = json.loads(written["about"])
+    except (OSError, SafetensorError, KeyError, ValueError):
+        return None
+    if written.get("digest") != _digest(written["about"], tensors):
+        return None
+    if any(about.pop(name, None) != version for name, version in VERSIONS.items()):
+        return None
+    return Moment(**about | {"method": unpacked(about["method"]), "tensors": tensors})
+
+
+ABOUT = ("leg", "step", "total", "updates", "drawn", "tally")
+VERSIONS = {"shoal": __version__, "torch": torch.__version__, "numpy": np.__version__}
+
+
+def _digest(words: str, tensors: Mapping[str, Tensor]) -> str:
+    whole = hashlib.sha256(words.encode())
+    for name in sorted(tensors):
+        whole.update(name.encode())
+        whole.update(tensors[name].reshape(-1).view(torch.uint8).numpy().data)
+    return whole.hexdigest()
+
+
+def packed(value: Any) -> Any:
+    """A value of numbers and words as JSON that says what it was.
+
+    >>> unpacked(json.loads(json.dumps(packed({"usual": {"MFT": (3, 0.1)}, "draws": Counter(a=2)}))))
+    {'usual': {'MFT': (3, 0.1)}, 'draws': Counter({'a': 2})}
+    """
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if type(value) in (list, tuple):
+        return {type(value).__name__: [packed(inner) for inner in value]}
+    if type(value) in (dict, Counter):
+        return {type(value).__name__: [[packed(key), packed(inner)] for key, inner in value.items()]}
+    raise TypeError(f"its method remembers a {type(value).__name__}")
+
+
+def unpacked(value: Any) -> Any:
+    """The value that was packed."""
+    if not isinstance(value, dict):
+        return value
+    ((kind, content),) = value.items()
+    if kind in ("list", "tuple"):
+        inner = [unpacked(one) for one in content]
+        return tuple(inner) if kind == "tuple" else inner
+    found = {unpacked(key): unpacked(inner) for key, inner in content}
+    return Counter(found) if kind == "Counter" else found
