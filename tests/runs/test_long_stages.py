@@ -18,7 +18,7 @@ from shoal.runs.object_transfer import Workplace, kept_for, put_in_place
 from shoal.runs.plan import check_plan, make_plan
 from shoal.runs.store import RunStore
 from shoal.runs.tasks import run_task, tasks_of
-from shoal.training import midway
+from shoal.training import checkpointing
 
 FORK = multiprocessing.get_context("fork")
 LEARNING = {
@@ -75,7 +75,7 @@ def files(store: Path) -> dict[str, bytes]:
 
 def run_up_to(steps: int, trained: Any, table: dict[str, Any], store: Path) -> None:
     """The body of a process that is killed after so many steps of training."""
-    midway.SHARE = 1e9  # at every step, however long that takes
+    checkpointing.SHARE = 1e9  # at every step, however long that takes
     begun = trained.value
 
     def progress(what: str, done: int, total: int) -> None:
@@ -116,7 +116,7 @@ def test_killed_again_and_again_a_plan_ends_with_the_same_files(table, tmp_path)
 
 
 def test_a_task_that_is_lost_goes_on_elsewhere_from_what_was_sent(tmp_path, monkeypatch):
-    monkeypatch.setattr(midway, "SHARE", 1e9)
+    monkeypatch.setattr(checkpointing, "SHARE", 1e9)
     plan = make_plan(LEARNING)
     here, there = RunStore(tmp_path / "here"), RunStore(tmp_path / "there")
     jobs = check_plan(plan)

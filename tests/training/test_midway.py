@@ -12,7 +12,7 @@ import torch
 
 from shoal import load_model
 from shoal.core.records import Example
-from shoal.training import midway, spans
+from shoal.training import checkpointing, spans
 from shoal.training.checkpointing import Keeper, kept_midway
 from shoal.training.config import How
 from shoal.training.environments import Alike, Answered, Environment
@@ -27,7 +27,7 @@ HOW = How(learning_rate=1e-3, batch=8, epochs=0.6)
 @pytest.fixture(autouse=True)
 def at_every_step(monkeypatch: pytest.MonkeyPatch) -> None:
     """However long keeping takes."""
-    monkeypatch.setattr(midway, "SHARE", 1e9)
+    monkeypatch.setattr(checkpointing, "SHARE", 1e9)
 
 
 class BrokenOffError(Exception):
@@ -96,7 +96,7 @@ def test_every_method_ends_with_the_same_weights_losses_and_notes(
 
     weights, log = again(silent)
     assert log.steps > 5
-    path = tmp_path / "midway.safetensors"
+    path = tmp_path / "checkpointing.safetensors"
     others, other = gone_on(path, again, 1, 2 * log.steps // 3)
     assert equal(weights, others)
     assert log == other and log.facts  # steps, losses, what was shown, notes
@@ -120,7 +120,7 @@ def test_pairs_that_taught_nothing_are_counted_from_the_beginning(tmp_path, weig
         return weights_of(model), log
 
     weights, log = again(silent)
-    others, other = gone_on(tmp_path / "midway.safetensors", again, 14)
+    others, other = gone_on(tmp_path / "checkpointing.safetensors", again, 14)
     assert equal(weights, others) and log.notes == other.notes and " 0 idle" not in log.notes[0]
 
 
@@ -134,11 +134,11 @@ def test_pre_training_goes_on_with_the_same_masks(tmp_path, weights_of):
         return weights_of(model)
 
     weights = again(silent)
-    assert equal(weights, gone_on(tmp_path / "midway.safetensors", again, 11))
+    assert equal(weights, gone_on(tmp_path / "checkpointing.safetensors", again, 11))
 
 
 def test_a_mark_that_was_not_asked_at_for_good_is_come_by_again(toy, fresh, weights_of, tmp_path):
-    path, steps = tmp_path / "midway.safetensors", []
+    path, steps = tmp_path / "checkpointing.safetensors", []
     how = How(1e-3, 8, 2)
 
     def again(keeper, progress=silent) -> list[str]:
@@ -173,7 +173,7 @@ def spoil(path, how: str) -> None:
 
 @pytest.mark.parametrize("how", ["cut", "changed", "other", "nonsense"])
 def test_a_file_that_is_not_what_was_written_is_as_good_as_none(how, toy, fresh, weights_of, tmp_path):
-    path, seen = tmp_path / "midway.safetensors", []
+    path, seen = tmp_path / "checkpointing.safetensors", []
 
     def again(progress, keeper):
         model = fresh()
@@ -208,7 +208,7 @@ class Chooser(Method):
 
 
 def test_a_method_that_chooses_by_what_it_has_seen_begins_again(toy, fresh, weights_of, tmp_path):
-    path, seen = tmp_path / "midway.safetensors", []
+    path, seen = tmp_path / "checkpointing.safetensors", []
 
     def again(progress):
         model = fresh()
@@ -234,7 +234,7 @@ class Hoarder(Method):
 
 def test_a_training_that_cannot_be_kept_goes_on_and_says_so(toy, fresh, tmp_path):
     said: list[str] = []
-    with kept_midway(Keeper(tmp_path / "midway.safetensors", 1e-9)):
+    with kept_midway(Keeper(tmp_path / "checkpointing.safetensors", 1e-9)):
         log = train(fresh(), toy, Hoarder(), HOW, 0, lambda what, now, total: said.append(what))
     assert [what for what in said if what != "training"] == [
         "the middle of this training cannot be kept (its method remembers a Environment): it goes on without"
@@ -245,11 +245,11 @@ def test_a_training_that_cannot_be_kept_goes_on_and_says_so(toy, fresh, tmp_path
 def test_short_trainings_are_not_kept_and_keeping_takes_a_twentieth_of_the_time_at_the_most(
     toy, fresh, tmp_path, monkeypatch
 ):
-    path = tmp_path / "midway.safetensors"
+    path = tmp_path / "checkpointing.safetensors"
     with kept_midway(Keeper(path, 300)):
         train(fresh(), toy, make_method("vanilla"), HOW, 0)
     assert not path.exists()
-    monkeypatch.setattr(midway, "SHARE", 0.05)
+    monkeypatch.setattr(checkpointing, "SHARE", 0.05)
     keeper = Keeper(path, 1e-9)
     with kept_midway(keeper):
         train(fresh(), toy, make_method("vanilla"), How(1e-3, 8, 0.1), 0)

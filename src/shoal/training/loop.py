@@ -5,7 +5,7 @@
 
 All randomness comes from the seed, whatever ran before in the process: same seed, same weights, bit by bit (on one
 machine, with one number of threads). Being asked at a mark changes nothing in the training, nor does being kept in its
-middle and gone on with elsewhere (`midway.py`).
+middle and gone on with elsewhere (`checkpointing.py`).
 """
 
 import copy
@@ -24,7 +24,7 @@ from numpy.random import Generator
 from torch import Tensor
 
 from ..core.errors import PlanError
-from . import midway
+from . import checkpointing
 from .batch import Batch, Source, Tokens, Vectors
 from .config import How
 from .environments import Environment
@@ -209,7 +209,7 @@ class _Walk:
         self.learner, self.method, self.legs, self.seed = learner, method, legs, seed
         self.progress, self.mark, self.marks, self.windows = progress, mark, marks, windows
         self.total, self.stops = sum(leg.steps for leg in legs), _stops(legs, marks)
-        self.keeper, self.log = midway.the_keeper(), Log()
+        self.keeper, self.log = checkpointing.the_keeper(), Log()
         self.drawn: Counter[str] = Counter()  # cases of this phase, by environment
         self.before: dict[str, Tensor] = {}  # the weights, while it is not sure whether it can go on
 
@@ -226,7 +226,7 @@ class _Walk:
             self.mark(name)
         return self.log
 
-    def _legs(self, first: int, kept: midway.Moment | None = None) -> None:
+    def _legs(self, first: int, kept: checkpointing.Moment | None = None) -> None:
         with _seeded(self.seed):
             for number, leg in enumerate(self.legs[first:], start=first):
                 rng = np.random.default_rng([self.seed, number])
@@ -235,9 +235,9 @@ class _Walk:
                     self._leg(number, leg, rng, kept)
                 kept = None
 
-    def _leg(self, number: int, leg: _Leg, rng: Generator, kept: midway.Moment | None) -> None:
+    def _leg(self, number: int, leg: _Leg, rng: Generator, kept: checkpointing.Moment | None) -> None:
         if kept is not None:
-            midway.put_back(self.learner.network, midway.part(kept.tensors, "network"))
+            checkpointing.put_back(self.learner.network, checkpointing.part(kept.tensors, "network"))
         with self.learner.asked():  # a frozen encoder reads its examples here
             feed = leg.feed(rng)
         stepper = Stepper(self.learner.weights(), leg.phase.how, leg.steps * self.method.updates)
@@ -274,42 +274,42 @@ class _Walk:
 
     # Kept in its middle
 
-    def _now(self, number: int, step: int, stepper: Stepper, feed: Feed) -> midway.Moment:
+    def _now(self, number: int, step: int, stepper: Stepper, feed: Feed) -> checkpointing.Moment:
         tensors = {
-            "network": midway.weights_of(self.learner.network),
-            "optimiser": midway.moments_of(stepper.optimiser),
-            "generator": midway.generators(),
+            "network": checkpointing.weights_of(self.learner.network),
+            "optimiser": checkpointing.moments_of(stepper.optimiser),
+            "generator": checkpointing.generators(),
             "losses": {"": torch.tensor(self.log.losses, dtype=torch.float64)},
         }
-        return midway.Moment(
+        return checkpointing.Moment(
             leg=number,
             step=step,
             total=self.total,
             updates=stepper.done,
             shown=self.log.shown,
-            drawn=midway.digest_of(feed, self.drawn),
-            method=midway.remembered(self.method),
+            drawn=checkpointing.digest_of(feed, self.drawn),
+            method=checkpointing.remembered(self.method),
             tally=self.windows.tally if self.windows else self.loss.counts(),
-            tensors=midway.named(tensors),
+            tensors=checkpointing.named(tensors),
         )
 
-    def _kept(self) -> midway.Moment | None:
+    def _kept(self) -> checkpointing.Moment | None:
         """Where this training was left, if that is known and every mark before it has been asked at."""
         kept = self.keeper.found() if self.keeper is not None else None
         if self.keeper is None or kept is None or kept.total != self.total:
             return None
-        done = len(midway.part(kept.tensors, "losses")[""])
+        done = len(checkpointing.part(kept.tensors, "losses")[""])
         passed = {name for step, names in self.stops.items() if step <= done for name in names}
         return kept if passed <= self.keeper.asked else None
 
-    def _goes_on(self, kept: midway.Moment) -> bool:
+    def _goes_on(self, kept: checkpointing.Moment) -> bool:
         """Go on from there to the end; False, and all as it was before, where the same batches do not come again."""
         network, remembered = self.learner.network, copy.deepcopy(vars(self.method))
-        self.before = {name: weight.detach().clone() for name, weight in midway.weights_of(network).items()}
+        self.before = {name: weight.detach().clone() for name, weight in checkpointing.weights_of(network).items()}
         try:
             self._legs(kept.leg, kept)
-        except midway.OtherWayError:
-            midway.put_back(network, self.before)
+        except checkpointing.OtherWayError:
+            checkpointing.put_back(network, self.before)
             vars(self.method).clear()
             vars(self.method).update(remembered)
             self.log = Log()
@@ -317,25 +317,25 @@ class _Walk:
         return True
 
     def _go_on(
-        self, kept: midway.Moment, stepper: Stepper, feed: Feed, steps: Iterator[tuple[int, Sequence[Batch]]]
+        self, kept: checkpointing.Moment, stepper: Stepper, feed: Feed, steps: Iterator[tuple[int, Sequence[Batch]]]
     ) -> None:
         """Draw again what had been drawn, and be as it was then."""
         chance = feed.rng.bit_generator.state
         for _, batches in islice(steps, kept.step):
             self._note_drawn(batches)
-        if midway.digest_of(feed, self.drawn) != kept.drawn:
+        if checkpointing.digest_of(feed, self.drawn) != kept.drawn:
             feed.rng.bit_generator.state = chance
-            raise midway.OtherWayError
-        losses = midway.part(kept.tensors, "losses")[""].tolist()
+            raise checkpointing.OtherWayError
+        losses = checkpointing.part(kept.tensors, "losses")[""].tolist()
         self.log = Log(len(losses), losses, Counter(kept.shown))
         stepper.done = kept.updates
-        midway.put_moments_back(stepper.optimiser, midway.part(kept.tensors, "optimiser"))
+        checkpointing.put_moments_back(stepper.optimiser, checkpointing.part(kept.tensors, "optimiser"))
         vars(self.method).update(kept.method)
         if self.windows is not None:
             self.windows.tally = kept.tally
         elif kept.tally:
             self.loss.directed[:] = kept.tally
-        midway.put_generators_back(midway.part(kept.tensors, "generator"))
+        checkpointing.put_generators_back(checkpointing.part(kept.tensors, "generator"))
         kept.tensors.clear()  # four times the weights that nobody needs any more
         self.before.clear()
 
