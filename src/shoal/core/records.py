@@ -217,12 +217,28 @@ def values_of(outcomes: Sequence[Outcome]) -> Sequence[float]:
 
 
 @dataclass(frozen=True, slots=True)
-class Measure:
-    """One number, with how many cases it rests on and which.
+class Basis:
+    """Which cases a measure is a mean of: all that comparing needs to pair it, test it and judge it."""
 
-    `facts` are plain values that code may read: how it was made, what it was compared with. `note` is for people,
-    written last, from facts: no code reads it.
-    """
+    mean_over: str = ""
+    """"cases"; or a group such as "functionality", whose values are averaged; empty if cases do not determine it."""
+    weights: Mapping[str, float] | None = None
+    """A weight for each value of that group, where they do not all count the same."""
+    only: Mapping[str, str] = field(default_factory=dict)
+    """Restricts the cases further than the measure's groups do."""
+    without: Mapping[str, str] = field(default_factory=dict)
+    """Groups whose cases are left out."""
+    column: str = ""
+    """The column of the result that is averaged; empty for passes."""
+    runs: bool = False
+    """Only several runs show how far it varies."""
+    templates: int | None = None
+    """The number of templates of its cases, where cases come from templates."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """One number, with how many cases it rests on and which."""
 
     name: str
     value: float | None
@@ -233,7 +249,41 @@ class Measure:
     na: int = 0
     errors: int = 0
     note: str = ""
+    """For people; no code reads it."""
+    basis: Basis = field(default=Basis(), kw_only=True)
+    of: str = field(default="", kw_only=True)
+    """The measure that a difference, spread or p value is about."""
+    reason: str = field(default="", kw_only=True)
+    """Why `value` is null."""
+    verdict: str = field(default="", kw_only=True)
+    headline: bool = field(default=False, kw_only=True)
+    """Whether it is the one number that the protocol is about."""
     facts: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
+
+    def __post_init__(self) -> None:
+        """Take typed fields from facts of the same meaning, while some protocols still write those."""
+        facts = self.facts
+        if not facts:
+            return
+        if self.basis == Basis() and ("mean over" in facts or "compare" in facts or "templates" in facts):
+            basis = Basis(
+                facts.get("mean over", ""),
+                facts.get("weights"),
+                facts.get("only", {}),
+                facts.get("without", {}),
+                facts.get("column", ""),
+                facts.get("compare") == "runs",
+                facts.get("templates"),
+            )
+            object.__setattr__(self, "basis", basis)
+        for name, key in (
+            ("of", "of"),
+            ("reason", "undefined"),
+            ("verdict", "verdict"),
+            ("headline", "headline"),
+        ):
+            if not getattr(self, name) and facts.get(key):
+                object.__setattr__(self, name, facts[key])
 
     def __hash__(self) -> int:
         return hash((self.name, self.value, self.n, tuple(self.groups.items())))
@@ -364,7 +414,8 @@ def as_json(measure: Measure) -> dict[str, Any]:
 
 def from_json(row: Mapping[str, Any]) -> Measure:
     """The measure that `as_json` wrote."""
-    return Measure(**{**row, "interval": row["interval"] and tuple(row["interval"])})
+    basis = Basis(**row["basis"]) if "basis" in row else Basis()
+    return Measure(**{**row, "interval": row["interval"] and tuple(row["interval"]), "basis": basis})
 
 
 def finding_as_json(finding: Finding) -> dict[str, Any]:

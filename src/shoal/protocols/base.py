@@ -38,13 +38,15 @@ def changes(
     *,
     when: Callable[[Any], bool] | None = None,
     resolve: Callable[[Any], Any] | None = None,
+    advanced: bool = False,
 ) -> Any:
     """A setting, with the first step that it bears on.
 
     `when` tells of given settings whether it bears on that step at all; if not, it only bears on scoring. `resolve`
     gives what stands in the hash instead of the value: the content of a file, the words that a default means.
+    `advanced` settings stand in the reference, not in the guide; plans may put them under `[PROTOCOL.advanced]`.
     """
-    metadata = {"changes": step, "when": when, "resolve": resolve}
+    metadata = {"changes": step, "when": when, "resolve": resolve, "advanced": advanced}
     return field(default=default, metadata=metadata)
 
 

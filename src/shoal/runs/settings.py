@@ -74,7 +74,7 @@ def _plain(kind: type[Any], values: Mapping[str, Any], where: str) -> dict[str, 
     """The values with unknown keys refused, tables inside them too, and lists that were written as text."""
     known = {one.name: hints for one, hints in zip(fields(kind), _hints(kind), strict=True)}
     found: dict[str, Any] = {}
-    for name, value in nested(values).items():
+    for name, value in _flattened(nested(values), where).items():
         if f"{name}_" in known:  # a word that Python keeps for itself, such as from
             name = f"{name}_"
         if name not in known:
@@ -98,6 +98,18 @@ def _plain(kind: type[Any], values: Mapping[str, Any], where: str) -> dict[str, 
             value = [value]
         found[name] = value
     return found
+
+
+def _flattened(values: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """Return the settings with those of the table `advanced` among the others."""
+    advanced = values.get("advanced")
+    if not isinstance(advanced, Mapping):
+        return dict(values)
+    plain = {name: value for name, value in values.items() if name != "advanced"}
+    for name in advanced:
+        if name in plain:
+            raise PlanError(f"{where}: {name} is given twice, once under advanced", fix="give it once")
+    return plain | dict(advanced)
 
 
 def _of_tables(hint: Any) -> type[Any] | None:

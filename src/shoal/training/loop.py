@@ -305,7 +305,9 @@ class _Walk:
     def _goes_on(self, kept: checkpointing.Moment) -> bool:
         """Go on from there to the end; False, and all as it was before, where the same batches do not come again."""
         network, remembered = self.learner.network, copy.deepcopy(vars(self.method))
-        self.before = {name: weight.detach().clone() for name, weight in checkpointing.weights_of(network).items()}
+        self.before = {
+            name: weight.detach().clone() for name, weight in checkpointing.weights_of(network).items()
+        }
         try:
             self._legs(kept.leg, kept)
         except checkpointing.OtherWayError:
@@ -317,7 +319,11 @@ class _Walk:
         return True
 
     def _go_on(
-        self, kept: checkpointing.Moment, stepper: Stepper, feed: Feed, steps: Iterator[tuple[int, Sequence[Batch]]]
+        self,
+        kept: checkpointing.Moment,
+        stepper: Stepper,
+        feed: Feed,
+        steps: Iterator[tuple[int, Sequence[Batch]]],
     ) -> None:
         """Draw again what had been drawn, and be as it was then."""
         chance = feed.rng.bit_generator.state
