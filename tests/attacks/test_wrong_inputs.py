@@ -566,7 +566,8 @@ def wrong_names() -> Iterator[Wrong]:
         yield Wrong(f"options{''.join(options)}", ("show", "own", "--into", "RUNS", *options))
     for arguments in (
         ("predictions:answers.jsonl",), (), ("a", "b", "c"), ("--a", "x"), ("nope", "nope", "--into", "RUNS"),
-        (*COMPARE[1:], "--json", "--csv"), (*COMPARE[1:], "--adjust", "no"), (*COMPARE[1:], "--protocol", "cod"),
+        (*COMPARE[1:], "--json", "--csv"), (*COMPARE[1:], "--adjust", "no"), (*COMPARE[1:], "--margin", "inf"),
+        (*COMPARE[1:], "--protocol", "cod"),
         (*COMPARE[1:3], "--set", "suite=suite.jsonl", "--paired-seeds", "--a", "x"), ("--matrix", "absent.csv"),
         ("--matrix", "table.csv"), ("--matrix", "matrix.csv", "--csv"), ("plan.toml", "gate.toml"),
     ):  # fmt: skip
@@ -645,6 +646,7 @@ def wrong_sizes() -> Iterator[Wrong]:
         ("--difference", "-2"), ("--difference", "0.1", "--power", "0"), ("--difference", "0.1", "--power", "1"),
         ("--difference", "0.1", "--power", "80"), ("--difference", "0.1", "--row", "prase"),
         ("--difference", "0.1", "--row", "zzz"), ("--difference", "0.1", "--differing", "2"),
+        ("--difference", "0.1", "--differing", "nan"),
         ("--difference", "0.1", "--a", "nope"),
     ):  # fmt: skip
         yield Wrong(f"options{'-'.join(options)}", ("plan-size", *pilot, *options))
@@ -666,8 +668,22 @@ def wrong_names_of_files() -> Iterator[Wrong]:
     yield Wrong("too-long", ("gate", long, "--rules", "gate.toml"))
     for verb in (*PLANNED[::2], PLANNED[3], ("show", "own")):
         yield Wrong("into-too-long", (*verb, "--into", long))
+    for verb in (EXPORT[:2], COMPARE, ("report", "plan.toml", "--into", "RUNS")):
+        for out in ("", long, "x" * 300 + ".html"):
+            yield Wrong(f"out-of-{len(out)}-letters", (*verb, "--out", out))
     yield Wrong("onto-itself", ("export", "suite.jsonl", "--out", "suite.jsonl"))
     yield Wrong("onto-the-plan", ("report", "plan.toml", "--into", "RUNS", "--out", "plan.toml"))
+    for file in ("suite.jsonl", "answers.jsonl", "./other.jsonl"):
+        yield Wrong(f"onto-{file}", (*COMPARE, "--out", file))
+        yield Wrong(f"onto-{file}", (*GATE, "--baseline", "predictions:other.jsonl", "--junit", file))
+    yield Wrong("onto-the-rules", (*GATE, "--junit", "gate.toml"))
+    yield Wrong(
+        "onto-the-data",
+        (
+            *("rank", "tiny:sentiment", "python:wrong_models:right", "--data", "table.csv"),
+            *("--pool", "matrix.csv", "--out", "table.csv"),
+        ),
+    )
     for name, rows in {
         "undecided": "a,1,nan,x\nb,1,1,x\n",
         "undecided-in-a-group": "a,1,1,x\nb,1,1,x\na,2,NA,y\nb,2,1,y\n",

@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..core.errors import PlanError
-from .options import AS_JSON, INTO, echo_object, echo_table, one_form, refuse_dead, say_alone
+from .options import (
+    AS_JSON,
+    INTO,
+    OUT,
+    echo_object,
+    echo_table,
+    one_form,
+    refuse_dead,
+    refuse_overwrite,
+    say_alone,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -79,7 +89,7 @@ def first_protocol() -> str:
 @click.option("--latex", "as_latex", is_flag=True, help="Print a LaTeX table (booktabs).")
 @click.option(
     "--out",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=OUT,
     help="Also write the comparison as an HTML page, with the cases of both sides.",
 )
 def compare_command(
@@ -130,6 +140,8 @@ def compare_command(
     side_a, side_b = ((names[0],), (names[1],)) if names else (seeds_a, seeds_b)
     if not side_a or not side_b:
         raise click.UsageError("--a and --b are given together")
+    if out:
+        refuse_overwrite(out, (*side_a, *side_b, *pairs))
     a, b = find_sides(side_a, side_b, protocol, pairs, into, keep=keep)
     choices = Choices(adjust=adjust, over=over, margin=margin, paired_seeds=paired_seeds)
     comparison = compare(a, b, choices)
@@ -240,7 +252,7 @@ def _compare_runs(matrix: Path, form: str) -> None:
     help="The file of rules.",
 )
 @click.option("--baseline", metavar="RESULT", help="What relative rules compare with.")
-@click.option("--junit", type=click.Path(dir_okay=False, path_type=Path), help="Write JUnit XML there.")
+@click.option("--junit", type=OUT, help="Write JUnit XML there.")
 @SETTINGS
 @INTO
 @PROTOCOL
@@ -276,6 +288,8 @@ def gate_command(
     from ..runs.results import find_results
     from ..runs.settings import parse_pairs
 
+    if junit:
+        refuse_overwrite(junit, (result, str(rules), baseline or "", *pairs))
     checked = read_rules(rules)
     if baseline is None and any(rule.is_relative for rule in checked):
         raise PlanError(

@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..core.errors import DataError
 from ..core.files import is_file, is_folder
-from .options import INTO
+from .options import INTO, OUT, refuse_overwrite
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 @click.argument("what")
 @click.option(
     "--out",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=OUT,
     required=True,
     help="The file to write; its ending says in which form.",
 )
@@ -71,8 +70,7 @@ def _suite(name: str, out: Path, verbatim: bool) -> str:
     from ..protocols.behaviour.build import load_suite
     from ..protocols.behaviour.export import export_suite
 
-    if is_file(Path(name)) and out.exists() and out.samefile(name):
-        raise DataError(f"{out}: the suite itself", why="its labels would be lost", fix="--out another file")
+    refuse_overwrite(out, (name,))
     made = load_suite(name)
     count = export_suite(made, out, verbatim=verbatim)
     return f"{count:,} examples of {len(made.cases):,} cases"

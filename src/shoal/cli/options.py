@@ -7,14 +7,29 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..core.errors import ModelError
+from ..core.errors import ModelError, ShoalError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from ..core.records import Finding, Measure, Result
 
+
+class _FileName(click.Path):
+    """The name of a file to write: not empty, not a folder, not too long for the system."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if not value:
+            self.fail("the name of a file is empty", param, ctx)
+        try:
+            Path(value).exists()
+        except OSError as problem:
+            self.fail(f"{str(value)[:80]}…: {problem.strerror}", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 EXISTING = click.Path(exists=True, dir_okay=False, path_type=Path)
+OUT = _FileName(dir_okay=False, path_type=Path)
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of a table.")
 
 
@@ -35,6 +50,20 @@ INTO = click.option(
     show_default=True,
     help="Folder that keeps the results.",
 )
+
+
+def refuse_overwrite(out: Path, sources: "Iterable[str]") -> None:
+    """Raise an error if a file to write is one that the command reads: a name, a model's spec or KEY=FILE."""
+    from ..files import is_file
+
+    for source in sources:
+        for name in (source, source.partition("=")[2], source.partition(":")[2].partition("?")[0]):
+            if name and is_file(Path(name)) and out.exists() and out.samefile(name):
+                raise ShoalError(
+                    f"{out}: both read and written",
+                    why="the file that you bring would be lost",
+                    fix="name another file to write",
+                )
 
 
 def one_form(forms: "Mapping[str, bool]") -> str:

@@ -11,11 +11,13 @@ from .options import (
     AS_JSON,
     EXISTING,
     INTO,
+    OUT,
     echo_json,
     echo_object,
     echo_table,
     one_form,
     refuse_dead,
+    refuse_overwrite,
     say_alone,
 )
 
@@ -225,7 +227,7 @@ def show(
 @INTO
 @click.option(
     "--out",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=OUT,
     help="The file to write; by default report with the ending of the format.",
 )
 @click.option(
@@ -263,8 +265,8 @@ def report(
     from ..render.page import with_explanations
     from ..render.writing import SUFFIXES, write_figures, write_forms
 
-    if out and is_file(Path(plan)) and out.exists() and out.samefile(plan):
-        raise ShoalError(f"{out}: the plan itself", fix="--out another file")
+    if out:
+        refuse_overwrite(out, (plan,))
     page, jobs, told, problems = _page_of(plan, into)
     page = with_explanations(page, explain) if explain else page
     path = out or Path(f"report{SUFFIXES[form]}")

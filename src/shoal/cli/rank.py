@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..core.errors import PlanError
-from .options import AS_JSON, INTO, echo_object, refuse_dead
+from .options import AS_JSON, INTO, OUT, echo_object, refuse_dead, refuse_overwrite
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -32,7 +32,7 @@ SIZES = [5, 10, 20, 50, 100, 200, 500]
 @click.option("--pool", default="", metavar="FILE", help="Examples without labels: which to label next.")
 @click.option(
     "--out",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=OUT,
     help="Write what to label next there, .csv or .jsonl, to be filled in.",
 )
 @click.option(
@@ -107,6 +107,8 @@ def rank_command(
 
     specs = every_model(models)
     _check(specs, data, pool, out)
+    if out:
+        refuse_overwrite(out, (*models, *data, pool))
     given = {"data": list(data), "pool": pool, "probe_sizes": [], **parse_pairs(pairs)}
     store = RunStore(into) if keep else None
     with progress_bar() as progress:

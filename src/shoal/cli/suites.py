@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .options import AS_JSON
+from .options import AS_JSON, OUT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -78,7 +78,7 @@ def _check_plan(file: Path, prompts: int, as_json: bool) -> None:
 @click.argument("file", type=click.Path(exists=True, path_type=Path))
 @click.option(
     "--out",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=OUT,
     required=True,
     help="The suite file to write.",
 )

@@ -144,7 +144,7 @@ def compare(a: Sequence[Result], b: Sequence[Result], choices: Choices | None = 
             f"paired seeds need as many of A as of B; there are {len(a)} and {len(b)}",
             fix="leave out --paired-seeds, or give the missing ones",
         )
-    if choices.margin is not None and not choices.margin > 0:
+    if choices.margin is not None and not 0 < choices.margin < math.inf:
         raise PlanError(
             f"a margin of {choices.margin:g}: it says how much worse B may be",
             fix="--margin 0.02 for two points",

@@ -69,6 +69,8 @@ def plan_size(
         raise PlanError(
             f"A has {len(a)} runs, B has {len(b)}", fix="one run on each side, or several on both"
         )
+    if differing is not None and not 0 <= differing <= 1:
+        raise PlanError(f"--differing {differing:g}: not a share of cases", fix="--differing 0.1")
     if not b and len(a) == 1 and differing is None:
         raise PlanError("one model does not show how often two differ", fix="--differing 0.1, or add model B")
     comparison = compare(a, b or a, Choices(adjust=adjust, power=False))

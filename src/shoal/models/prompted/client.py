@@ -329,7 +329,7 @@ def retry_after(header: str) -> float | None:
     >>> retry_after("7"), retry_after("1e10"), retry_after("-5"), retry_after("nan")
     (7.0, None, None, None)
     """
-    if re.fullmatch(r"\d+(\.\d*)?", header.strip()):
+    if re.fullmatch(r"[0-9]+(\.[0-9]*)?", header.strip()):
         seconds = float(header)
     else:
         try:

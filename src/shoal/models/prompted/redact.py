@@ -27,11 +27,17 @@ def clean(text: str, key: str) -> str:
         text = _SURROGATE.sub("\ufffd", text)
     if len(key) < SHORTEST_KEY:
         return text
-    parts, size = _parts(key)
-    if len(text) < size:
-        return text
-    starts = [at for at in range(len(text) - size + 1) if text[at : at + size] in parts]
-    return _masked(text, starts, size) if starts else text
+    parts, halves, size = _parts(key)
+    half = size // 2
+    # Every part covers one of these places, so that megabytes of other text cost little.
+    near = [at for at in range(0, len(text), half) if text[at : at + half] in halves]
+    starts = {
+        start
+        for at in near
+        for start in range(max(0, at - half + 1), at + 1)
+        if text[start : start + size] in parts
+    }
+    return _masked(text, sorted(starts), size) if starts else text
 
 
 def clean_json(value: Any, key: str) -> Any:
@@ -56,8 +62,8 @@ def _masked(text: str, starts: list[int], size: int) -> str:
 
 
 @lru_cache(maxsize=8)
-def _parts(key: str) -> tuple[frozenset[str], int]:
-    """Return all stretches of the key and of its encodings, and their length."""
+def _parts(key: str) -> tuple[frozenset[str], frozenset[str], int]:
+    """Return all stretches of the key and of its encodings, those of half the length, and the length."""
     raw, size = key.encode(), min(PART, len(key))
     forms = [key, key.lower(), key.upper(), quote(key, safe=""), raw.hex(), raw.hex().upper()]
     forms += ["".join(f"%{byte:02x}" for byte in raw), "".join(f"%{byte:02X}" for byte in raw)]
@@ -65,4 +71,8 @@ def _parts(key: str) -> tuple[frozenset[str], int]:
         for encode in (b64encode, urlsafe_b64encode):
             # Characters at both ends also depend on the neighbours of the key.
             forms.append(encode(b"\0" * offset + raw).decode().rstrip("=")[unsure:-1])
-    return frozenset(form[at : at + size] for form in forms for at in range(len(form) - size + 1)), size
+    parts, halves = (
+        frozenset(form[at : at + long] for form in forms for at in range(len(form) - long + 1))
+        for long in (size, size // 2)
+    )
+    return parts, halves, size
