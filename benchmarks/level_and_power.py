@@ -283,7 +283,7 @@ def _grid(sizes: Sequence[int] = SIZES) -> Iterator[tuple[int, int, int, str, fl
 def _times(functionalities: int, cases: int, drop: float) -> int:
     if functionalities == 1:
         return 200 if drop == 0 else 60
-    return (30 if cases < 100 else 16) if drop == 0 else (6 if cases < 100 else 4)
+    return (30 if cases < 100 else 16) if drop == 0 else {500: 16, 200: 4}.get(cases, 6)
 
 
 CHURN = {"few changes": (0.04, 0.96), "many changes": (0.3, 0.7)}
