@@ -265,8 +265,8 @@ def marks(tally: Tally) -> None:
         for number in range(times):
             _one_run(tally, functionalities, cases, templates, spread, drop, number)
     for functionalities, cases, templates, spread, drop in _grid(sizes=(20, 81)):
-        for runs in (2, 3, 5):
-            times = (30 if drop == 0 else 20) if functionalities == 1 else (20 if drop == 0 else 4)
+        for runs in (2, 3, 4, 5):
+            times = (20 if drop == 0 else 8) if functionalities == 1 else (8 if drop == 0 else 2)
             for number in range(times):
                 _several_runs(tally, functionalities, cases, templates, spread, drop, runs, number)
 
@@ -283,7 +283,7 @@ def _grid(sizes: Sequence[int] = SIZES) -> Iterator[tuple[int, int, int, str, fl
 def _times(functionalities: int, cases: int, drop: float) -> int:
     if functionalities == 1:
         return 200 if drop == 0 else 60
-    return (60 if cases < 100 else 30) if drop == 0 else (10 if cases < 100 else 6)
+    return (30 if cases < 100 else 16) if drop == 0 else {500: 16, 200: 4}.get(cases, 6)
 
 
 CHURN = {"few changes": (0.04, 0.96), "many changes": (0.3, 0.7)}
@@ -805,16 +805,16 @@ def _few_runs(tally: Tally, cases: int, runs: tuple[int, int], number: int) -> N
 def protocols(tally: Tally) -> None:
     """Compare equal models on StereoSet, CrowS-Pairs, COOD and MERGE, whose units are terms, pairs, texts, premises."""
     for terms, each in ((8, 10), (20, 4), (40, 4)):
-        for number in range(200):
+        for number in range(100):
             _stereoset(tally, terms, each, number)
     for pairs in (20, 80):
-        for number in range(200):
+        for number in range(100):
             _crows(tally, pairs, number)
     for texts in (20, 80):
-        for number in range(150):
+        for number in range(80):
             _cood(tally, texts, number)
     for problems in (20, 80):
-        for number in range(150):
+        for number in range(80):
             _merge(tally, problems, number)
 
 

@@ -437,7 +437,7 @@ def test_curves_are_a_table_with_small_bars_and_the_marked_place():
 epoch    ID              COOD               gap          ID
     1  50.0  █████·····  50.0  █████·····   0.0        55.0
     2  91.0  █████████·  62.0  ██████····  29.0        90.0
-    3  98.0  ██████████  71.0  ███████···  27.0              ◂ chosen
+    3  98.0  ██████████  71.0  ███████···  27.0              chosen
 """
     )
     assert (
@@ -447,7 +447,7 @@ epoch    ID              COOD               gap          ID
 epoch    ID  COOD   gap          ID
     1  50.0  50.0   0.0        55.0
     2  91.0  62.0  29.0        90.0
-    3  98.0  71.0  27.0              ◂ chosen
+    3  98.0  71.0  27.0              chosen
 Hidden (terminal too narrow): bars.
 """
     )

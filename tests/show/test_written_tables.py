@@ -86,7 +86,7 @@ suite s
 
 fails.
 
-> ▲ few \<cases\>
+> ! few \<cases\>
 
 In **bold** words.
 

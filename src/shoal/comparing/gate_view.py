@@ -54,7 +54,7 @@ def _rows(verdicts: Sequence[Verdict], rule: Rule, went: str) -> list[TableRow]:
     most = SHOWN if went == "failed" else TIGHTEST
     lines = [TableRow(_cells(verdict)) for verdict in own[:most]]
     if len(own) > most:
-        lines.append(TableRow(["", Words(f"… {len(own) - most} more {went}: --json", "quiet")]))
+        lines.append(TableRow(["", "", "", "", Words(f"… {len(own) - most} more {went}: --json", "quiet")]))
     return lines
 
 
@@ -85,10 +85,9 @@ def wanted(verdict: Verdict) -> str:
     what = quantity(str(row.facts.get("of", row.name)))
     end = "" if rule.judge == "observed" else f", {rule.judge}"
     if rule.is_relative:
-        points = " points" if what.unit == "share" else ""
         lower = what.direction == "lower"
         sign = "≤ +" if lower else "≥ −"
-        return f"{sign}{shown(rule.limit, what, signed=False)}{points} vs baseline{end}"
+        return f"{sign}{shown(rule.limit, what, signed=False)} vs baseline{end}"
     unit = " %" if what.unit == "share" else ""
     return f"{'≤' if rule.kind == 'at_most' else '≥'} {shown(rule.limit, what, signed=False)}{unit}{end}"
 

@@ -232,7 +232,7 @@ def _reason(verdict: Verdict, measure: Measure) -> str:
             parts.append(f"{row.facts['newly failing']:,} newly failing, {row.facts['fixed']:,} fixed")
         if row.facts.get("unpaired"):
             parts.append("unpaired: one side has measures only")
-        elif measure.facts.get("mean over") == "cases" and rule.judge == "observed":
+        elif measure.facts.get("mean over") == "cases":
             parts.append(f"the limit allows {int(rule.limit * row.n + SLACK):,} net of {row.n:,}")
     elif (
         measure.facts.get("mean over") == "cases" and row.value is not None and quantity(row).unit == "share"

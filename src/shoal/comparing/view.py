@@ -167,6 +167,8 @@ def _counted(comparison: Comparison) -> list[Words | Number | str]:
     if not comparison.finest:
         return []
     worse, better, rest = _sorted(comparison)
+    few = sum(TOO_FEW_TEMPLATES in row.facts for row in rest)
+    unclear = len(rest) - few
     first = comparison.by(comparison.finest)[0]
     what = PLURALS.get(comparison.finest, f"{comparison.finest}s")
     what = comparison.finest if len(worse) == 1 else what
@@ -174,7 +176,9 @@ def _counted(comparison: Comparison) -> list[Words | Number | str]:
         Words(f"{len(worse)} {what} got {_word(first, 'worse')}", "bad" if worse else "quiet"),
         ", ",
         Words(f"{len(better)} {_word(first, 'better')}", "good" if better else "quiet"),
-        Words(f", {len(rest)} {'shows' if len(rest) == 1 else 'show'} no clear change.\n", "quiet"),
+        Words(f", {unclear} {'shows' if unclear == 1 else 'show'} no clear change", "quiet"),
+        Words(f", {few} {'has' if few == 1 else 'have'} too few templates" if few else "", "doubt"),
+        Words(".\n", "quiet"),
     ]
 
 
@@ -269,7 +273,7 @@ def _table(comparison: Comparison, rows: Sequence[Row], *, full: bool) -> Table:
         Column("B"),
         Column("diff"),
         Column("95 % CI"),
-        *([] if unpaired else [Column("newly failing"), Column("fixed")]),
+        *([] if unpaired else [Column(title) for title in _changes(comparison)]),
         *([Column("n"), Column("p (adj.)")] if full else []),
         *([Column("detectable drop")] if full and comparison.choices.power else []),
         *([Column(f"not −{_margin(comparison)}")] if margin else []),
@@ -295,8 +299,16 @@ def _table(comparison: Comparison, rows: Sequence[Row], *, full: bool) -> Table:
     return Table(columns, [line(row) for row in rows])
 
 
+def _changes(comparison: Comparison) -> tuple[str, str]:
+    """Return the titles of the counts of changed cases: those that only A, and only B, passes."""
+    return ("newly failing", "fixed") if _directed(_overall(comparison)) else ("only A", "only B")
+
+
 def _mark(row: Row) -> str:
-    return "" if not row.significant or not row.difference else "▲" if row.is_better else "▼"
+    """Return ▲ or ▼ for a tested change; a measure without a better direction has no mark."""
+    if not row.significant or not row.difference or not _directed(row):
+        return ""
+    return "▲" if row.is_better else "▼"
 
 
 def _no_interval(row: Row) -> str:
@@ -311,16 +323,25 @@ def _count(number: int, loud: bool) -> Words:
 def _rest(comparison: Comparison, *, full: bool) -> Iterator[Block]:
     """Return the suspects, and how many rows are not shown."""
     _, _, rest = _sorted(comparison)
-    suspects = [row for row in rest if row.is_suspect]
     lines = []
-    if suspects:
-        tests = tests_in(comparison.rows, comparison.finest)
-        names = [f"{row.name} {_signed(row)} ({_interval(row)})" for row in suspects]
+    levels = dict.fromkeys([comparison.finest, *(row.level for row in comparison.rows if row.level)])
+    for level in levels:
+        suspects = [row for row in comparison.by(level) if level and row.is_suspect]
+        if not suspects:
+            continue
+        tests = tests_in(comparison.rows, level)
+        suspects = sorted(suspects, key=lambda row: -abs(row.difference or 0.0))
+        what = "" if level == comparison.finest else f"{level} "
+        names = [f"{what}{row.name} {_signed(row)} ({_interval(row)})" for row in suspects]
         lines.append(
             f"Not significant after correction for {tests} tests, but the interval excludes zero: "
             f"{some(names, len(names) if full else 6)}"
         )
-    hidden = len(rest) - len(suspects)
+    few = [row for row in rest if TOO_FEW_TEMPLATES in row.facts]
+    if few and not full:
+        names = [f"{row.name} {_signed(row)}, {_no_interval(row)}" for row in few]
+        lines.append(f"Not tested over templates: {some(names, 6)}")
+    hidden = sum(not row.is_suspect for row in rest) - len(few)
     if hidden and not full:
         lines.append(f"{hidden} more without a clear change: --full")
     for line in lines:
@@ -383,7 +404,7 @@ def _examples(comparison: Comparison) -> list[Block]:
     row = rows[0]
     lost = [case for case, better in comparison.changed(row) if not better]
     title: Cell = [
-        Words("Newly failing in ", "strong"),
+        Words("Newly failing in " if _directed(row) else "Only A counts, in ", "strong"),
         Words(row.name, "bad"),
         f": {row.lost:,} of {row.n:,}",
     ]

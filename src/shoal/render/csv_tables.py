@@ -14,7 +14,7 @@ from ..core.views import Block, CaseList, Cell, Dots, Number, Row, Section, Tabl
 from .pieces import is_defined, piece_text, pieces_of, plain
 from .tabled import TABLED, column_cells, is_copy, is_full
 
-SIGNS = " ▲▼◂✓✗"
+SIGNS = " ▲▼✓✗"
 """Beside a name these are for readers; the numbers say the same."""
 Fields = dict[str, Any]
 

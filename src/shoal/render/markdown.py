@@ -36,7 +36,7 @@ def _parts(section: Section) -> list[str]:
     return [
         *_heading(section.title, "##"),
         _sentence(section.text),
-        "\n>\n".join(f"> ▲ {escape_markdown(words)}" for words in section.warnings),
+        "\n>\n".join(f"> ! {escape_markdown(words)}" for words in section.warnings),
         *(BLOCKS[type(block)](block) for block in section.blocks),
         *(_paragraph(escape_markdown(words)) for words in section.notes),
     ]

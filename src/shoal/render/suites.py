@@ -22,7 +22,7 @@ NAMES = 20
 IDS = 3
 """How many case ids are shown with each."""
 STYLES: dict[Severity, str] = {"error": "bold red", "warning": "yellow", "note": "cyan"}
-MARKS: dict[Severity, str] = {"error": "✗", "warning": "▲", "note": "·"}
+MARKS: dict[Severity, str] = {"error": "✗", "warning": "!", "note": "·"}
 
 
 def describe_suite(suite: Suite) -> dict[str, Any]:

@@ -194,7 +194,7 @@ def curves_lines(block: Curves, width: int) -> list[Line]:
             ]
             columns.append(ShownColumn("", bars, "left", spare=True, is_picture=True, name="bars"))
     if block.marked is not None:
-        mark = f"◂ {on_one_line(block.mark)}"
+        mark = on_one_line(block.mark)
         marks = [Line(mark if place == block.marked else "", "bold") for place in places]
         columns.append(ShownColumn("", marks, "left"))
     return _framed(block, lay_out(Grid(columns), width), width)

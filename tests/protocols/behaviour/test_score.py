@@ -59,7 +59,7 @@ def test_pass_rates_count_what_applies_and_keep_the_rest_beside():
     (less,) = measures.where("pass rate", functionality="less")
     assert (less.value, less.n, less.na, less.note) == (None, 0, 1, "no applicable case")
     (whole,) = measures.where("suite score")
-    assert whole.value == 0.75 and "left out, no applicable case: less" in whole.note
+    assert whole.value == 0.75 and "No applicable case: less" in whole.note
 
 
 def test_failure_rate_as_worked(worked):

@@ -137,7 +137,7 @@ def test_fewer_than_twenty_items_carry_no_flag_and_no_finding():
         "Over 5 checkpoints the stereotype score is 50.0 %, SD 16.7 points. "
         "That is a score of 18 items: too few for a finding, 20 are the least."
     )
-    assert "▲" not in printed(bias.view(settings(), five(times=3), compared.measures, compared.findings))
+    assert " !" not in printed(bias.view(settings(), five(times=3), compared.measures, compared.findings))
 
 
 @pytest.mark.parametrize("outcomes", [("111111", "000000"), ("111111", "000000", "111000")])
@@ -348,7 +348,7 @@ def test_one_checkpoint_is_shown_by_category():
     result = five()[0]
     text = printed(bias.view(settings(), [result], (), ()))
     assert "bias of ckpt0" in text and "crows, 6 pairs, profile recommended" in text
-    assert "one checkpoint: this says nothing about others of the same recipe" in text
+    assert "! One checkpoint: seed variance was not measured." in text
     (line,) = [line for line in text.splitlines() if line.startswith("all")]
     assert line.split()[:6] == ["all", "66.7", "30.0", "–", "90.3", "6"] and "●" in line
 
@@ -358,7 +358,7 @@ def test_several_checkpoints_are_shown_with_what_may_be_concluded():
     text = printed(bias.view(settings(), five(times=4), compared.measures, compared.findings))
     assert "crows of base\nOver 5 checkpoints the stereotype score is 50.0 %" in text
     assert text.startswith("base\n5 checkpoints of one recipe")
-    assert "age ▲" in text and "0 against the majority  33.3" in text
+    assert "age !" in text and "0 against the majority  33.3" in text
     assert "6.2 % if every outcome were a coin toss" in text
 
 
@@ -367,7 +367,7 @@ def test_associations_are_shown_over_checkpoints():
     results = seat_results(effects, ps)
     compared = bias.compare(settings(diagnostic="seat"), results)
     text = printed(bias.view(settings(diagnostic="seat"), results, compared.measures, compared.findings))
-    (line,) = [line for line in text.splitlines() if line.startswith("weat6 ▲")]
+    (line,) = [line for line in text.splitlines() if line.startswith("weat6 !")]
     assert line.split()[2:8] == ["0.12", "0.38", "0.2", "1", "of", "5"]
     assert "seat by cls of base" in text
 

@@ -118,6 +118,8 @@ def _is_news(name: str, facts: Mapping[str, Any]) -> bool:
     return name != "templates" or facts["templates"] < facts["cases"]
 
 
+BANDS = {"inclusive": "[1/3, 2/3]", "strict": "(1/3, 2/3)"}
+
 WORDS: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "undefined": lambda facts: str(facts["undefined"]),
     "few cases": lambda facts: f"few cases ({facts['few cases']})",
@@ -132,7 +134,7 @@ WORDS: dict[str, Callable[[Mapping[str, Any]], str]] = {
             else "1 case of the suite was not asked"
         )
     ),
-    "left out": lambda facts: f"left out, no applicable case: {', '.join(facts['left out'])}",
+    "left out": lambda facts: f"No applicable case: {', '.join(facts['left out'])}",
     "no confidences": lambda facts: "the predictions have no confidences: tests of confidence do not apply",
     "bounds": lambda facts: (
         f"without an answer: {facts['unanswered']:,}; {facts['bounds'][0]:.1%} if they count as failed, "
@@ -154,8 +156,8 @@ WORDS: dict[str, Callable[[Mapping[str, Any]], str]] = {
         f"the model has no label for {facts['never']} and gave no probabilities: it can never be {facts['never']}"
     ),
     "band": lambda facts: (
-        f"two labels for three: read as {facts['neutral']} where the probability of {facts['band of']} lies between "
-        f"1/3 and 2/3 (band {facts['band']})"
+        f"Binary model on a three-label suite: P({facts['band of']}) in {BANDS[facts['band']]} counts as "
+        f"{facts['neutral']}"
     ),
     "label map": lambda facts: (
         "labels read as: " + ", ".join(f"{name} = {label}" for name, label in facts["label map"].items())

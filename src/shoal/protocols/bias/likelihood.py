@@ -159,7 +159,7 @@ def _table1(measures: Measures) -> Table:
         )
         flagged = sd is not None and bool(sd.facts[FLAGS])
         name = task if category == "all" and task != "all" else category
-        indent, mark = "  " * (name not in ("all", task)), " ▲" * flagged
+        indent, mark = "  " * (name not in ("all", task)), " !" * flagged
         dots = [dot for dot in measures.where("stereotype score", **slice_) if "checkpoint" in dot.groups]
         tone: Tone = "strong" if category == "all" else "doubt" if flagged else ""
         cells: list[Cell] = [
@@ -169,7 +169,7 @@ def _table1(measures: Measures) -> Table:
         rows.append(Row(cells))
     marked = any(row.facts.get(FLAGS) for row in measures.where("sd over checkpoints"))
     legend = [
-        f"▲ SD above 2.5 points, or one checkpoint near one half and another far above; of {FEW_CASES} items or more"
+        f"! SD above 2.5 points, or some checkpoint near 50 and another far above ({FEW_CASES} items or more)."
     ]
     return Table(columns, rows, legend=legend if marked else [])
 

@@ -315,10 +315,10 @@ def blocks(measures: Measures) -> list[Block]:
         doubt = significant is not None and significant.value not in (0.0, 1.0)
         doubt = doubt or (signs is not None and signs.value != 1.0)
         doubts += doubt
-        label = Words(f"{test} ▲", "doubt") if doubt else Words(test)
+        label = Words(f"{test} !", "doubt") if doubt else Words(test)
         count = "" if significant is None else "{significant} of {checkpoints}".format(**significant.facts)
         rows.append(Row([label, Number(row), Number(sd), Number(signs), count, Dots(dots, SCALE, 0.0)]))
-    legend = ["▲ checkpoints give it different signs, or call it significant and not"]
+    legend = ["! Checkpoints disagree on the sign, or on whether it is significant."]
     return [Table(columns, rows, legend=legend if doubts else [])]
 
 

@@ -22,8 +22,9 @@ APART = (
     "agreement of representations",
 )
 """What two ways of asking the same checkpoints say differently."""
-NOTES = 6
+NOTES = 3
 """How many notes stand below a table."""
+ONE = "! One checkpoint: seed variance was not measured."
 
 
 def view(
@@ -59,10 +60,22 @@ def _alone(result: Result) -> Section:
     now = Measures(row for row in result.measures if not moment(row.groups))
     return Section(
         title=[Words("bias of ", "quiet"), Words(str(result.job["model"]), "strong")],
-        text=Words(about, "quiet"),
+        text=[*_answer(now), Words(about, "quiet")],
         blocks=[module.table(now)],
         notes=_notes(now, result, diagnostic),
     )
+
+
+def _answer(measures: Measures) -> list[Words]:
+    """Return whether the checkpoint prefers stereotypes, for diagnostics whose headline is such a share."""
+    rows = [row for row in measures.where("stereotype score") if row.facts.get("headline") and row.interval]
+    if not rows:
+        return []
+    (row, *_), half = rows, 0.5
+    low, high = row.interval or (0.0, 1.0)
+    side = "prefers stereotypes" if low > half else "prefers anti-stereotypes" if high < half else ""
+    ends = f"{shown(row.value, SHARE)} %, 95 % CI {shown(low, SHARE)} – {shown(high, SHARE)}, {row.n:,} cases"
+    return [Words(f"The model {side or 'shows no clear preference'}: stereotype score {ends}.\n", "strong")]
 
 
 def _finetuned(result: Result) -> Section:
@@ -71,17 +84,16 @@ def _finetuned(result: Result) -> Section:
         title=[Words("downstream score of ", "quiet"), Words(str(result.job["model"]), "strong")],
         text=Words(f"{len(result.cases):,} {finetune.CASES}", "quiet"),
         blocks=[finetune.table(result.measures)],
-        notes=["one checkpoint: this says nothing about others of the same recipe"],
+        notes=[ONE],
     )
 
 
 def _notes(measures: Measures, result: Result, diagnostic: str) -> list[str]:
     phrases = module_of(diagnostic).BELOW
     told = list(dict.fromkeys(words for row in measures for words in phrases_of(row.facts, phrases)))
-    lines = told[:NOTES] + ([f"… and {len(told) - NOTES} more notes: --json"] if len(told) > NOTES else [])
     errors = sum(bool(outcome.error) for outcome in result.outcomes)
-    lines += [f"{errors:,} cases have no answer and count nowhere"] if errors else []
-    return [*lines, "one checkpoint: this says nothing about others of the same recipe"]
+    unanswered = [f"! {errors:,} cases have no answer and are excluded."] if errors else []
+    return [*unanswered, ONE, *told][:NOTES]
 
 
 # Several checkpoints

@@ -373,7 +373,7 @@ def _differences(measures: Sequence[Measure], shown: int = SHOWN_PAIRS) -> list[
         beside = ", ".join(f"{name} {setup[name]}" for name in vary if name != changed)
         numbers = [_marked(by_name.get(name), adjusted.get(pair, {}).get(name)) for name in wanted]
         lines.append(Row([Words(beside, "quiet"), changed, setup[changed], setup["against"], *numbers]))
-    legend = [f"▲ ▼ more, less: adjusted p at most {ALPHA:g}".replace("0.", ".")]
+    legend = [f"▲ ▼ better, worse: adjusted p at most {ALPHA:g}".replace("0.", ".")]
     several = any(
         row.interval is None and row.value is not None for rows in pairs.values() for row in rows.values()
     )

@@ -45,6 +45,8 @@ from .sheet import SEED, Condition, Counted, Floats, Sheet, counted_of, plain, r
 
 WORST = 3
 """How many replacement words the finding names."""
+FEWEST = 3
+"""A replacement word that was tried less often leads no headline."""
 RIGHT = "right"
 """A column: whether each of the examples is right, the original first."""
 WITHOUT = "pattern accuracy without hard variants"
@@ -350,8 +352,8 @@ def findings(sheet: Sheet, measures: Measures) -> list[Finding]:
         return []
     between = f", 95 % CI {shown_interval(every)}" if every.interval else ""
     text = (
-        f"{_per_cent(every)} of {every.n:,} problems are solved with all their variants{between}; "
-        f"{_per_cent(seeds)} of the originals alone."
+        f"The model solves {_solved(every)} problems with all their variants{between}. "
+        f"It solves {_solved(seeds)} originals alone."
     )
     by_class = [
         row
@@ -380,8 +382,9 @@ def worst_words(sheet: Sheet) -> list[tuple[str, int, int]]:
             if not math.isnan(hit) and "replacement" in made:
                 total[str(made["replacement"])] += 1
                 wrong[str(made["replacement"])] += hit == 0
-    ranked = sorted(wrong, key=lambda word: (-wrong[word], total[word], word))
-    return [(word, wrong[word], total[word]) for word in ranked[:WORST] if wrong[word]]
+    tried = [word for word in wrong if wrong[word] and total[word] >= FEWEST]
+    ranked = sorted(tried, key=lambda word: (-wrong[word], total[word], word))
+    return [(word, wrong[word], total[word]) for word in ranked[:WORST]]
 
 
 def sensitivity(settings: Settings, measures: Measures, base: Mapping[str, str]) -> Iterator[Finding]:
@@ -420,6 +423,14 @@ def _assumed(settings: Settings, built: Built) -> Iterator[Finding]:
 def named(measures: Measures, name: str, groups: Mapping[str, str]) -> Measure | None:
     """The measure of this name with these groups and no others."""
     return next((row for row in measures if row.name == name and dict(row.groups) == dict(groups)), None)
+
+
+def _solved(row: Measure) -> str:
+    """Return a share with its count; of a mean over draws, which need not be a whole number, with its n."""
+    count = (row.value or 0.0) * row.n
+    if abs(count - round(count)) > 1e-9:
+        return f"{_per_cent(row)} of {row.n:,}"
+    return f"{round(count):,} of {row.n:,} ({_per_cent(row)})"
 
 
 def _per_cent(row: Measure) -> str:
