@@ -38,7 +38,20 @@ DATA = Path(os.environ.get("SHOAL_DATA", ROOT.parent / "shared" / "data"))
 
 WORDS = {"status", "verdict", "judge", "flags", "interval method", "outcome"}
 """Fields whose text is compared: verdicts and methods, not sentences."""
-SKIPPED = {"note", "reason", "text", "weight", "name", "groups", "model", "kind", "rule", "measure", "detail", "said"}
+SKIPPED = {
+    "note",
+    "reason",
+    "text",
+    "weight",
+    "name",
+    "groups",
+    "model",
+    "kind",
+    "rule",
+    "measure",
+    "detail",
+    "said",
+}
 TIMINGS = ("seconds", "duration", "elapsed", "bytes", "memory")
 CONTAINERS = {"facts", "basis"}
 """Where a measure keeps further numbers; left out of their names, so that a fact may become a field."""
@@ -71,8 +84,14 @@ def numbers(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]
         for key, inner in value.items():
             if key not in SKIPPED or len(path) > 1:
                 yield from numbers(inner, (*path, str(key)))
-    elif isinstance(value, list) and len(value) > LONGEST and all(isinstance(cell, int | float) for cell in value):
-        yield from numbers({"length": len(value), "sum": float(sum(value)), "moment": moment(enumerate(value))}, path)
+    elif (
+        isinstance(value, list)
+        and len(value) > LONGEST
+        and all(isinstance(cell, int | float) for cell in value)
+    ):
+        yield from numbers(
+            {"length": len(value), "sum": float(sum(value)), "moment": moment(enumerate(value))}, path
+        )
     elif isinstance(value, list):
         for place, inner in enumerate(value):
             yield from numbers(inner, (*path, str(place)))
@@ -107,14 +126,18 @@ def json_rows(output: Mapping[str, Any]) -> Iterator[Row]:
     jobs = output.get("jobs", [])
     models = {plain(str(job.get("model", ""))) for job in jobs}
     model = models.pop() if len(models) == 1 else ""
-    yield keyed("jobs", "", "count", {}), {"n": len(jobs), **Counter(f"state {job.get('state', '')}" for job in jobs)}
+    yield (
+        keyed("jobs", "", "count", {}),
+        {"n": len(jobs), **Counter(f"state {job.get('state', '')}" for job in jobs)},
+    )
     for row in output.get("measures", []):
         yield measure_row("measure", model, row)
     for row in output.get("verdicts", []):
         yield measure_row("verdict", model, row)
     for row in output.get("findings", []):
-        yield keyed("finding", model, row["kind"], row.get("groups", {})), dict(
-            numbers({"disqualifies": row.get("disqualifies"), "facts": row.get("facts", {})})
+        yield (
+            keyed("finding", model, row["kind"], row.get("groups", {})),
+            dict(numbers({"disqualifies": row.get("disqualifies"), "facts": row.get("facts", {})})),
         )
     for job in jobs:
         for check in job.get("checks", []):
@@ -130,19 +153,19 @@ def json_rows(output: Mapping[str, Any]) -> Iterator[Row]:
 
 def table_rows(kind: str, table: Sequence[Mapping[str, Any]]) -> Iterator[Row]:
     """Yield a summary of each column of a table: sums of numbers, a checksum of the rest, in any order of rows."""
-    if not table:
-        return
-    first = next(iter(table[0]))
-    for column in table[0]:
-        cells = [(str(row.get(first)), row.get(column)) for row in table]
+    for column in dict.fromkeys(name for row in table for name in row):
+        # An export's first line is about the file: its columns are not those of the rows.
+        cells = [(str(next(iter(row.values()))), row[column]) for row in table if column in row]
         fields: dict[str, Any] = {"n": len(cells)}
         found = [(key, number) for key, cell in cells if (number := as_number(cell)) is not None]
         fields["numbers"] = len(found)
         if found:
             fields["sum"] = rounded(math.fsum(value for _, value in found))
             fields["moment"] = rounded(moment(found))
-        elif column not in SKIPPED | {"error", "job"}:
-            content = sorted(json.dumps([key, cell], ensure_ascii=False, sort_keys=True) for key, cell in cells)
+        elif column not in SKIPPED | {"error", "job", "about"}:
+            content = sorted(
+                json.dumps([key, cell], ensure_ascii=False, sort_keys=True) for key, cell in cells
+            )
             fields["checksum"] = zlib.crc32("\n".join(content).encode("utf-8", "surrogatepass"))
         yield keyed(kind, "", column, {}), fields
 
@@ -173,10 +196,13 @@ def store_rows(store: Path) -> Iterator[Row]:
             for row in kept.get("measures", []):
                 yield measure_row("stored measure", model, row)
             outcomes = str(kept.get("outcomes", ""))
-            yield keyed("stored outcomes", model, "", {}), {
-                **Counter(outcomes),
-                "checksum": zlib.crc32(outcomes.encode()),
-            }
+            yield (
+                keyed("stored outcomes", model, "", {}),
+                {
+                    **Counter(outcomes),
+                    "checksum": zlib.crc32(outcomes.encode()),
+                },
+            )
         yield from answer_rows(model, folder)
 
 
@@ -214,7 +240,11 @@ class Job:
 
     @property
     def needs_data(self) -> bool:
-        plans = [HOME / word.removeprefix("freeze/") for command in self.commands.values() for word in command.split()]
+        plans = [
+            HOME / word.removeprefix("freeze/")
+            for command in self.commands.values()
+            for word in command.split()
+        ]
         texts = [path.read_text() for path in plans if path.suffix == ".toml" and path.is_file()]
         return any("data/" in text for text in [*self.commands.values(), *texts])
 
@@ -225,7 +255,9 @@ def read_jobs(wanted: Sequence[str]) -> list[Job]:
     if unknown:
         sys.exit(f"freeze: unknown job {', '.join(sorted(unknown))}\n  known: {', '.join(table)}")
     return [
-        Job(name, job["commands"], job.get("torch", "")) for name, job in table.items() if not wanted or name in wanted
+        Job(name, job["commands"], job.get("torch", ""))
+        for name, job in table.items()
+        if not wanted or name in wanted
     ]
 
 
@@ -299,9 +331,10 @@ def in_the_fork(words: Sequence[str]) -> int:
 def run_all(jobs: Sequence[Job], workers: int, keep: Path | None) -> dict[str, Step]:
     """Run the jobs, at most two at a time, and return their steps; say how long each took."""
     import scipy.stats
-    import shoal.cli  # noqa: F401
     import torch
     from transformers import AutoModelForMaskedLM, AutoModelForSequenceClassification, AutoTokenizer  # noqa: F401
+
+    import shoal.cli  # noqa: F401
 
     assert scipy.stats and torch.get_num_threads() == 1
     steps: dict[str, Step] = {}
@@ -313,10 +346,16 @@ def run_all(jobs: Sequence[Job], workers: int, keep: Path | None) -> dict[str, S
             if job not in todo:
                 print(f"{job.name}: skipped, {DATA} is missing")
         with ProcessPoolExecutor(workers, multiprocessing.get_context("fork")) as pool:
-            for job, done in zip(todo, pool.map(run_job, todo, [folder / job.name for job in todo]), strict=True):
+            for job, done in zip(
+                todo, pool.map(run_job, todo, [folder / job.name for job in todo]), strict=True
+            ):
                 seconds = sum(step["seconds"] for step in done.values())
-                codes = ", ".join(f"{name.split('/')[1]} {step['exit']}" for name, step in done.items() if step["exit"])
-                print(f"{seconds:6.1f} s  {job.name}{f'  (exit codes: {codes})' if codes else ''}", flush=True)
+                codes = ", ".join(
+                    f"{name.split('/')[1]} {step['exit']}" for name, step in done.items() if step["exit"]
+                )
+                print(
+                    f"{seconds:6.1f} s  {job.name}{f'  (exit codes: {codes})' if codes else ''}", flush=True
+                )
                 steps |= done
     return steps
 
@@ -329,7 +368,12 @@ def machine() -> str:
 
     lines = Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").exists() else []
     processor = next((line for line in lines if line.startswith("model name")), "")
-    versions = (numpy.__version__, scipy.__version__, torch.__version__, torch.backends.cpu.get_cpu_capability())
+    versions = (
+        numpy.__version__,
+        scipy.__version__,
+        torch.__version__,
+        torch.backends.cpu.get_cpu_capability(),
+    )
     return f"{zlib.crc32(repr((processor, versions)).encode()):08x}"
 
 
@@ -342,7 +386,9 @@ def record(folder: Path, steps: Mapping[str, Step]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / REFERENCE).write_bytes(gzip.compress(text.encode(), 9, mtime=0))
     rows = sum(len(step["rows"]) for step in kept.values())
-    print(f"{len(kept)} steps, {rows:,} rows, {(folder / REFERENCE).stat().st_size / 1000:.0f} KB: {folder / REFERENCE}")
+    print(
+        f"{len(kept)} steps, {rows:,} rows, {(folder / REFERENCE).stat().st_size / 1000:.0f} KB: {folder / REFERENCE}"
+    )
 
 
 @dataclass
@@ -365,7 +411,9 @@ def equal(old: Any, new: Any, tolerance: float) -> bool:
 
 def differing(old: Mapping[str, Any], new: Mapping[str, Any], tolerance: float) -> list[str]:
     return [
-        f"{name} {old[name]} → {new[name]}" for name in old if name in new and not equal(old[name], new[name], tolerance)
+        f"{name} {old[name]} → {new[name]}"
+        for name in old
+        if name in new and not equal(old[name], new[name], tolerance)
     ]
 
 
@@ -433,7 +481,12 @@ def match_renamed(gone: list[Row], come: list[Row], tolerance: float, found: Dif
 
 def shown(key: str) -> str:
     kind, model, name, groups = json.loads(key)
-    words = [kind, name, ", ".join(f"{group}={value}" for group, value in groups), f"({model})" if model else ""]
+    words = [
+        kind,
+        name,
+        ", ".join(f"{group}={value}" for group, value in groups),
+        f"({model})" if model else "",
+    ]
     return " ".join(word for word in words if word)
 
 
@@ -443,7 +496,9 @@ def compare(folder: Path, steps: Mapping[str, Step], options: argparse.Namespace
     names = tomllib.loads((HOME / "renames.toml").read_text()).get("names", {})
     here = reference["machine"] == machine()
     if not here:
-        print(f"The record comes from another machine: {options.loose:g} for models asked here, trained not compared.")
+        print(
+            f"The record comes from another machine: {options.loose:g} for models asked here, trained not compared."
+        )
     old_steps = {
         name: step
         for name, step in reference["steps"].items()
@@ -484,13 +539,19 @@ def report(name: str, found: Difference, lines: int) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("command", choices=("record", "compare"))
     parser.add_argument("folder", type=Path, metavar="DIR", help="folder of the record, such as tools/freeze")
-    parser.add_argument("--job", action="append", default=[], help="only this job of jobs.toml; repeat for more")
+    parser.add_argument(
+        "--job", action="append", default=[], help="only this job of jobs.toml; repeat for more"
+    )
     parser.add_argument("--workers", type=int, choices=(1, 2), default=1, help="jobs at a time")
     parser.add_argument("--tolerance", type=float, default=1e-9, help="relative, for floats [1e-9]")
-    parser.add_argument("--loose", type=float, default=1e-4, help="the same for torch on another machine [1e-4]")
+    parser.add_argument(
+        "--loose", type=float, default=1e-4, help="the same for torch on another machine [1e-4]"
+    )
     parser.add_argument("--lines", type=int, default=5, help="differences shown per step and kind [5]")
     parser.add_argument("--keep", type=Path, metavar="NEW", help="keep all output in this new folder")
     options = parser.parse_args()
