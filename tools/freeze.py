@@ -19,6 +19,7 @@ import math
 import multiprocessing
 import os
 import shlex
+import shutil
 import sys
 import tempfile
 import time
@@ -337,18 +338,18 @@ def run_all(jobs: Sequence[Job], workers: int, keep: Path | None) -> dict[str, S
     import shoal.cli  # noqa: F401
 
     assert scipy.stats and torch.get_num_threads() == 1
+    # Not a TemporaryDirectory: a fork runs the exit handlers it inherits, and would delete the folder.
+    folder = Path(tempfile.mkdtemp()) if keep is None else keep
+    folder.mkdir(exist_ok=True)
     steps: dict[str, Step] = {}
-    with tempfile.TemporaryDirectory() as temporary:
-        folder = Path(temporary) if keep is None else keep
-        folder.mkdir(exist_ok=True)
-        todo = [job for job in jobs if DATA.is_dir() or not job.needs_data]
-        for job in jobs:
-            if job not in todo:
-                print(f"{job.name}: skipped, {DATA} is missing")
+    todo = [job for job in jobs if DATA.is_dir() or not job.needs_data]
+    for job in jobs:
+        if job not in todo:
+            print(f"{job.name}: skipped, {DATA} is missing")
+    try:
         with ProcessPoolExecutor(workers, multiprocessing.get_context("fork")) as pool:
-            for job, done in zip(
-                todo, pool.map(run_job, todo, [folder / job.name for job in todo]), strict=True
-            ):
+            folders = [folder / job.name for job in todo]
+            for job, done in zip(todo, pool.map(run_job, todo, folders), strict=True):
                 seconds = sum(step["seconds"] for step in done.values())
                 codes = ", ".join(
                     f"{name.split('/')[1]} {step['exit']}" for name, step in done.items() if step["exit"]
@@ -357,6 +358,9 @@ def run_all(jobs: Sequence[Job], workers: int, keep: Path | None) -> dict[str, S
                     f"{seconds:6.1f} s  {job.name}{f'  (exit codes: {codes})' if codes else ''}", flush=True
                 )
                 steps |= done
+    finally:
+        if keep is None:
+            shutil.rmtree(folder)
     return steps
 
 
