@@ -18,7 +18,7 @@ from shoal.comparing.judge import judge
 from shoal.comparing.pairs import Choices, compare
 from shoal.comparing.rules import Rule
 from shoal.comparing.view import comparison_sections
-from shoal.show.terminal import print_sections
+from shoal.render.terminal import print_sections
 
 CASES, TEMPLATES = 81, (1, 2, 3, 5, 8, 20, 81)
 BEFORE, AFTER = [1] * 78 + [0] * 3, [0] * 81

@@ -54,7 +54,7 @@ INTO = click.option(
 
 def refuse_overwrite(out: Path, sources: "Iterable[str]") -> None:
     """Raise an error if a file to write is one that the command reads: a name, a model's spec or KEY=FILE."""
-    from ..files import is_file
+    from ..core.files import is_file
 
     for source in sources:
         for name in (source, source.partition("=")[2], source.partition(":")[2].partition("?")[0]):
