@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo quick test cluster types types-of-tests check browser format clean
+.PHONY: demo quick test nightly cluster types types-of-tests check browser format clean
 
 $(VENV)/demo-ready: pyproject.toml constraints/cpu.txt
 	$(PYTHON) -m venv $(VENV)
@@ -38,7 +38,7 @@ types-of-tests:  ## tests are run, so only names that do not exist are worth fin
 	  $(foreach code,arg-type call-arg call-overload index misc operator union-attr var-annotated,--disable-error-code $(code)) tests
 
 quick: check  ## the inner loop: all but golden tests, simulations, trainings and attacks
-	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 -q -m "not slow and not golden and not cluster" --ignore tests/end_to_end --ignore tests/training
+	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 -q -m "not slow and not golden and not cluster and not nightly" --ignore tests/end_to_end --ignore tests/training
 
 browser:  ## the page is tested in Debian's Chromium, installed here where that is allowed; without it those tests are skipped
 	@command -v chromium >/dev/null || command -v google-chrome >/dev/null || { \
@@ -47,7 +47,10 @@ browser:  ## the page is tested in Debian's Chromium, installed here where that 
 	} >/dev/null 2>&1 || echo "no Chromium here, and it cannot be installed: the page is not tested in a browser"
 
 test: check browser  ## every check, golden tests and simulations included
-	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 -m "not cluster"
+	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 -m "not cluster and not nightly"
+
+nightly: $(VENV)/dev-ready browser  ## what `make test` leaves out for its length
+	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 -m nightly
 
 cluster: $(VENV)/dev-ready  ## more on a Ray cluster of three nodes, started here and killed in part; minutes on a quiet machine
 	OMP_NUM_THREADS=1 $(BIN)/pytest -m cluster tests/runs
