@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from shoal import RunStore, read_plan
-from shoal.runs.executors import processes, run_jobs
+from shoal.runs.executors import local, run_jobs
 from shoal.runs.plan import check_plan
 
 MODELS = """
@@ -149,7 +149,7 @@ def test_a_killed_worker_is_noticed_although_its_child_keeps_the_pipe_open(plan_
 
 @pytest.mark.slow
 def test_a_run_that_is_interrupted_ends_although_a_model_ignores_sigterm(plan_of, tmp_path, monkeypatch):
-    monkeypatch.setattr(processes, "GRACE", 0.3)
+    monkeypatch.setattr(local, "GRACE", 0.3)
     jobs = check_plan(read_plan(plan_of("fine", "ignores_the_end")))
     ended = run_jobs(jobs, RunStore(tmp_path / "runs"), workers=2)
     next(ended)
@@ -175,7 +175,7 @@ def test_the_first_words_come_before_the_workers_have_started_and_they_report_wh
 @pytest.mark.slow
 def test_workers_that_cannot_start_end_the_run(plan_of, tmp_path, monkeypatch):
     """A task larger than the pipe's buffer is refused by a worker that dies at once: that counts as a loss."""
-    monkeypatch.setattr(processes, "_work", _dies_at_once)
+    monkeypatch.setattr(local, "_work", _dies_at_once)
     jobs = check_plan(read_plan(plan_of("fine")))
     large = [replace(jobs[0], given=b"x" * 10_000_000)]
     ((_, problem),) = run_jobs(large, RunStore(tmp_path / "runs"), on="processes")

@@ -89,7 +89,7 @@ def test_the_content_of_files_is_part_of_the_name(tmp_path):
         ),
         (GOOD.replace('["predictions:example"]', "3"), "models = 3"),
         (GOOD.replace('["predictions:example"]', "[]"), "no models"),
-        ('models = ["predictions:example", "predictions:example"]\n[behaviour]\n', "is there twice"),
+        ('models = ["predictions:example", "predictions:example"]\n[behaviour]\n', "is listed twice"),
         ('models = ["predictions:example"]\n', "no protocol"),
         ('models = ["predictions:example"]\nbehaviour = 3\n', r"\[behaviour\] must be a table"),
         ("seeds = []\n" + GOOD, r"seeds = \[\]"),
@@ -101,7 +101,7 @@ def test_the_content_of_files_is_part_of_the_name(tmp_path):
         ("[models.m]\nlabels = 3\n[behaviour]\n", r"\[models.m\]: no spec"),
         (
             '[models.m]\nspec = "predictions:example?labels=a,b"\nlabels = ["b", "a"]\n[behaviour]\n',
-            "labels stands in the spec and in the table: two sources",
+            "labels is given twice, in the spec and in the table",
         ),
     ],
 )
@@ -200,7 +200,7 @@ def test_where_nothing_is_there_they_start_here_and_two_are_one_too_many(tmp_pat
     assert job.model == "predictions:answers.csv?label=label"
     Path("study/suite.jsonl").write_text(FILES["suite.jsonl"])
     with pytest.raises(
-        ShoalError, match=r"study/plan.toml: suite.jsonl is in the plan's folder and another"
+        ShoalError, match=r"study/plan.toml: suite.jsonl exists both in the plan's folder"
     ) as caught:
         read_plan(Path("study/plan.toml"))
     assert "\n  try: " in str(caught.value)

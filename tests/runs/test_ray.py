@@ -22,7 +22,7 @@ from typing import Any
 import pytest
 
 from shoal.core.errors import MissingExtra, PlanError
-from shoal.core.files import in_passing, writing
+from shoal.core.files import without_fsync, writing
 from shoal.runs.executors import find_executor, run_here
 from shoal.runs.object_transfer import (
     Held,
@@ -243,7 +243,7 @@ def test_resources_are_of_all_jobs_or_of_a_protocols_and_change_no_job():
 def test_a_worker_does_not_wait_for_its_disk_and_the_driver_does(monkeypatch, tmp_path):
     waited: list[int] = []
     monkeypatch.setattr(os, "fsync", waited.append)
-    with in_passing(), writing(tmp_path / "sent on"):
+    with without_fsync(), writing(tmp_path / "sent on"):
         pass
     assert not waited
     put_in_place({"jobs/a/measures.json": Piece(0, b"{}")}, RunStore(tmp_path))

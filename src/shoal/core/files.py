@@ -15,10 +15,10 @@ import re
 import tomllib
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from itertools import chain
+from itertools import chain, repeat
 from pathlib import Path
 from typing import IO, Any, BinaryIO, NoReturn, TextIO
 
@@ -604,23 +604,23 @@ def writing(path: Path) -> Iterator[TextIO]:
         settle(stream)
 
 
-_is_passing: ContextVar[bool] = ContextVar("is_passing", default=False)
+_fsync: ContextVar[bool] = ContextVar("fsync", default=True)
 
 
 @contextmanager
-def in_passing() -> Iterator[None]:
-    """Files that are written here are sent on and thrown away: nobody waits until a disk has them."""
-    token = _is_passing.set(True)
+def without_fsync() -> Iterator[None]:
+    """Write files without waiting for the disk; for temporary files that are sent elsewhere."""
+    token = _fsync.set(False)
     try:
         yield
     finally:
-        _is_passing.reset(token)
+        _fsync.reset(token)
 
 
 def settle(stream: IO[Any]) -> None:
-    """Wait until the disk has what was written, so that it is there after a crash of the machine."""
+    """Flush a stream to disk, so that its content survives a crash of the machine."""
     stream.flush()
-    if not _is_passing.get():
+    if _fsync.get():
         os.fsync(stream.fileno())
 
 
@@ -668,8 +668,86 @@ def private_files() -> Iterator[None]:
         os.umask(before)
 
 
+class ResumableLines:
+    """A file of lines that grows block by block, and can be resumed after a crash.
+
+    Opening it cuts off an unfinished block at the end, and everything if `head`, its first line, is another one.
+    """
+
+    def __init__(
+        self, path: Path, is_valid: Callable[[bytes], bool], sizes: Iterable[int] = (), head: bytes = b""
+    ) -> None:
+        self.path, self._head = path, head
+        self.blocks = 0
+        """Number of whole blocks that the file had when it was opened."""
+        with refusing(path):
+            self._cut(is_valid, sizes or repeat(1))
+            # Unbuffered: closing the file must not retry a write that failed.
+            self._stream = path.open("ab", buffering=0)
+            if head and not self._stream.tell():
+                self._stream.write(head)
+
+    def _cut(self, is_valid: Callable[[bytes], bool], sizes: Iterable[int]) -> None:
+        if not self.path.exists():
+            return
+        end = 0
+        with self.path.open("rb") as stream:
+            if not self._head or stream.readline() == self._head:
+                end = stream.tell()
+                for size in sizes:
+                    if not all([_is_line(stream.readline(), is_valid) for _ in range(size)]):
+                        break
+                    self.blocks, end = self.blocks + 1, stream.tell()
+        os.truncate(self.path, end)
+
+    def read(self) -> Iterator[bytes]:
+        """Yield every line behind the head."""
+        with self.path.open("rb") as stream:
+            stream.seek(len(self._head))
+            yield from stream
+
+    def append(self, lines: Iterable[str]) -> None:
+        """Add a block; a crash leaves at most a part of it at the end."""
+        try:
+            content = memoryview("".join(lines).encode())
+            while content:
+                content = content[self._stream.write(content) :]
+        except OSError as problem:
+            raise no_space(self.path, problem) from None
+
+    def restart(self) -> None:
+        """Continue with an empty file, and a new inode, so that a reader notices that the old one ended."""
+        before, beside = self._stream, self.path.with_name(f".{self.path.name}.{os.getpid()}.tmp")
+        self._stream = beside.open("ab", buffering=0)
+        beside.replace(self.path)
+        before.close()
+        self.blocks = 0
+
+    def settle(self) -> None:
+        """Flush to disk and close."""
+        settle(self._stream)
+        self._stream.close()
+
+    def close(self) -> None:
+        """Close; the content stays."""
+        self._stream.close()
+
+
+def _is_line(raw: bytes, is_valid: Callable[[bytes], bool]) -> bool:
+    return raw.endswith(b"\n") and is_valid(raw)
+
+
+def no_space(path: Path, problem: OSError) -> StoreError:
+    """Return the error for a file that could not be written to the end."""
+    return StoreError(
+        f"{path}: cannot be written",
+        why=problem.strerror or str(problem),
+        fix="free some space, then run the same command again: it resumes",
+    )
+
+
 def digest(path: Path) -> str:
-    """The content of a file, or of every file in a folder, as a short hash."""
+    """Return a short hash of a file, or of all files in a folder with their names."""
     whole = hashlib.sha256()
     files = sorted(file for file in path.rglob("*") if file.is_file()) if path.is_dir() else [path]
     for file in files:

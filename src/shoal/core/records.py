@@ -79,7 +79,7 @@ class Large(Mapping[str, Any]):
         return len(self._values)
 
 
-class CasesLater(Sequence[Case]):
+class LazyCases(Sequence[Case]):
     """Cases whose number is known, and which are read when the first is looked at."""
 
     def __init__(self, length: int, read: Callable[[], Sequence[Case]]) -> None:

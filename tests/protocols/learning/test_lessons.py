@@ -32,9 +32,9 @@ from shoal.protocols.learning.hyper import (
 )
 from shoal.protocols.learning.lessons import items_of, suite_lessons, target_of
 from shoal.protocols.learning.stages import make_recipe
-from shoal.runs.cases import load_built, save_built
 from shoal.runs.execute import noted
 from shoal.runs.settings import make_settings
+from shoal.runs.store_files import load_built, save_built
 from shoal.training.environments import Directed, Invariant, Labelled, Several
 from shoal.training.methods import METHODS
 from shoal.training.stage import silent
