@@ -18,7 +18,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path, PurePath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote_plus
 
 from ..core.errors import PlanError, ShoalError, nearest
@@ -30,6 +30,9 @@ from ..protocols.base import identity, is_random
 from ..protocols.ranges import LARGEST_SEED
 from .resources import Resources, read_resources
 from .settings import make_settings
+
+if TYPE_CHECKING:
+    from ..training.stage import Recipe
 
 TOP = ("models", "prompts", "seeds", "groups", "resources")
 
@@ -85,9 +88,10 @@ class Plan:
             module = find_protocol(protocol)
             for part in module.parts(settings):
                 for spec, fingerprint in fingerprints.items():
-                    seeds = self.seeds if is_random(part, module.recipe(part, spec)) else self.seeds[:1]
-                    for seed in seeds:
-                        job = make_job(protocol, spec, replace(part, seed=seed), fingerprint)
+                    recipe = module.recipe(part, spec)
+                    for seed in self.seeds if is_random(part, recipe) else self.seeds[:1]:
+                        known = recipe if seed == part.seed else None
+                        job = make_job(protocol, spec, replace(part, seed=seed), fingerprint, recipe=known)
                         jobs.setdefault(job.id, job)
         return list(jobs.values())
 
@@ -133,8 +137,13 @@ def make_job(
     settings: Any,
     fingerprint: Mapping[str, Any] | None = None,
     given: Any = None,
+    *,
+    recipe: "Recipe | None" = None,
 ) -> Job:
-    """A job, named by what it is and by a hash of everything that can change its answers."""
+    """Return a job, named by what it is and by a hash of everything that can change its answers.
+
+    `recipe` is that of these settings, where it is known.
+    """
     module = find_protocol(protocol)
     cases, cases_name = _cases_of(protocol, settings)
     decisive = {
@@ -143,7 +152,7 @@ def make_job(
         "model": fingerprint_of(spec) if fingerprint is None else fingerprint,
     }
     title = name = slug(module.title(settings))
-    recipe = module.recipe(settings, spec)
+    recipe = recipe or module.recipe(settings, spec)
     if recipe is not None:
         trained = recipe.stages[-1].title if recipe.stages else "untrained"
         name = slug(f"{title}-{trained}-seed-{settings.seed}", 100)

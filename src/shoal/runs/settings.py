@@ -77,6 +77,9 @@ def _plain(kind: type[Any], values: Mapping[str, Any], where: str) -> dict[str, 
     for name, value in _flattened(nested(values), where).items():
         if f"{name}_" in known:  # a word that Python keeps for itself, such as from
             name = f"{name}_"
+        removed = getattr(kind, "REMOVED", {})
+        if name not in known and name in removed:
+            raise PlanError(f"{where}: {name} is not a setting here", fix=removed[name])
         if name not in known:
             raise PlanError(
                 f'{where}: unknown setting "{name}"',

@@ -16,7 +16,7 @@ from shoal.protocols.behaviour.build import (
     split_cases,
     without_duplicates,
 )
-from shoal.protocols.behaviour.iid import load_iid
+from shoal.protocols.learning.iid import load_iid
 from shoal.protocols.behaviour.rules import Expect
 from shoal.protocols.behaviour.settings import Settings
 

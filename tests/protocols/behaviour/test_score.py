@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from shoal import Answers, Case, Measures, Suite, case
 from shoal.core.errors import DataError
 from shoal.protocols.base import Built, Scored
-from shoal.protocols.behaviour.iid import IID
+from shoal.protocols.learning.iid import IID
 from shoal.protocols.behaviour.rules import Expect
 from shoal.protocols.behaviour.score import judge, measure, score
 from shoal.protocols.behaviour.settings import Settings

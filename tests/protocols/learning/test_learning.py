@@ -18,7 +18,7 @@ from shoal import Case, Measure, Measures, Outcome, Result
 from shoal.core.errors import DataError
 from shoal.core.records import Finding
 from shoal.protocols.behaviour import compare, view
-from shoal.protocols.behaviour.iid import IID
+from shoal.protocols.learning.iid import IID
 from shoal.protocols.behaviour.settings import Settings, Train
 from shoal.protocols.learning import compare_tasks, compare_trainings, compare_with_averages
 from shoal.protocols.learning.aggregation import (

@@ -7,7 +7,7 @@ import pytest
 
 from shoal import Case
 from shoal.core.records import Answers
-from shoal.protocols.behaviour.iid import IID
+from shoal.protocols.learning.iid import IID
 from shoal.protocols.behaviour.rules import DIRECTIONS, Expect
 from shoal.protocols.behaviour.score import iid_outcomes
 from shoal.protocols.behaviour.settings import Settings
