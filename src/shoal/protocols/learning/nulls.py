@@ -16,7 +16,7 @@ import numpy as np
 
 from ...core.records import Answers, Case, Measure
 from ...stats.paired import generalization_score
-from ..behaviour.hygiene.made_up import LUKEWARM, Reply, answers_of
+from ..behaviour.hygiene.material import LUKEWARM, Reply, answers_of
 from ..behaviour.rules import squad_normalise
 from ..behaviour.score import by_functionality, judge
 from ..behaviour.settings import Settings
