@@ -29,8 +29,8 @@ FIXES = {
     "cases that cannot be passed": "remove those variants: passing them would need two answers to one text",
     "nothing changed": "remove those variants: they test nothing",
     "label conflict": "decide which label is right: no model can pass both",
-    "test cases seen in training": 'split by content (profile = "recommended"): a split by id, as in BELUGA, tests models '
-    "on cases they were trained on",
+    "test cases seen in training": 'split by content (profile = "recommended"): BELUGA\'s split by id tests models on '
+    "cases they were trained on",
     "repeated cases": "keep each once (duplicates = drop): copies overweight a few cases and narrow the intervals",
     "nearly repeated cases": "keep one of each, unless letter case and spacing are being tested",
     "cases in two functionalities": "keep them in one; otherwise the two pass rates move together",
