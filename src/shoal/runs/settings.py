@@ -84,7 +84,7 @@ def _plain(kind: type[Any], values: Mapping[str, Any], where: str) -> dict[str, 
 def _unknown(kind: type[Any], name: str, known: Sequence[str], where: str) -> PlanError:
     removed: Mapping[str, str] = getattr(kind, "REMOVED", {})
     if name in removed:
-        return PlanError(f'{where}: setting "{name}" was removed', fix=removed[name])
+        return PlanError(f"{where}: {name} is not a setting here", fix=removed[name])
     return PlanError(
         f'{where}: unknown setting "{name}"',
         why=f"known settings are {', '.join(other.removesuffix('_') for other in known)}",

@@ -17,7 +17,6 @@ from shoal.core.errors import DataError, PlanError, ShoalError
 from shoal.protocols.base import identity
 from shoal.protocols.behaviour import Settings, build, parts
 from shoal.protocols.behaviour.build import suite_cases, training_split
-from shoal.protocols.behaviour.iid import is_iid, label_names, load_iid, ood_cases, trained_on
 from shoal.protocols.behaviour.settings import Train
 from shoal.protocols.behaviour.suite import Suite, case, write_suite
 from shoal.protocols.learning.folds import folds
@@ -30,6 +29,7 @@ from shoal.protocols.learning.hyper import (
     suite_how,
     tuned,
 )
+from shoal.protocols.learning.iid import is_iid, label_names, load_iid, ood_cases, trained_on
 from shoal.protocols.learning.lessons import items_of, suite_lessons, target_of
 from shoal.protocols.learning.stages import make_recipe
 from shoal.runs.execute import noted
