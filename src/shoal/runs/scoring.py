@@ -22,7 +22,6 @@ from ..core.records import (
 )
 from ..models import load_model
 from ..models.ask import HasAnswered, NoAnswerError, by_mark, questions_of
-from ..models.selfcheck import check_answers
 from ..protocols import find_protocol
 from ..protocols.base import Built, Compared, identity
 from ..training.stage import Progress, silent
@@ -78,6 +77,8 @@ def _checks(model: object, answers: Mapping[str, Any], built: Built) -> list[dic
     """Return checks of stored predictions, which cannot be queried."""
     if not isinstance(model, HasAnswered) or built.asks not in ("labels", "spans"):
         return []
+    from ..models.selfcheck import check_answers  # imports scipy: `status` does without it
+
     last = list(answers.values())[-1]
     return [asdict(check) for check in check_answers(last, built.cases, built.labels)]
 
