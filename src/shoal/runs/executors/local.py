@@ -3,10 +3,10 @@
 A worker gets one task at a time, so that none waits while it holds another. A worker that is lost, for example to the
 kernel's out-of-memory killer, is replaced; its task is attempted once more and then fails.
 
-Neither executor can wait forever on its own: the parent polls both the pipe and the liveness of every busy worker, a
-worker sends at most one progress report per second, and a task that another process holds is tried again every
-POLL_SECONDS. A run ends when its tasks end. Workers import the libraries anew, so that under heavy load
-their start takes as many times longer as there are other processes on each core.
+The parent never waits for a worker without a limit. It polls the pipe and the liveness of every busy worker, kills a
+worker that closed its pipe and does not exit, and retries a task that another process holds every POLL_SECONDS. A run
+therefore ends if its tasks do. A worker imports all libraries anew and derives the recipe of its task, so that on a
+loaded machine minutes may pass before it creates the store.
 """
 
 import multiprocessing
@@ -77,11 +77,18 @@ class Worker:
             self.process.terminate()
         with suppress(OSError):
             self.pipe.send(None)
+        self.reap()
+        self.pipe.close()
+
+    def reap(self) -> None:
+        """Wait for the end of the process, and kill it if that takes longer than GRACE.
+
+        Model code may ignore SIGTERM, or leave a thread running that keeps the process alive after `sys.exit`.
+        """
         self.process.join(GRACE)
-        if self.process.is_alive():  # the model's code ignores SIGTERM
+        if self.process.is_alive():
             self.process.kill()
             self.process.join()
-        self.pipe.close()
 
 
 def processes(
@@ -136,7 +143,7 @@ def _give_out(queue: Queue, team: list[Worker], store: RunStore, lost: Counter[s
                 if lost[task.name] <= ATTEMPTS:
                     queue.put_back(task)
                     continue
-                before.process.join()
+                before.reap()
                 problem = _loss(before)
             if problem is not None:
                 yield queue.end(task, record_failure(task, store, problem))
@@ -164,7 +171,7 @@ def _receive(worker: Worker) -> Report | str | None:
             return worker.pipe.recv()
     except (EOFError, ConnectionError):
         pass
-    worker.process.join()
+    worker.reap()
     return _loss(worker)
 
 
