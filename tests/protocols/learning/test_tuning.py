@@ -16,7 +16,7 @@ from shoal.protocols.behaviour.suite import DEFAULTS, Suite, case, write_suite
 from shoal.protocols.learning.hyper import grid
 from shoal.protocols.learning.stages import make_recipe
 from shoal.protocols.learning.tuning import Objective, is_right
-from shoal.render.jobs import print_estimate
+from shoal.cli.views import estimate_section
 from shoal.runs.estimate import estimate
 from shoal.runs.plan import check_plan, read_plan
 from shoal.runs.store import MemoryStore
@@ -197,7 +197,7 @@ def test_what_is_chosen_by_is_neither_trained_nor_tested_on():
     assert asked <= {text for case in suite_cases(settings(), "validation") for text in case.examples}
 
 
-def test_check_counts_the_tries_of_a_plan(tmp_path, capsys):
+def test_check_counts_the_tries_of_a_plan(tmp_path):
     plan = tmp_path / "plan.toml"
     plan.write_text(
         'models = ["tiny:sentiment"]\nseeds = [0, 1]\n[behaviour]\niid = "sentiment"\niid_limit = 32\n'
@@ -208,8 +208,7 @@ def test_check_counts_the_tries_of_a_plan(tmp_path, capsys):
     assert (
         found.tries == 6 + 6 and found.trainings == 2 * 3
     )  # vanilla's search is lp-ft's too; lp has its own
-    print_estimate(found)
-    assert "6 trainings and 12 tries to find their settings" in capsys.readouterr().out
+    assert "6 trainings, 12 tuning trials" in str(estimate_section(found).text)
 
 
 def test_lp_ft_is_not_searched_it_takes_what_lp_and_vanilla_found():

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from ...core.measures import FEW_CASES, SHARE, shown
 from ...core.records import Measure, Measures
-from ...core.views import Bars, Block, Cell, Column, Dots, Number, Row, Table, Text, Tone, Words
+from ...core.views import Block, Cell, Column, Dots, Number, Row, Table, Text, Tone, Words, strip_table
 from .family import FLAGS, OVER_RUNS, WANTED, Family, Line, axes, by_groups, columns_of, first, several
 from .graded import NAME as GRADED
 from .settings import Settings
@@ -190,14 +190,14 @@ def _graded(measures: Measures) -> list[Block]:
     return [Text(pieces)]
 
 
-def _figure1(shares: Sequence[Measure]) -> Bars:
-    bars, aside = [], {}
-    for position, row in enumerate(shares):
+def _figure1(shares: Sequence[Measure]) -> Table:
+    rows, notes = [], []
+    for row in shares:
         against = row.groups[AGAINST]
-        bars.append((against if against == "undecided" else f"{against} against the majority", row))
+        rows.append((against if against == "undecided" else f"{against} against the majority", [row]))
         tie = "a tie in at least one checkpoint"
-        aside[position] = by_coins(row.facts) if COINS in row.facts else tie
-    return Bars(bars, title="runs against the majority", aside=aside)
+        notes.append(by_coins(row.facts) if COINS in row.facts else tie)
+    return strip_table(rows, title="runs against the majority", notes=notes)
 
 
 def _in_a_line(coefficients: Sequence[Measure], needed: Sequence[Measure]) -> list[Words | Number | str]:
