@@ -36,7 +36,7 @@ from shoal.core.records import Answer, Answers
 from shoal.protocols import bias, merge, ranking
 from shoal.protocols.base import Built
 from shoal.protocols.learning.iid import IID
-from shoal.protocols.behaviour.settings import Settings, Train
+from shoal.protocols.learning.settings import Settings, Train
 from shoal.protocols.bias.concepts import between_diagnostics
 from shoal.protocols.bias.family import Family
 from shoal.protocols.learning import compare_trainings

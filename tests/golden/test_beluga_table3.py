@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal import Case, Measure, Measures, Outcome, Result
-from shoal.protocols.behaviour.settings import Settings, Train
 from shoal.protocols.learning import compare_trainings
 from shoal.protocols.learning.averages import means_over_methods
+from shoal.protocols.learning.settings import Settings, Train
 from shoal.protocols.learning.table3 import (
     TableRow,
     average_g,

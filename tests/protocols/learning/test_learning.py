@@ -17,20 +17,11 @@ from scipy import stats
 from shoal import Case, Measure, Measures, Outcome, Result
 from shoal.core.errors import DataError
 from shoal.core.records import Finding
-from shoal.protocols.behaviour import compare, view
-from shoal.protocols.learning.iid import IID
-from shoal.protocols.behaviour.settings import Settings, Train
-from shoal.protocols.learning import compare_tasks, compare_trainings, compare_with_averages
-from shoal.protocols.learning.aggregation import (
-    PAPER,
-    aggregation_measures,
-    kendall,
-    scores_by_each_way,
-    sensitive_claims,
-)
+from shoal.protocols.learning import compare, compare_tasks, compare_trainings, compare_with_averages, view
 from shoal.protocols.learning.conclusions import conclusions, of_table, of_trainings
+from shoal.protocols.learning.iid import IID
+from shoal.protocols.learning.settings import Settings, Train
 from shoal.protocols.learning.table3 import baseline_of, best_gain, mean_gain, rows_of_table3
-from shoal.render.terminal import heat_map_lines
 from shoal.stats.paired import generalization_score
 
 Hits = Sequence[int | str | None]
@@ -356,16 +347,6 @@ def test_what_code_needs_is_a_fact_and_the_note_says_the_same():
     (adjusted,) = drawn.where("adjusted p value", score="iid score")
     assert adjusted.facts == {"adjustment": "Holm", "tests": 1}
     assert one(drawn, "difference", score="G", hold_out="functionality").facts["of"] == "G"
-
-
-def test_too_few_shuffles_for_the_tests_are_told():
-    suite = {name: [1, 0] for name in NAMES}
-    found = compared(
-        table(method=("vanilla", "l2"), shuffles=20),
-        [iid_job(suite, [1]), job(suite, [1]), job(suite, [1], method="l2")],
-    )
-    row = found.where("adjusted p value", score="G")[0]
-    assert row.facts["too few shuffles"] == 20 and "20 shuffles are too few for so many" in row.note
 
 
 def test_findings_about_trainings_say_which_they_are_about():
@@ -791,32 +772,6 @@ def test_a_row_that_is_asked_other_cases_than_iid_is_told():
     assert "a.g.MFT applies to 50% of its cases, in the iid row to 100%" in told.text
 
 
-def test_a_mark_that_rests_on_the_way_of_counting_is_told():
-    """Better in nine small functionalities, and far worse in one with nearly all the cases."""
-    small = {f"a.f{k}.MFT": [0] * 20 for k in range(9)}
-    base = small | {"b.large.MFT": [1] * 400}
-    new = {name: [1] * 20 for name in small} | {"b.large.MFT": [0] * 300 + [1] * 100}
-    iid = [1] * 90 + [0] * 10
-    settings, results = table(shuffles=1000), [iid_job(base, iid), job(new, iid)]
-    measures = compare_trainings(settings, results)
-    (told,) = sensitive_claims(measures)
-    assert told.kind == "aggregation" and "iid>suite vanilla is better than iid by G (seen)" in told.text
-    assert any(way.startswith("cases alike") for way in told.facts["ways"])
-    agreement = {
-        (row.groups["suite score"], row.groups["mean"]): row.value for row in aggregation_measures(measures)
-    }
-    assert agreement["cases alike", "harmonic"] == -1.0
-    assert agreement["functionalities alike", "geometric"] == 1.0
-    better = {name: [1] * len(hits) for name, hits in base.items()}
-    assert sensitive_claims(compare_trainings(settings, [iid_job(base, iid), job(better, iid)])) == []
-
-
-def test_kendalls_tau_of_orders():
-    assert kendall([1, 2, 3, 4], [1, 2, 3, 4]) == 1.0 and kendall([1, 2, 3], [3, 2, 1]) == -1.0
-    assert kendall([1, 1, 2], [1, 2, 3]) == pytest.approx(2 / np.sqrt(2 * 3))
-    assert kendall([1, 1], [1, 2]) is None
-
-
 def test_what_a_training_noted_is_told_with_which_it_was():
     noted = job({"a.f.MFT": [1]}, [1], method="group-dro")
     check = {"name": "training", "ok": False, "detail": "group-dro: this was plain training"}
@@ -849,17 +804,6 @@ def test_the_average_of_a_row_is_over_its_scenarios_and_has_their_p():
     (p,) = both.where("p value", score="average G")
     assert p.value < 0.05  # half of a large effect is still one
     assert not averaged(table(hold_out=("capability",)), results[:-1]).where("average G", config="iid>suite")
-
-
-@pytest.mark.parametrize("mode", ["full", "mean_over_heldout"])
-def test_the_papers_way_among_the_others_is_the_g_of_the_table(mode):
-    suite = {name: [1, 0] for name in NAMES[:3]}
-    results = [iid_job(suite, [1, 1, 1, 1]), job(suite, [1, 1, 1, 1])]
-    results += [job(suite, [1, 0, 0, 0], hold_out="functionality", fold=name) for name in NAMES[:3]]
-    found = compared(table(hold_out=("functionality",), s_iid_mode=mode), results)
-    for column in ("seen", "functionality"):
-        ours = scores_by_each_way(found, None, column)[PAPER]["iid>suite", "vanilla"]
-        assert ours == pytest.approx(one(found, "G", config="iid>suite", hold_out=column).value), column
 
 
 def test_the_average_over_tasks_is_that_of_all_their_scores():
@@ -1174,50 +1118,6 @@ def test_five_points_and_chance_are_no_loss():
             results.append(job(suite, own, hold_out="functionality", fold=name))
         told = of_table(table(method=("vanilla", "irm")), results, [], None)
         assert not [finding for finding in told if finding.kind == "forgotten"], seed
-
-
-# The transfer matrix
-
-
-def test_training_on_one_functionality_is_seen_in_every_other():
-    """Trained on "not good" alone, "not bad" is unlearnt and "names" is learnt; nothing else moves."""
-    base = {name: [1, 0] * 20 for name in NAMES}
-    settings = table(hold_out=("others",))
-    moved = base | {"neg.not bad.MFT": [0] * 40, "ner.names.INV": [1] * 40}
-    results = [iid_job(base, [1] * 10), job(base, [1] * 10)]
-    results += [
-        job(moved if name == "neg.not good.MFT" else base, [1] * 10, hold_out="others", fold=name)
-        for name in NAMES
-    ]
-    measures = compare_trainings(settings, results)
-    matrix = {
-        (row.groups["trained on"], row.groups["functionality"]): row
-        for row in measures
-        if row.name == "transfer"
-    }
-    assert len(matrix) == len(NAMES) ** 2
-    changed = {place: row.value for place, row in matrix.items() if row.value}
-    assert changed == {
-        ("neg.not good.MFT", "neg.not bad.MFT"): -0.5,
-        ("neg.not good.MFT", "ner.names.INV"): 0.5,
-    }
-    assert all((row.facts["adjusted p"] <= 0.05) == (place in changed) for place, row in matrix.items())
-    shown = view(settings, results, measures, [])
-    (section,) = [one for one in shown if "What training on one functionality does" in str(one.text)]
-    assert section.detail == "full" and len(section.blocks) == 1
-    lines = "\n".join(line.plain for line in heat_map_lines(section.blocks[0], 200))
-    assert "−50" in lines and "+50" in lines
-
-
-def test_no_transfer_is_seen_where_there_is_none_over_twenty_seeds():
-    settings, alarms = table(hold_out=("others",)), 0
-    for seed in range(20):
-        rng = np.random.default_rng(seed)
-        results = [iid_job(random_suite(rng, 0.7, 40), [1] * 10), job(random_suite(rng, 0.7, 40), [1] * 10)]
-        results += [job(random_suite(rng, 0.7, 40), [1] * 10, hold_out="others", fold=name) for name in NAMES]
-        found = [row for row in compare_trainings(settings, results) if row.name == "transfer"]
-        alarms += any(row.facts["adjusted p"] <= 0.05 for row in found)
-    assert alarms <= 2  # one in twenty is the level
 
 
 # Which test decides

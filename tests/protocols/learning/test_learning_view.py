@@ -13,10 +13,10 @@ from rich.console import Console
 from shoal import Measure
 from shoal.core.records import Finding, Measures, Result
 from shoal.core.views import HeatMap, Section
-from shoal.protocols.behaviour import view
-from shoal.protocols.behaviour.settings import Settings, Train
+from shoal.protocols.learning import view
 from shoal.protocols.learning.conclusions import conclusions
 from shoal.protocols.learning.notes import with_facts
+from shoal.protocols.learning.settings import Settings, Train
 from shoal.protocols.learning.table3 import rows_of_table3
 from shoal.render.csv_tables import tables_of
 from shoal.render.terminal import print_sections

@@ -50,11 +50,57 @@ from .against_iid import (
     with_interval,
 )
 from .averages import average_measures, means_over_methods
-from .notes import NO_ANSWER, NO_CASE, NO_FUNCTIONALITY, with_facts
 from .settings import Settings
+from .table3 import TableRow, rows_of_table3
 from .trainings import HOLD_OUTS, Floats, Scenario, Trainings, read_trainings, undefined
+from .wording import NO_ANSWER, NO_CASE, NO_FUNCTIONALITY, with_facts
 
 Flags = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelTable:
+    """One model's Table 3: the numbers, the same numbers as measures, and the tests and trainings behind them."""
+
+    model: str | None
+    """None where the plan has one model."""
+    measures: list[Measure]
+    """Scores, pass rates and tests of every row."""
+    contests: list[Contest]
+    trainings: Trainings
+    rows: list[TableRow]
+
+    @property
+    def groups(self) -> dict[str, str]:
+        """The model as a group, where there are several."""
+        return {} if self.model is None else {"model": self.model}
+
+    def all_measures(self) -> list[Measure]:
+        """Return the measures with the averages over scenarios and over methods."""
+        averages = average_measures(self.rows, self.contests, self.trainings.settings.seed)
+        every = [*self.measures, *averages, *means_over_methods(self.rows)]
+        return [replace(row, groups={**self.groups, **row.groups}) for row in every]
+
+
+def compare_models(
+    settings: Settings,
+    results: Sequence[Result],
+    planned: Mapping[str, Sequence[str]] | None = None,
+) -> list[ModelTable]:
+    """Return the table of each model; none while no job is done.
+
+    `planned` names the folds of each hold-out; without it, one for each that the cases have.
+    """
+    jobs = read_trainings(results)
+    models = sorted({job.model for job in jobs})
+    tables = []
+    for model in models:
+        table = _Table(Trainings(settings, [job for job in jobs if job.model == model], planned))
+        measures = list(table.measures())
+        rows = rows_of_table3(measures)
+        name = model if len(models) > 1 else None
+        tables.append(ModelTable(name, measures, table.contests, table.trainings, rows))
+    return tables
 
 
 def compare_trainings(
@@ -62,47 +108,8 @@ def compare_trainings(
     results: Sequence[Result],
     planned: Mapping[str, Sequence[str]] | None = None,
 ) -> list[Measure]:
-    """Scores, pass rates and tests of every row of a plan's table; nothing where no job has trained yet.
-
-    `planned` names the folds of each hold-out; without it, one for each that the cases have.
-    """
-    return list(_compared(settings, results, planned))
-
-
-def compare_with_averages(
-    settings: Settings,
-    results: Sequence[Result],
-    planned: Mapping[str, Sequence[str]] | None = None,
-) -> list[Measure]:
-    """The same, with the averages of rows over scenarios and of columns over methods."""
-    measures = list(_compared(settings, results, planned, averages=True))
-    return [*measures, *means_over_methods(measures)]
-
-
-def _compared(
-    settings: Settings,
-    results: Sequence[Result],
-    planned: Mapping[str, Sequence[str]] | None,
-    *,
-    averages: bool = False,
-) -> Iterator[Measure]:
-    jobs = read_trainings(results)
-    models = sorted({job.model for job in jobs})
-    for model in models:
-        table = _Table(Trainings(settings, [job for job in jobs if job.model == model], planned))
-        which = {"model": model} if len(models) > 1 else {}
-        rows = list(table.measures())
-        rows += average_measures(rows, table.contests, settings.seed) if averages else ()
-        for row in rows:
-            yield replace(row, groups={**which, **row.groups})
-
-
-def compared_with_contests(
-    settings: Settings, results: Sequence[Result]
-) -> tuple[list[Measure], list[Contest]]:
-    """The measures of one model's table, and the tests behind them."""
-    table = _Table(Trainings(settings, read_trainings(results)))
-    return list(table.measures()), table.contests
+    """Return scores, pass rates, tests and averages of every row of a plan's table."""
+    return [row for table in compare_models(settings, results, planned) for row in table.all_measures()]
 
 
 class _Table:

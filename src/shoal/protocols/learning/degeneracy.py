@@ -16,13 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from ...core.errors import some
-from ...core.measures import quantity, shown
 from ...core.records import Answers, Case, Finding, Measure, Outcome
 from ...stats.intervals import wilson
 from ..behaviour.rules import Floats, Integers, directional_error
 from ..behaviour.score import WEIGHTS, expect_of
 from ..degeneracy import DEGENERATE
+from . import wording
 from .retention import FORGOTTEN, UNTRAINED
 from .settings import Settings
 
@@ -90,18 +89,13 @@ def _add_shares(signs: Degeneracy, name: str, cases: Sequence[Case], answers: An
         return
     label = int(np.argmax(ours - theirs))
     word, share = answers.labels[label], float(ours[label])
-    text = f"It predicts {word} for {_percent(share)} of {len(right):,} {name}; {_percent(theirs[label])} are {word}."
     # Tests are hard on purpose: a model that errs to one side only may know the task.
     kind = DEGENERATE if share >= NEARLY_ALL else LEANING
-    text += " A constant answer passes every invariance test." if kind == DEGENERATE else ""
+    text = wording.label_shift(word, share, theirs[label], len(right), name, is_constant=kind == DEGENERATE)
     facts = {"slice": name, "label": word, "predicted": share}
     signs.findings.append(
         Finding(kind, text, (measure,), WEIGHTS.get(kind, 1.0), facts=facts, disqualifies=kind == DEGENERATE)
     )
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %"
 
 
 def _pairs(cases: Sequence[Case], answers: Answers) -> tuple[Integers, Integers]:
@@ -139,12 +133,11 @@ def _add_words(signs: Degeneracy, name: str, cases: Sequence[Case], answers: Ans
     excess = {place: ours[place] - theirs[place] for place in WITHOUT_READING}
     place = max(WITHOUT_READING, key=excess.__getitem__)
     if excess[place] > SHIFTED:
-        answered = f"{_percent(ours[place])} with {place}; {_percent(theirs[place])} of the right answers are"
+        text = wording.place_shift(place, ours[place], theirs[place], n, name)
     elif times / n > max(MANY_TIMES * usual, RARE):
-        answered = f"{_percent(times / n)} with {words!r}; the commonest right answer has {_percent(usual)}"
+        text = wording.answer_shift(words, times / n, usual, n, name)
     else:
         return
-    text = f"It answers {answered} ({n:,} {name}). A constant answer passes every invariance test."
     about = {"slice": name, "place": place, "answer": words}
     signs.findings.append(
         Finding(DEGENERATE, text, (measure,), WEIGHTS[DEGENERATE], facts=about, disqualifies=True)
@@ -192,16 +185,17 @@ def _untrained(
     usual, value = labels.count(commonest) / n, sum(bool(row.passed) for row in outcomes) / n
     if value > usual:
         return
-    opposite = " It predicts the opposite label." if _is_turned(iid, answers, usual) else ""
     knew = settings.train.on[0].startswith("iid>")
-    kind, words = (FORGOTTEN, "lost") if knew else (UNTRAINED, "did not learn")
-    text = (
-        f"It {words} the task: i.i.d. score {100 * value:.1f} on {n:,} rows; always {commonest} has "
-        f"{100 * usual:.1f}.{opposite}"
-    )
+    is_opposite = _is_turned(iid, answers, usual)
+    text = wording.below_chance(value, n, commonest, usual, knew=knew, is_opposite=is_opposite)
     measure = Measure("iid score", value, n, {}, wilson(round(value * n), n), "wilson")
     yield Finding(
-        kind, text, (measure,), WEIGHTS[DEGENERATE] + 1, facts={"commonest": usual}, disqualifies=True
+        FORGOTTEN if knew else UNTRAINED,
+        text,
+        (measure,),
+        WEIGHTS[DEGENERATE] + 1,
+        facts={"commonest": usual},
+        disqualifies=True,
     )
 
 
@@ -284,16 +278,9 @@ def _saturated(
     tight: Sequence[tuple[str, float]], total: int, sure: Sequence[float], losses: Sequence[float]
 ) -> Finding:
     confidence = Measure("mean confidence", float(np.mean(sure)), len(sure))
-    words = some([f"{name} {_percent(free)}" for name, free in tight], 3)
-    text = (
-        f"{len(tight)} of {total} directional functionalities can hardly fail: the model is too confident in their "
-        f"originals (mean {shown(confidence.value, quantity(confidence))} %). Cases with room to fail: {words}."
-    )
+    loss = float(np.mean(losses)) if losses else None
+    still = float(np.mean(np.array(losses) == 0)) if losses else 0.0
     facts: dict[str, Any] = {"functionalities": [name for name, _ in tight]}
-    if losses:
-        loss, still = float(np.mean(losses)), float(np.mean(np.array(losses) == 0))
-        text += (
-            f" At step 0 equation 6 gives a loss of {loss:.4f}; {_percent(still)} of pairs have no gradient."
-        )
-        facts |= {"loss at step 0": loss, "without a gradient": still}
+    facts |= {} if loss is None else {"loss at step 0": loss, "without a gradient": still}
+    text = wording.saturated(tight, total, float(np.mean(sure)), loss, still)
     return Finding(SATURATED, text, (confidence,), 1.0, facts=facts)

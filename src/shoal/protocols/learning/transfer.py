@@ -13,6 +13,7 @@ from ...core.claims import ALPHA
 from ...core.records import Case, Finding, Measure
 from ...stats.multiplicity import holm
 from ...stats.paired import sign_flip_test, sign_test
+from . import wording
 from .against_iid import common_seeds
 from .trainings import Floats, Row, Trainings
 
@@ -85,11 +86,8 @@ def _finding(trainings: Trainings, change: Change) -> Finding:
     facts = {"of": "pass rate", "adjusted p": change.p}
     measure = Measure("difference", change.points, change.n, groups, facts=facts)
     partner = contrastive_partner(trainings, name)
-    words = f" The most similar sibling with other answers is {partner}." if partner else ""
-    text = (
-        f"{config} {method}: training on the other tests of {trainings.groups(name)['capability']} costs {name} "
-        f"{-100 * change.points:.1f} points in {'this run' if change.runs == 1 else 'these runs'}.{words}"
-    )
+    capability = trainings.groups(name)["capability"]
+    text = wording.negative_transfer(change.row, name, capability, change.points, change.runs, partner)
     return Finding(NEGATIVE_TRANSFER, text, (measure,), WEIGHT, groups, {"partner": partner})
 
 

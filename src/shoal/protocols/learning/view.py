@@ -5,19 +5,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from statistics import median
 
-from ...core.claims import ALPHA, claim_of_rows
+from ...core.claims import claim_of_rows
 from ...core.measures import MEASURES, quantity, shown
 from ...core.records import Finding, Measure, Result
 from ...core.views import Column, HeatMap, Number, Section, Table, Tone, Words
 from ...core.views import Row as ShownRow
-from ...stats.generalization import ESTIMABLE_SEEDS
 from ..behaviour.view import unusual_settings
 from ..behaviour.view import view as behaviour_view
+from . import wording
 from .averages import AVERAGE, OVER_METHODS
-from .conclusions import CONCLUSION, headline, lost_rows
 from .files import file_tables
+from .findings import CONCLUSION, lost_rows
 from .iid import OVERLAP
-from .notes import note_of
 from .settings import Settings
 from .table3 import (
     COLUMNS,
@@ -29,6 +28,7 @@ from .table3 import (
     rows_of_table3,
 )
 from .trainings import HOLD_OUTS, STANDARD, Row, Training, read_trainings
+from .wording import note_of
 
 MARKS = {"better": "▲", "worse": "▼"}
 TONES: Mapping[str, tuple[Tone, ...]] = {"better": ("good",), "worse": ("bad",), "": ()}
@@ -63,7 +63,7 @@ def view(
         ours = [row for row in measures if row.groups.get("model") == model]
         seeds = len({row.groups["seed"] for row in ours if "seed" in row.groups and row.value is not None})
         warnings, others = _warnings([one for one in findings if one.groups.get("model") == model], results)
-        answer = headline(rows, lost_rows(findings, model))
+        answer = wording.headline(rows, lost_rows(findings, model))
         sections.append(Section(title, answer, [_table(rows)], [*_legend(ours, rows, seeds), *warnings]))
         sections += _elsewhere(title, out_of_domain(measures, model))
         details = [_about(settings), *_details(ours, rows, seeds), *others]
@@ -71,7 +71,9 @@ def view(
         if any(cell.anew for row in rows for cell in row.cells.values()):
             words = Words("The same with intervals for new functionalities:", "quiet")
             anew = _table(rows, anew=True)
-            sections.append(Section(title, words, [anew], [_intervals(seeds, anew=True)], detail="full"))
+            sections.append(
+                Section(title, words, [anew], [wording.intervals(seeds, anew=True)], detail="full")
+            )
         sections += _averages(title, ours)
         known = read_trainings([result for result in results if "settings" in result.job])
         trainings = [job for job in known if model in (None, job.model)]
@@ -251,13 +253,10 @@ def _legend(measures: Sequence[Measure], rows: Sequence[TableRow], seeds: int) -
     cells = [cell for row in rows for cell in row.cells.values()]
     adjusted = next((cell.adjusted for cell in cells if cell.adjusted), None)
     if adjusted is None:
-        return [_cases(measures, seeds)]
-    is_raw = adjusted.facts.get("adjustment") == "none"
-    level = f"{ALPHA:.2f}".removeprefix("0")
-    holm = "not adjusted" if is_raw else "Holm within each column"
+        return [_sample_size(measures, seeds)]
     return [
-        f"▲ ▼ better, worse than iid (p ≤ {level}, {holm}). Bold: highest.",
-        _cases(measures, seeds),
+        wording.marks(is_adjusted=adjusted.facts.get("adjustment") != "none"),
+        _sample_size(measures, seeds),
         *_detectable(rows),
     ]
 
@@ -287,7 +286,7 @@ def _details(measures: Sequence[Measure], rows: Sequence[TableRow], seeds: int) 
     lines = [*(count.removesuffix("; ") for count in counts), *_drawn(measures, cells), claim_of_rows(seeds)]
     tests = "; ".join(dict.fromkeys(str(cell.p.facts["test"]) for cell in cells if cell.p))
     lines += [f"tests: {tests}"] if tests else []
-    return [*lines, _intervals(seeds), *([AVERAGED] if seeds > 1 else [])]
+    return [*lines, wording.intervals(seeds), *([AVERAGED] if seeds > 1 else [])]
 
 
 def _drawn(measures: Sequence[Measure], cells: Sequence[Cell]) -> list[str]:
@@ -305,29 +304,10 @@ def _drawn(measures: Sequence[Measure], cells: Sequence[Cell]) -> list[str]:
     return [f"{words}. Its intervals include the draw; marks are for the functionalities drawn."]
 
 
-def _cases(measures: Sequence[Measure], seeds: int) -> str:
+def _sample_size(measures: Sequence[Measure], seeds: int) -> str:
     """Return on how many cases and seeds the table rests."""
-    suite = max((row.n for row in measures if row.name == "suite score"), default=0)
-    iid = max((row.n for row in measures if row.name == "iid score"), default=0)
-    words = f"95 % intervals; {suite:,} suite {_plural('case', suite)}, {iid:,} i.i.d. {_plural('row', iid)}"
-    if seeds >= ESTIMABLE_SEEDS:
-        return f"{words}, {seeds} seeds"
-    return words + ("; 2 seeds: for these runs only" if seeds == 2 else "; 1 seed, so no seed variance")
-
-
-def _plural(word: str, count: int) -> str:
-    return word if count == 1 else f"{word}s"
-
-
-def _intervals(seeds: int, *, anew: bool = False) -> str:
-    drawn = "functionalities and cases drawn again" if anew else "cases drawn again inside each functionality"
-    over = ", Student's t over seeds" if seeds >= ESTIMABLE_SEEDS else ""
-    words = (
-        f"95 % intervals of G: {drawn}, Wilson where all cases agree{over}; of the i.i.d. score: Wilson{over}"
-    )
-    if 1 < seeds < ESTIMABLE_SEEDS:
-        words += f"; for these runs: for the recipe not estimable from {seeds} seeds"
-    return words
+    suite, iid = (max((row.n for row in measures if row.name == name), default=0) for name in PARTS[1::-1])
+    return wording.sample_size(suite, iid, seeds)
 
 
 # Each seed
