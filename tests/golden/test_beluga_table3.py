@@ -92,7 +92,7 @@ def test_the_mean_iid_change_of_every_configuration(tables: Path):
     with (tables / "beluga_config_iid_summary.csv").open(newline="") as stream:
         lines = {CONFIGS[line["config"]]: line for line in csv.DictReader(stream)}
     for task, column in zip(TASKS, ("sst2", "qqp", "squad"), strict=True):
-        means = Measures(means_over_methods(printed_measures(tables / "beluga_table3.csv", task)))
+        means = Measures(means_over_methods(published(tables / "beluga_table3.csv", task)))
         for config, line in lines.items():
             (change,) = means.where("difference", config=config, column="i.i.d.")
             assert per_cent(change.value) == pytest.approx(float(line[f"mean_change_{column}"]), abs=0.0051)

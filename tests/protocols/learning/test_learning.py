@@ -17,8 +17,9 @@ from scipy import stats
 from shoal import Case, Measure, Measures, Outcome, Result
 from shoal.core.errors import DataError
 from shoal.core.records import Finding
-from shoal.protocols.learning import compare, compare_tasks, compare_trainings, compare_with_averages, view
-from shoal.protocols.learning.conclusions import conclusions, of_table, of_trainings
+from shoal.protocols.learning import compare, compare_tasks, compare_trainings, view
+from shoal.protocols.learning.compare import compare_models
+from shoal.protocols.learning.findings import conclusions, table_findings, training_findings
 from shoal.protocols.learning.iid import IID
 from shoal.protocols.learning.settings import Settings, Train
 from shoal.protocols.learning.table3 import baseline_of, best_gain, mean_gain, rows_of_table3
@@ -83,6 +84,10 @@ def table(
 
 def compared(settings: Settings, results: Sequence[Result], **others: object) -> Measures:
     return Measures(compare_trainings(settings, results, **others))
+
+
+def of_table(settings: Settings, results: Sequence[Result]) -> list[Finding]:
+    return table_findings(compare_models(settings, results))
 
 
 def one(measures: Measures, name: str, **groups: str) -> Measure:
@@ -327,7 +332,7 @@ def test_a_plan_of_one_fold_takes_the_iid_score_of_the_model_it_has():
 
 def test_the_iid_row_alone_is_a_table_too():
     found = compared(table(on=("iid",)), [iid_job({"a.f.MFT": [1, 0]}, [1, 0])])
-    (told,) = conclusions(found)
+    (told,) = conclusions({None: rows_of_table3(found)})
     assert told.text.startswith("Only the iid row is trained") and not told.measures
 
 
@@ -355,7 +360,7 @@ def test_findings_about_trainings_say_which_they_are_about():
         replace(job({"a.f.MFT": [1]}, [1], hold_out="capability", fold="a", seed=3), findings=[wrong]),
         iid_job({"a.f.MFT": [1]}, [1]),
     ]
-    (told,) = of_trainings(results)
+    (told,) = training_findings(results)
     assert told.groups == {
         "config": "iid>suite", "method": "vanilla", "hold out": "capability", "fold": "a", "seed": "3",
     }  # fmt: skip
@@ -389,18 +394,6 @@ def test_three_seeds_and_more_speak_of_the_recipe():
     mean = one(compared(table(), results), "G", config="iid>suite", hold_out="seen")
     assert mean.interval_method == "cluster bootstrap, t over seeds"
     assert "interval for these runs" not in mean.facts
-
-
-def test_a_row_that_is_much_better_keeps_its_gain():
-    rng = np.random.default_rng(0)
-    results = [
-        iid_job(random_suite(rng, 0.4), TOY_IID * 8),
-        job(random_suite(rng, 0.4), TOY_IID * 8, method="l2"),
-    ]
-    results.append(job(random_suite(rng, 0.9), TOY_IID * 8))
-    (gain,) = compared(table(method=("vanilla", "l2")), results).where("gain of the best row")
-    assert gain.groups["method"] == "vanilla" and gain.facts["picked again"] == 1.0
-    assert gain.value == pytest.approx(gain.facts["as measured"], abs=0.02)
 
 
 def test_one_seed_is_this_checkpoint_only():
@@ -504,7 +497,7 @@ def test_a_column_of_a_sample_compares_alike_wherever_it_is_compared():
     drawn = ["a.f7.MFT", "a.f8.MFT", "a.f9.MFT"]
     results = [iid_job(suite, [1] * 50), job(suite, [1] * 50)]
     results += [job(suite, [1] * 50, hold_out="functionality", fold=fold) for fold in drawn]
-    found = Measures(compare_with_averages(table(hold_out=("functionality",), hold_out_sample=3), results))
+    found = Measures(compare_trainings(table(hold_out=("functionality",), hold_out_sample=3), results))
     iid = {
         hold_out: one(found, "G", config="iid", hold_out=hold_out) for hold_out in ("none", "functionality")
     }
@@ -544,8 +537,6 @@ def test_a_row_with_one_of_several_seeds_is_compared_by_case():
     assert alone.verdict == all_three.verdict == "better"
     assert "exchanges of cases" in alone.p.note and "Welch's t over 3 seeds" in all_three.p.note
     assert "on the 1 seeds that both have" in alone.difference.note
-    settings = table(method=("vanilla", "l2"))
-    assert not [row for row in of_table(settings, results, found, None) if row.kind == "aggregation"]
 
 
 def test_an_average_is_of_the_differences_that_its_scores_were_tested_by():
@@ -553,7 +544,7 @@ def test_an_average_is_of_the_differences_that_its_scores_were_tested_by():
     base, iid = random_suite(rng, 0.5), [1, 0] * 50
     easy = improved(base, rng, 0.8)
     results = [iid_job(base, iid, 0), iid_job(easy, iid, 1), job(easy, iid, seed=0)]
-    found = Measures(compare_with_averages(table(), results))
+    found = Measures(compare_trainings(table(), results))
     (average,) = found.where("difference", score="average G")
     assert average.value == one(found, "difference", score="G", hold_out="seen").value > 0.1
     (mean,) = found.where("difference", score="mean over methods", column="G_seen")
@@ -565,7 +556,7 @@ def test_an_average_has_no_p_where_a_scenario_could_not_be_tested():
     base, iid = random_suite(rng, 0.5), [1, 0] * 50
     results = [iid_job(base, iid, 0), *(job(improved(base, rng, 0.8), iid, seed=seed) for seed in (0, 1))]
     results += folds(base, iid, "functionality", seed=1)
-    found = Measures(compare_with_averages(table(hold_out=("functionality",)), results))
+    found = Measures(compare_trainings(table(hold_out=("functionality",)), results))
     assert found.where("difference", score="average G") and not found.where("p value", score="average G")
 
 
@@ -719,7 +710,7 @@ def test_a_functionality_that_its_siblings_harm_is_found_with_the_sibling_it_is_
     harmed = suite | {"neg.not good.MFT": [0] * 20 + [1] * 20}
     settings = table(hold_out=("functionality", "capability"))
     results = transfer_results(harmed, suite)
-    (told,) = of_table(settings, results, compare_trainings(settings, results), None)
+    (told,) = of_table(settings, results)
     assert told.kind == "negative transfer" and told.groups["functionality"] == "neg.not good.MFT"
     assert "in this run neg.not good.MFT is worse by 50.0 points after training on its siblings" in told.text
     assert "than with all of neg left out" in told.text
@@ -727,7 +718,7 @@ def test_a_functionality_that_its_siblings_harm_is_found_with_the_sibling_it_is_
     # helped by its siblings, or alone in its capability: nothing to say
     for near, far in ((suite, harmed), (suite | {"time.before.DIR": [0] * 40}, suite)):
         results = transfer_results(near, far)
-        findings = of_table(settings, results, compare_trainings(settings, results), None)
+        findings = of_table(settings, results)
         assert [finding for finding in findings if finding.kind == "negative transfer"] == []
 
 
@@ -736,7 +727,7 @@ def test_no_transfer_is_found_where_there_is_none_over_twenty_seeds():
     for seed in range(20):
         rng = np.random.default_rng(seed)
         results = transfer_results(random_suite(rng, 0.7, 40), random_suite(rng, 0.7, 40))
-        told = of_table(settings, results, [], None)
+        told = of_table(settings, results)
         alarms += bool(told)
     assert alarms <= 2  # one in twenty is the level
 
@@ -763,19 +754,10 @@ def test_the_partner_is_the_nearest_sibling_with_other_answers():
     assert contrastive_partner(trainings, "a") == "b"
 
 
-def test_a_row_that_is_asked_other_cases_than_iid_is_told():
-    full = {"a.f.MFT": [1, 0, 1, 1], "a.g.MFT": [1, 1, 1, 1]}
-    fewer = {**full, "a.g.MFT": [1, None, None, 1]}
-    settings, results = table(), [iid_job(full, [1, 0]), job(fewer, [1, 0])]
-    (told,) = of_table(settings, results, compare_trainings(settings, results), None)
-    assert told.kind == "applicability"
-    assert "a.g.MFT applies to 50% of its cases, in the iid row to 100%" in told.text
-
-
 def test_what_a_training_noted_is_told_with_which_it_was():
     noted = job({"a.f.MFT": [1]}, [1], method="group-dro")
     check = {"name": "training", "ok": False, "detail": "group-dro: this was plain training"}
-    (told,) = of_trainings([replace(noted, job={**noted.job, "checks": [check]})])
+    (told,) = training_findings([replace(noted, job={**noted.job, "checks": [check]})])
     assert told.groups["method"] == "group-dro" and "plain training" in told.text
 
 
@@ -783,7 +765,7 @@ def test_what_a_training_noted_is_told_with_which_it_was():
 
 
 def averaged(settings: Settings, results: Sequence[Result]) -> Measures:
-    return Measures(compare_with_averages(settings, results))
+    return Measures(compare_trainings(settings, results))
 
 
 def test_the_average_of_a_row_is_over_its_scenarios_and_has_their_p():
@@ -977,7 +959,7 @@ def lost(methods: Mapping[str, float], config: str = "iid>suite", before: float 
     results = [iid_job(suite, right(before))]
     results += [job(suite, right(score), config, method) for method, score in methods.items()]
     settings = table(on=("iid", config), method=tuple(methods))
-    told = of_table(settings, results, compare_trainings(settings, results), None)
+    told = of_table(settings, results)
     return [finding for finding in told if finding.kind in ("forgotten", "untrained")]
 
 
@@ -999,8 +981,8 @@ def test_what_is_said_of_a_row_outweighs_what_is_said_of_one_of_its_folds():
     whole = replace(job(suite, right(0.5)), findings=[wrong])
     folded = [replace(row, findings=[wrong]) for row in folds(suite, right(0.5), "capability")]
     results = [iid_job(suite, right(0.97)), whole, *folded]
-    weights = {row.groups["hold out"]: row.weight for row in of_trainings(results)}
-    of_rows = [row.weight for row in of_table(table(hold_out=("capability",)), results, [], None)]
+    weights = {row.groups["hold out"]: row.weight for row in training_findings(results)}
+    of_rows = [row.weight for row in of_table(table(hold_out=("capability",)), results)]
     assert weights["seen"] == 51.0 and weights["capability"] < min(of_rows)
 
 
@@ -1025,7 +1007,7 @@ def test_models_without_something_that_forget_the_task_are_counted_though_the_fu
     for name, score in scores.items():
         results.append(job(suite, right(score), hold_out="functionality", fold=name))
     settings = table(hold_out=("functionality",))
-    (told,) = (row for row in of_table(settings, results, [], None) if row.kind == "forgotten")
+    (told,) = (row for row in of_table(settings, results) if row.kind == "forgotten")
     assert told.groups == {"config": "iid>suite", "method": "vanilla"}
     assert told.facts == {"models": [f"functionality {NAMES[1]}", f"functionality {NAMES[3]}"], "of": 5}
     assert told.text == (
@@ -1034,7 +1016,7 @@ def test_models_without_something_that_forget_the_task_are_counted_though_the_fu
         's_iid_mode = "mean_over_heldout" uses theirs.'
     )
     theirs = table(hold_out=("functionality",), s_iid_mode="mean_over_heldout")
-    (told,) = (row for row in of_table(theirs, results, [], None) if row.kind == "forgotten")
+    (told,) = (row for row in of_table(theirs, results) if row.kind == "forgotten")
     assert told.text.endswith("the iid row 97.0).")
 
 
@@ -1044,7 +1026,7 @@ def test_models_without_something_are_put_beside_the_yardstick_of_their_own_seed
         results += [iid_job(suite, right(before), seed=seed), job(suite, right(before), seed=seed)]
         results += folds(suite, right(after), "capability", seed=seed)
     settings = table(hold_out=("capability",))
-    (told,) = (row for row in of_table(settings, results, [], None) if row.kind == "forgotten")
+    (told,) = (row for row in of_table(settings, results) if row.kind == "forgotten")
     names = [f"capability {name} (seed 0)" for name in ("neg", "ner", "time")]
     assert told.facts == {"models": names, "of": 9}
     assert "i.i.d. score 85.0, the iid row 97.0" in told.text
@@ -1055,11 +1037,11 @@ def test_a_row_is_put_beside_the_seeds_and_the_rows_that_its_yardstick_has_too()
     results = [iid_job(suite, right(before), seed=seed) for seed, before in enumerate((0.97, 0.6, 0.6))]
     results += [job(suite, right(0.85)), job(suite, right(0.5), method="irm")]
     settings = table(method=("vanilla", "irm"))
-    plain, irm = (row.text for row in of_table(settings, results, [], None) if row.kind == "forgotten")
+    plain, irm = (row.text for row in of_table(settings, results) if row.kind == "forgotten")
     assert "(i.i.d. score 97.0 → 85.0)" in plain
     assert "The method causes it: vanilla on the same data keeps 85.0." in irm
     mute = [iid_job(suite, right(0.97)), job(suite, silent), job(suite, right(0.5), method="irm")]
-    (told,) = (row.text for row in of_table(settings, mute, [], None) if row.kind == "forgotten")
+    (told,) = (row.text for row in of_table(settings, mute) if row.kind == "forgotten")
     assert "cause" not in told and "nan" not in told
 
 
@@ -1067,7 +1049,7 @@ def test_rows_without_an_answer_are_left_out_of_what_was_lost():
     suite = {name: [1, 0] * 10 for name in NAMES}
     silent = [*right(0.5)[:-1], "no answer"]
     results = [iid_job(suite, right(0.97)), job(suite, silent), *folds(suite, silent, "functionality")]
-    found = of_table(table(hold_out=("functionality",)), results, [], None)
+    found = of_table(table(hold_out=("functionality",)), results)
     told = [row for row in found if row.kind == "forgotten"]
     assert len(told) == 2 and all("50.3" in row.text and row.measures[0].n == 199 for row in told)
 
@@ -1087,10 +1069,10 @@ def test_one_run_of_several_that_lost_the_task_is_counted():
     suite = {name: [1, 0] * 10 for name in NAMES}
     results = [iid_job(suite, right(0.97), seed) for seed in (0, 1, 2)]
     results += [job(suite, right(score), seed=seed) for seed, score in enumerate((0.97, 0.02, 0.97))]
-    (told,) = (row for row in of_table(table(), results, [], None) if row.kind == "forgotten")
+    (told,) = (row for row in of_table(table(), results) if row.kind == "forgotten")
     assert "lost the task in 1 of 3 runs (i.i.d. score 97.0 → 65.3)" in told.text
     results[3:] = [job(suite, right(score), seed=seed) for seed, score in enumerate((0.91, 0.91, 0.4))]
-    (told,) = (row for row in of_table(table(), results, [], None) if row.kind == "forgotten")
+    (told,) = (row for row in of_table(table(), results) if row.kind == "forgotten")
     assert "lost the task in 1 of 3 runs (i.i.d. score 97.0 → 74.0)" in told.text
 
 
@@ -1101,7 +1083,7 @@ def test_the_model_as_it_is_is_told_of_once():
     base = replace(
         base, job=base.job | {"settings": base.job["settings"] | own}, findings=[Finding("saturated", "so")]
     )
-    told = of_trainings([base, *(job(suite, right(0.9), seed=seed) for seed in (0, 1, 2))])
+    told = training_findings([base, *(job(suite, right(0.9), seed=seed) for seed in (0, 1, 2))])
     assert [finding.kind for finding in told] == ["saturated"]
 
 
@@ -1116,7 +1098,7 @@ def test_five_points_and_chance_are_no_loss():
         for name in NAMES:
             own = (rng.random(N) < 0.9).astype(int).tolist()
             results.append(job(suite, own, hold_out="functionality", fold=name))
-        told = of_table(table(method=("vanilla", "irm")), results, [], None)
+        told = of_table(table(method=("vanilla", "irm")), results)
         assert not [finding for finding in told if finding.kind == "forgotten"], seed
 
 

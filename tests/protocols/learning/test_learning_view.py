@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 from rich.console import Console
+from shoal.protocols.learning.notes import with_facts
 
 from shoal import Measure
 from shoal.core.records import Finding, Measures, Result
 from shoal.core.views import HeatMap, Section
 from shoal.protocols.learning import view
-from shoal.protocols.learning.conclusions import conclusions
-from shoal.protocols.learning.notes import with_facts
+from shoal.protocols.learning.findings import conclusions as conclude
 from shoal.protocols.learning.settings import Settings, Train
-from shoal.protocols.learning.table3 import rows_of_table3
+from shoal.protocols.learning.table3 import models_of, rows_of_table3
 from shoal.render.csv_tables import tables_of
 from shoal.render.terminal import print_sections
 
@@ -78,6 +78,10 @@ def example() -> list[Measure]:
         *against(SEEN, "G", 0.178, 0.0001),
         *against(FUNC, "G", -0.018, 0.3, reach=0.03),
     ]
+
+
+def conclusions(measures: Sequence[Measure], findings: Sequence[Finding] = ()) -> list[Finding]:
+    return conclude({model: rows_of_table3(measures, model) for model in models_of(measures)}, findings)
 
 
 def shown(measures: Sequence[Measure], findings: Sequence[Finding] = (), **settings: Any) -> list[Section]:

@@ -21,8 +21,8 @@ from shoal.protocols.learning import Settings, build, parts
 from shoal.protocols.learning.build import training_split
 from shoal.protocols.learning.folds import folds
 from shoal.protocols.learning.hyper import (
-    OF_ITSELF,
     READING,
+    SHARED,
     iid_how,
     losses,
     method_options,
@@ -511,7 +511,7 @@ NUMBERS = st.one_of(
 @hypothesis.settings(max_examples=120)
 @given(st.sampled_from(list(METHODS)), st.sampled_from(["recommended", "paper", "reference"]), st.data())
 def test_any_number_in_any_option_makes_a_training_or_is_refused(method, profile, data):
-    options = [*OF_ITSELF, *(field.name for field in fields(METHODS[method]) if field.init)]
+    options = [*SHARED, *(field.name for field in fields(METHODS[method]) if field.init)]
     chosen = data.draw(st.dictionaries(st.sampled_from(options), NUMBERS, min_size=1, max_size=2))
     settings = Settings(
         iid="sentiment",

@@ -48,4 +48,6 @@ def compare(settings: Settings, results: Sequence[Result]) -> Compared:
     tables = compare_models(settings, results, planned_folds(settings))
     findings = [*table_findings(tables), *training_findings(results)]
     measures = [row for table in tables for row in table.all_measures()]
-    return Compared(measures, [*conclusions(tables, findings), *findings])
+    return Compared(
+        measures, [*conclusions({table.model: table.rows for table in tables}, findings), *findings]
+    )

@@ -21,7 +21,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.claims import FLAGGED
 from ...core.records import Measure, Result
 from ...stats.generalization import (
     ESTIMABLE_SEEDS,
@@ -282,19 +281,11 @@ class _Table:
             return
         whole = cases.rate(name, groups)
         runs = for_these_runs(len(scenario.seeds)) if whole.interval else {}
-        yield with_facts(whole, {**self._about(scenario), **self._applicability(cases), **runs})
+        yield with_facts(whole, {**self._about(scenario), **runs})
         for column, seed in enumerate(scenario.seeds):
             of_seed = {**groups, "seed": str(seed)}
             alone = len(scenario.seeds) == 1
             yield replace(whole, groups=of_seed) if alone else cases.of_seed(column).rate(name, of_seed)
-
-    def _applicability(self, cases: "_Slice") -> dict[str, Any]:
-        """A warning where the row is asked much more, or less, than the baseline (`docs/method/beyond.md` 7.7)."""
-        if self.baseline is None or not self.baseline.seeds or not cases.groups:
-            return {}
-        places = self.trainings.functionalities[cases.groups["functionality"]]
-        shares = [float((~np.isnan(side)).mean()) for side in (cases.hits, self.baseline.suite[places])]
-        return {"applies": shares} if abs(shares[0] - shares[1]) > FLAGGED + 1e-9 else {}
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """Findings of a plan's trainings: the conclusion of each table, and what no number of it shows."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,22 +16,25 @@ from .transfer import negative_transfer
 
 OF_PART = "of a part"
 """A fact of findings about a model that was tested on a part of the suite."""
-CONCLUSION, APPLICABILITY = "conclusion", "applicability"
+CONCLUSION = "conclusion"
 WEIGHT, ARTEFACT, OF_A_FOLD = 10.0, 25.0, 0.1
 """Of the conclusion; of a gain that may be an artefact; of one fold relative to a whole row."""
 
 
-def conclusions(tables: Sequence[ModelTable], findings: Sequence[Finding] = ()) -> list[Finding]:
+def conclusions(
+    tables: Mapping[str | None, Sequence[TableRow]], findings: Sequence[Finding] = ()
+) -> list[Finding]:
     """Return the headline of each model's table, and the gains that one answer to everything may explain."""
     concluded = []
-    for table in tables:
-        if table.rows:
-            words = wording.headline(table.rows, lost_rows(findings, table.model))
+    for model, rows in tables.items():
+        if rows:
+            words = wording.headline(rows, lost_rows(findings, model))
             text = "".join(word.text for word in words).replace("\n", " ")
-            cells = [cell for row in table.rows for cell in row.cells.values()]
+            cells = [cell for row in rows for cell in row.cells.values()]
             rests_on = tuple(cell.difference for cell in cells if cell.difference)
-            concluded.append(Finding(CONCLUSION, text, rests_on, WEIGHT, table.groups))
-            concluded += artefacts(table.rows, findings, table.model)
+            groups = {} if model is None else {"model": model}
+            concluded.append(Finding(CONCLUSION, text, rests_on, WEIGHT, groups))
+            concluded += artefacts(rows, findings, model)
     return concluded
 
 
@@ -63,27 +66,12 @@ def _failed_checks(result: Result) -> list[Finding]:
 
 
 def table_findings(tables: Sequence[ModelTable]) -> list[Finding]:
-    """Return what several trainings show together: lost tasks, negative transfer, rows tested on other cases."""
+    """Return what several trainings show together: lost tasks and negative transfer."""
     findings = []
     for table in tables:
-        every = [
-            *_other_cases(table),
-            *lost_tasks(table.trainings),
-            *negative_transfer(table.trainings),
-        ]
+        every = [*lost_tasks(table.trainings), *negative_transfer(table.trainings)]
         findings += [replace(finding, groups=table.groups | dict(finding.groups)) for finding in every]
     return sorted(findings, key=lambda finding: -finding.weight)
-
-
-def _other_cases(table: ModelTable) -> list[Finding]:
-    """Return the functionalities that apply to other cases than in the iid row (`docs/method/beyond.md` 7.7)."""
-    return [
-        Finding(
-            APPLICABILITY, wording.other_cases(row.groups, *row.facts["applies"]), (row,), 2.0, row.groups
-        )
-        for row in table.measures
-        if "applies" in row.facts and "seed" not in row.groups
-    ]
 
 
 def artefacts(rows: Sequence[TableRow], findings: Sequence[Finding], model: str | None) -> list[Finding]:

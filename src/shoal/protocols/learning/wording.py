@@ -258,14 +258,6 @@ def negative_transfer(
     )
 
 
-def other_cases(groups: Mapping[str, str], ours: float, theirs: float) -> str:
-    """Return that a functionality applies to another share of its cases than in the iid row."""
-    return (
-        f"{groups['config']} {groups['method']} ({groups['hold out']}): {groups['functionality']} applies to "
-        f"{ours:.0%} of its cases, in the iid row to {theirs:.0%}. Their pass rates rest on different cases."
-    )
-
-
 def artefact(row: Row, column: str, models: int) -> str:
     """Return that a gain may come from models with one answer to nearly everything."""
     give = "model gives" if models == 1 else "models give"
@@ -407,7 +399,6 @@ WORDS: dict[str, Callable[[Facts], str]] = {
         f"not estimable for the recipe from {facts['interval for these runs']} seeds: the interval is for these runs"
     ),
     "seed share": lambda facts: f"seeds: {facts['seed share']:.0%} of the variance",
-    "applies": lambda facts: "applies to {:.0%} of the cases, for iid to {:.0%}".format(*facts["applies"]),
     "tasks": lambda facts: f"over {facts['tasks']} tasks",
     "test": lambda facts: str(facts["test"]),
     "tests": _family,
