@@ -37,7 +37,6 @@ from ...stats.paired import generalization_score
 from ...stats.resampling import cluster_table
 from .against_iid import (
     FIXED,
-    NEW_FUNCTIONALITIES,
     RANDOM,
     Contest,
     common_seeds,
@@ -51,7 +50,7 @@ from .against_iid import (
 from .averages import average_measures, means_over_methods
 from .settings import Settings
 from .table3 import TableRow, rows_of_table3
-from .trainings import HOLD_OUTS, Floats, Scenario, Trainings, read_trainings, undefined
+from .trainings import HOLD_OUTS, NEW_FUNCTIONALITIES, Floats, Scenario, Trainings, read_trainings, undefined
 from .wording import NO_ANSWER, NO_CASE, NO_FUNCTIONALITY, with_facts
 
 Flags = NDArray[np.bool_]
@@ -223,7 +222,7 @@ class _Table:
         return draw(both, self.settings.resamples, np.random.default_rng(self.settings.seed))
 
     def _about(self, scenario: Scenario) -> dict[str, Any]:
-        """What a reader of a mean over seeds should know (`docs/method/beyond.md` 7.3)."""
+        """Return facts about a mean over seeds (`docs/method/beyond.md` 7.3)."""
         facts: dict[str, Any] = {"seeds": len(scenario.seeds), "seeds known": len(self.trainings.seeds)}
         if self.settings.fold and scenario.hold_out in HOLD_OUTS[1:]:
             facts["asked fold" if scenario.is_baseline else "fold"] = self.settings.fold
@@ -238,7 +237,7 @@ class _Table:
     # Rates
 
     def _f1(self, scenario: Scenario) -> Iterator[Measure]:
-        """F1 beside accuracy: of the last label where the task is told by it, of the words where answers are words.
+        """Yield F1: of the last label in tasks that look for it, of the words where answers are words.
 
         `docs/method/beluga.md` 1.5.
         """

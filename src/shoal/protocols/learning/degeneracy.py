@@ -1,6 +1,6 @@
-"""What the answers of one trained model give away: that it learnt nothing, or one answer, or to be too sure to fail.
+"""Degenerate models: those that learnt nothing, give one answer, or are too confident to fail a directional test.
 
-`docs/method/beyond.md` 7.8 and 7.9. Only where i.i.d. rows were asked beside the suite. Pure.
+`docs/method/beyond.md` 7.8 and 7.9. Pure.
 
     shares of answers   against those of the right ones, on i.i.d. rows and on minimum functionality tests; of answers
                         in words, one answer to many questions, none, or wherever the context begins
@@ -28,22 +28,22 @@ from .settings import Settings
 SATURATED, LEANING = "saturated", "leaning"
 IID_ROWS = "i.i.d. rows"
 SHIFTED = 0.25
-"""Total variation between the answers' shares and the right ones' above which that is said."""
+"""Total variation between the shares of predicted and right answers from which a model is reported."""
 NEARLY_ALL = 0.9
-"""One label to such a share is an answer to nearly everything."""
+"""Share of one label from which a model is called constant."""
 ENOUGH = 30
-"""Fewer examples than this say nothing of shares."""
+"""Fewest examples for a statement about shares."""
 MANY_TIMES, RARE = 3.0, 0.1
-"""One answer in words is too common above so many times the commonest right one, and above this share."""
+"""One answer in words is too common above this multiple of the commonest right answer, and above this share."""
 CAN_FAIL = 0.2
-"""Below this share of cases with room to fail a directional test is uninformative."""
+"""Share of cases with room to fail below which a directional test is uninformative."""
 WITHOUT_READING = ("nothing", "how the context begins")
 """Answers that can be given to every question."""
 
 
 @dataclass(frozen=True, slots=True)
 class Degeneracy:
-    """What was measured, and what it comes to."""
+    """Measures and findings."""
 
     measures: list[Measure]
     findings: list[Finding]
@@ -57,7 +57,7 @@ def degeneracy_of(
     of_iid: Answers,
     outcomes: Sequence[Outcome],
 ) -> Degeneracy:
-    """Of a model's answers to a suite and to i.i.d. rows, as it gave them; `outcomes` are those of the i.i.d. rows."""
+    """Return measures and findings of answers to a suite and to i.i.d. rows; `outcomes` are of the rows."""
     signs = Degeneracy([], [])
     if not iid:
         return signs
@@ -76,7 +76,7 @@ def degeneracy_of(
 
 
 def _add_shares(signs: Degeneracy, name: str, cases: Sequence[Case], answers: Answers) -> None:
-    """How far the shares of the answers are from those of the right ones, where these are the model's own labels."""
+    """Add how far the shares of predicted labels are from those of the right ones."""
     predicted, right = _pairs(cases, answers)
     if len(right) < ENOUGH:
         return
@@ -99,7 +99,7 @@ def _add_shares(signs: Degeneracy, name: str, cases: Sequence[Case], answers: An
 
 
 def _pairs(cases: Sequence[Case], answers: Answers) -> tuple[Integers, Integers]:
-    """What was answered and what was right, for each example with one right label among the model's own."""
+    """Return predicted and right label of each example that has one right label among the model's own."""
     code = {label: position for position, label in enumerate(answers.labels)}
     predicted, right, row = [], [], 0
     for case in cases:
@@ -119,7 +119,7 @@ def _pairs(cases: Sequence[Case], answers: Answers) -> tuple[Integers, Integers]
 
 
 def _add_words(signs: Degeneracy, name: str, cases: Sequence[Case], answers: Answers) -> None:
-    """Where answers stand, and how often one is given, against the right ones (`docs/method/beyond.md` 7.9)."""
+    """Add how often answers need no reading, or are the same, against the right ones (`docs/method/beyond.md` 7.9)."""
     contexts, said, right = _questions(cases, answers)
     n = len(right)
     if n < ENOUGH:
@@ -145,7 +145,7 @@ def _add_words(signs: Degeneracy, name: str, cases: Sequence[Case], answers: Ans
 
 
 def _questions(cases: Sequence[Case], answers: Answers) -> tuple[list[str], list[str], list[str]]:
-    """Context, answer and right answer of every question that has one; nothing where the model failed."""
+    """Return context, answer and right answer of every question that has one."""
     contexts, said, right, row = [], [], [], 0
     for case in cases:
         known = case.labels if case.groups["test type"] == "MFT" else None
@@ -159,7 +159,7 @@ def _questions(cases: Sequence[Case], answers: Answers) -> tuple[list[str], list
 
 
 def _whereabouts(contexts: Sequence[str], answers: Sequence[str]) -> dict[str, float]:
-    """The shares of answers that are nothing, that begin with the context, and of all others."""
+    """Return the shares of empty answers, of beginnings of the context, and of all others."""
     pairs = list(zip(contexts, answers, strict=True))
     empty = sum(not answer.strip() for answer in answers)
     first = sum(bool(answer.strip()) and context.startswith(answer) for context, answer in pairs)
@@ -172,7 +172,7 @@ def _whereabouts(contexts: Sequence[str], answers: Sequence[str]) -> dict[str, f
 def _untrained(
     settings: Settings, iid: Sequence[Case], answers: Answers, outcomes: Sequence[Outcome]
 ) -> Iterator[Finding]:
-    """A model that is right no more often than one that always gives the commonest label does not do the task."""
+    """Yield a finding if the model is right no more often than one that always predicts the commonest label."""
     labels = [
         str((case.labels or ("",))[0])
         for case, row in zip(iid, outcomes, strict=True)
@@ -200,7 +200,7 @@ def _untrained(
 
 
 def _is_turned(iid: Sequence[Case], answers: Answers, usual: float) -> bool:
-    """Whether it gives, of two labels, the wrong one: for sure nearer to always than one that always gives the same."""
+    """Return whether the model predicts the other of two labels, more often than a constant model would."""
     if answers.texts:
         return False
     predicted, right = _pairs(iid, answers)
@@ -244,7 +244,7 @@ def _add_directions(signs: Degeneracy, suite: Sequence[Case], given: Answers) ->
 
 
 def headroom(direction: str, before: Floats) -> Floats:
-    """How far the probability that is watched could go the wrong way, for each original.
+    """Return how far the probability that matters could move the wrong way, for each original.
 
     >>> headroom("not_more_conf", np.array([[0.03, 0.97]])).round(2).tolist()
     [0.03]
@@ -260,7 +260,7 @@ def headroom(direction: str, before: Floats) -> Floats:
 
 
 def losses_of_pairs(direction: str, probabilities: Floats) -> Floats:
-    """Equation 6 for an original and each of its variants: -log(1 - ε), ε how far the answer moved the wrong way.
+    """Return equation 6 for an original and each variant: -log(1 - ε), ε how far it moved the wrong way.
 
     Of the model that a training starts from it is the loss at step 0.
 

@@ -18,7 +18,7 @@ OF_PART = "of a part"
 """A fact of findings about a model that was tested on a part of the suite."""
 CONCLUSION = "conclusion"
 WEIGHT, ARTEFACT, OF_A_FOLD = 10.0, 25.0, 0.1
-"""Of the conclusion; of a gain that may be an artefact; of one fold relative to a whole row."""
+"""Weights: the conclusion, a gain that may be an artefact, and the factor for a single fold."""
 
 
 def conclusions(

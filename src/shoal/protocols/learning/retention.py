@@ -1,11 +1,11 @@
-"""Whether a row still does the task: forgotten on the way, or never learnt. Nothing else of such a row means anything.
+"""Rows that forgot the task, or never learnt it. No other column of such a row means anything.
 
-starts from      beside              more than five points below, not by chance
+starts from      compared with       more than five points below, significantly
 i.i.d. model     the iid row         forgotten: by the data if vanilla forgets too, by the method if it keeps the task
-base weights     vanilla's own row   not learnt (beside the iid row: vanilla itself, and all where there is no vanilla)
+base weights     vanilla's own row   not learnt (vanilla itself, and all rows without a vanilla: the iid row)
 
-G has the i.i.d. score of the model that was trained on the whole suite. The models that left something out may have
-lost more: each is put beside the same yardstick.
+G uses the i.i.d. score of the model trained on the whole suite. The held-out models may have lost more: each is
+compared with the same yardstick.
 """
 
 from collections.abc import Iterator
@@ -24,13 +24,13 @@ from .wording import PLAIN
 
 FORGOTTEN, UNTRAINED = "forgotten", "untrained"
 POINTS, MUCH = 0.05, 0.2
-"""What a method may cost of the i.i.d. score; from so much on it is the task that is lost, below a part of it."""
+"""Smallest loss of i.i.d. score that is reported as part of the task, and as the whole task."""
 WEIGHT, WEIGHT_OF_FOLDS = 20.0, 15.0
 
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """A row beside the one that it is measured by."""
+    """A row and its yardstick."""
 
     row: Scenario
     yardstick: Scenario
@@ -38,13 +38,13 @@ class Loss:
 
     @property
     def starts_trained(self) -> bool:
-        """Whether the task was known before the suite came."""
+        """Whether the model knew the task before the suite stage."""
         return self.row.row[0].startswith("iid>")
 
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """A model that left something out, beside the same yardstick."""
+    """A held-out model and its yardstick."""
 
     row: Row
     yardstick: Scenario
@@ -53,20 +53,20 @@ class Fold:
     seed: int
     score: float
     before: float
-    """The yardstick's, of the same seed on the same rows."""
+    """The yardstick's score with the same seed on the same rows."""
     n: int
     p: float
 
     @property
     def name(self) -> str:
-        """What it left out, and which of several seeds it has."""
+        """The fold, and its seed if there are several."""
         return f"{self.hold_out} {self.without}" + (
             f" (seed {self.seed})" if len(self.yardstick.seeds) > 1 else ""
         )
 
 
 def lost_tasks(trainings: Trainings) -> list[Finding]:
-    """The rows that no longer do the task, and those whose models without something do not; adjusted over each."""
+    """Return the rows that lost the task, and those whose held-out models did; Holm over each kind."""
     return [*_lost_rows(trainings), *_lost_folds(trainings)]
 
 
@@ -91,7 +91,7 @@ def _losses(trainings: Trainings) -> Iterator[Loss]:
 
 
 def _measured(trainings: Trainings) -> Iterator[tuple[Row, Scenario]]:
-    """Each row and what it is measured by, where that is there."""
+    """Yield each row with its yardstick, if there is one."""
     baseline = trainings.baseline
     for row in trainings.rows:
         by_iid = row[0].startswith("iid>") or row[1] == PLAIN
@@ -122,7 +122,7 @@ def _lost_folds(trainings: Trainings) -> Iterator[Finding]:
 def _fold(
     row: Row, yardstick: Scenario, hold_out: str, without: str, seed: int, hits: Floats
 ) -> Iterator[Fold]:
-    """The same model and the yardstick of its seed, on the rows that both answered."""
+    """Yield a held-out model with the yardstick of its seed, on the rows that both answered."""
     if seed not in yardstick.seeds:
         return
     before = yardstick.iid[:, yardstick.seeds.index(seed)]
@@ -192,7 +192,7 @@ def _cause(trainings: Trainings, loss: Loss, plain_too: bool) -> str:
 
 
 def _scores(ours: Scenario, theirs: Scenario) -> tuple[Measure, Measure]:
-    """Both, on the seeds and the rows that both have; without a value where there are none."""
+    """Return both scores on the seeds and rows that both have; None if there are none."""
     first, second = common_seeds(ours, theirs)
     new, old = ours.iid[:, first], theirs.iid[:, second]
     known = ~np.isnan(new - old).any(axis=1) if first else np.zeros(len(new), dtype=bool)

@@ -1,4 +1,4 @@
-"""What training on one functionality does to another (`docs/method/beyond.md` 7.10).
+"""The effect of training on one functionality on another (`docs/method/beyond.md` 7.10).
 
 Negative transfer: training on a functionality's siblings makes it worse.
 Δ_F = s_F(its siblings trained on) - s_F(its whole capability left out), case by case.
@@ -20,12 +20,12 @@ from .trainings import Floats, Row, Trainings
 NEGATIVE_TRANSFER = "negative transfer"
 WEIGHT = 5.0
 LETTERS, READ = 5, 50
-"""Length of the pieces by which texts are compared, and how many texts of a functionality are."""
+"""Length of the pieces that texts are compared by, and how many cases of a functionality are read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What a functionality's siblings do to it in one row."""
+    """The effect of its siblings on a functionality in one row."""
 
     row: Row
     functionality: str
@@ -36,7 +36,7 @@ class Change:
 
 
 def negative_transfer(trainings: Trainings) -> list[Finding]:
-    """The functionalities that their siblings harm, after adjustment over all that could be."""
+    """Return the functionalities that their siblings harm; Holm over all."""
     changes = [change for row in trainings.rows for change in _changes(trainings, row)]
     adjusted = holm([change.p for change in changes]).tolist() if changes else []
     return [
@@ -47,7 +47,7 @@ def negative_transfer(trainings: Trainings) -> list[Finding]:
 
 
 def _changes(trainings: Trainings, row: Row) -> Iterator[Change]:
-    """Of each functionality with siblings, on the cases that apply in both."""
+    """Yield the effect on each functionality with siblings, on the cases that apply in both."""
     if not {"functionality", "capability"} <= set(trainings.hold_outs):
         return
     near, far = (trainings.scenario(row, name) for name in ("functionality", "capability"))
@@ -91,11 +91,11 @@ def _finding(trainings: Trainings, change: Change) -> Finding:
     return Finding(NEGATIVE_TRANSFER, text, (measure,), WEIGHT, groups, {"partner": partner})
 
 
-# Which sibling it is taken for
+# The sibling that it is confused with
 
 
 def contrastive_partner(trainings: Trainings, name: str) -> str:
-    """The sibling whose texts are most like this functionality's and whose right answers are others; or nobody."""
+    """Return the sibling with the most similar texts and other right answers, or an empty name."""
     cases = {other: _cases(trainings, other) for other in (name, *_siblings(trainings, name))}
     pieces = {other: _pieces(members) for other, members in cases.items()}
     mine = _answers(cases[name])
@@ -109,7 +109,7 @@ def _cases(trainings: Trainings, name: str) -> list[Case]:
 
 
 def _answers(cases: Sequence[Case]) -> set[str]:
-    """What is right there: labels, or which way confidence may go."""
+    """Return the right answers: labels, or the direction of confidence."""
     return {
         str(label)
         for case in cases

@@ -1,4 +1,4 @@
-"""What to show of behavioural learning: the headline, Table 3, its legend and warnings; in full every test and rate."""
+"""Layout of behavioural learning: the headline, Table 3, its legend and warnings; in full every test and rate."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -41,7 +41,7 @@ SCENARIOS = {
 PARTS = ("iid score", "suite score", "G")
 AVERAGED = "G is computed in each seed and then averaged, so it need not lie between the means of its parts."
 WARNINGS = 3
-"""How many warnings stand below the table."""
+"""Number of warnings below the table."""
 
 
 def view(
@@ -126,7 +126,7 @@ def _counted(kinds: Sequence[str]) -> list[str]:
 
 
 def _training(finding: Finding) -> str:
-    """Which training a finding is about, in words."""
+    """Return which training a finding is about."""
     groups = finding.groups
     without = f"without {groups['fold']}" if groups.get("fold") else ""
     return " ".join(filter(None, [groups["config"], groups["method"], without, f"seed {groups['seed']}"]))
@@ -153,7 +153,7 @@ def _table(rows: Sequence[TableRow], *, anew: bool = False) -> Table:
 
 
 def _cell(cell: Cell, anew: bool) -> Number:
-    """The value, its mark and its interval; how far it is where it is not there yet."""
+    """Return the value with mark and interval, or the progress of an empty cell."""
     if cell.value is None:
         return Number(cell.score, instead=_waiting(cell.score))
     tones: list[Tone] = ["strong"] if cell.is_best else []
@@ -162,7 +162,7 @@ def _cell(cell: Cell, anew: bool) -> Number:
 
 
 def _waiting(score: Measure | None) -> str:
-    """How far an empty cell is: "23 of 38", or a dash."""
+    """Return the progress of an empty cell: "23 of 38", or a dash."""
     facts = score.facts if score else {}
     folds = facts.get("folds", 1)
     return f"{facts['folds done']} of {folds}" if folds > 1 and facts["folds done"] < folds else "–"
@@ -196,7 +196,7 @@ def _tests(rows: Sequence[TableRow]) -> Table:
 
 
 def _elsewhere(title: Sequence[Words], rows: Mapping[Row, Mapping[str, Cell]]) -> list[Section]:
-    """The scores on data from elsewhere, a column for each set; marks as in Table 3."""
+    """Return the scores on further data, a column for each set; marks as in Table 3."""
     names = list(dict.fromkeys(name for cells in rows.values() for name in cells))
     if not names:
         return []
@@ -215,7 +215,7 @@ def _elsewhere(title: Sequence[Words], rows: Mapping[Row, Mapping[str, Cell]]) -
 
 
 def _averages(title: Sequence[Words], measures: Sequence[Measure]) -> list[Section]:
-    """The paper's Avg of every row, and the mean of every column over the methods of a configuration."""
+    """Return the paper's Avg of every row, and the mean of every column over the methods of a configuration."""
     tables = [table for table in (_row_averages(measures), _column_means(measures)) if table.rows]
     words = Words("Averages over scenarios, and over the methods of a configuration:", "quiet")
     return [Section(title, words, [*tables], detail="full")] if tables else []
@@ -249,7 +249,7 @@ def _column_means(measures: Sequence[Measure]) -> Table:
 
 
 def _legend(measures: Sequence[Measure], rows: Sequence[TableRow], seeds: int) -> list[str]:
-    """Return at most three lines: what a mark means, on how many cases and seeds it rests, what it could detect."""
+    """Return at most three lines: the marks, the sample size, the minimum detectable differences."""
     cells = [cell for row in rows for cell in row.cells.values()]
     adjusted = next((cell.adjusted for cell in cells if cell.adjusted), None)
     if adjusted is None:
@@ -290,7 +290,7 @@ def _details(measures: Sequence[Measure], rows: Sequence[TableRow], seeds: int) 
 
 
 def _drawn(measures: Sequence[Measure], cells: Sequence[Cell]) -> list[str]:
-    """Which functionalities the G of a column is of, where not of all, and what the iid row has on all."""
+    """Return which functionalities were sampled, and the iid row's G on all."""
     facts = next((cell.score.facts for cell in cells if cell.score and "drawn" in cell.score.facts), None)
     if facts is None:
         return []
@@ -314,7 +314,7 @@ def _sample_size(measures: Sequence[Measure], seeds: int) -> str:
 
 
 def _by_seed(measures: Sequence[Measure]) -> Table:
-    """The parts of G in every seed: a row per configuration, method, what was held out and seed."""
+    """Return the parts of G by seed: a row per configuration, method, hold-out and seed."""
     rows: dict[tuple[str, ...], dict[str, Measure]] = {}
     for measure in measures:
         groups = measure.groups
@@ -343,7 +343,7 @@ def _by_seed(measures: Sequence[Measure]) -> Table:
 
 
 def _matrices(means: Sequence[Measure], trainings: Sequence[Training]) -> Iterator[HeatMap]:
-    """Pass rates by functionality and row, a block per scenario."""
+    """Yield pass rates by functionality and row, a map per scenario."""
     rates = [
         row
         for row in means
@@ -356,7 +356,7 @@ def _matrices(means: Sequence[Measure], trainings: Sequence[Training]) -> Iterat
 
 
 def _with_jobs(rate: Measure, trainings: Sequence[Training]) -> Measure:
-    """A pass rate that says which jobs were asked its cases: those that left them out, a seed each."""
+    """Return a pass rate with the jobs behind it: those that held its cases out, one per seed."""
     groups = rate.groups
     if "functionality" not in groups:
         return rate

@@ -41,7 +41,7 @@ def headline(rows: Sequence[TableRow], lost: Collection[Row] = ()) -> list[Words
     if not trained:
         return [Words("Only the iid row is trained: there is nothing to compare it with yet.", "doubt")]
     if len(trained) == len(rows):
-        return [Words("There is no iid row yet, so there is nothing to compare with.", "doubt")]
+        return [Words("The iid row is not trained yet: nothing to compare with.", "doubt")]
     columns = {name: _Column.of(name, trained) for name in rows[0].cells}
     seen, cost = columns.get("seen"), columns[IID_COLUMN]
     held = [columns[name] for name in HOLD_OUTS[1:] if name in columns and columns[name].tested]
@@ -291,7 +291,7 @@ def answer_shift(answer: str, share: float, right: float, n: int, rows: str) -> 
 
 
 def below_chance(score: float, n: int, label: str, chance: float, *, knew: bool, is_opposite: bool) -> str:
-    """Return that a model is no better than one that always predicts the commonest label."""
+    """Return that a model does not beat always predicting the commonest label."""
     opposite = " It predicts the opposite label." if is_opposite else ""
     return (
         f"It {'lost' if knew else 'did not learn'} the task: i.i.d. score {100 * score:.1f} on {n:,} rows; always "
@@ -379,7 +379,7 @@ def _family(facts: Facts) -> str:
         return "not adjusted"
     words = f"{facts['adjustment']} over the {facts['tests']} tests of this column"
     if "too few shuffles" in facts:
-        words += f"; {facts['too few shuffles']:,} shuffles are too few for so many"
+        words += f"; {facts['too few shuffles']:,} shuffles are too few for this many tests"
     return words
 
 
