@@ -126,11 +126,6 @@ def test_each_test_type_teaches_what_the_paper_trains_it_on():
     ]
 
 
-def test_a_case_without_variants_teaches_nothing():
-    alone = [made for made in planted().cases if made.examples == (("alone",),)]
-    assert items_of(alone[0], THREE, TWO) == []
-
-
 def test_a_rule_with_neither_label_nor_direction_cannot_be_overlap():
     with pytest.raises(DataError, match="'odd' cannot be trained on"):
         items_of(one_of(planted(), "odd"), THREE, TWO)
@@ -210,25 +205,6 @@ def test_labels_that_are_not_the_suites_are_refused():
         label_names(["0", "1"], THREE, THREE)
 
 
-def test_names_that_are_known_are_not_turned_round_by_one_that_is_not():
-    with pytest.raises(
-        PlanError, match=r'try: iid_labels = \["\?", "negative", "positive"\], with what mixed means'
-    ):
-        label_names(["mixed", "negative", "positive"], (), THREE)
-    with pytest.raises(PlanError, match=r'iid_labels = \["negative", "\?"\], with what good means'):
-        label_names(["Negative", "good"], (), THREE)
-    for found in (["0", "1", "negative", "positive"], ["1", "2", "3", "4", "5"]):
-        with pytest.raises(
-            PlanError, match="try: name labels that mean the same alike in the file, 3 in all"
-        ):
-            label_names(found, (), THREE)
-
-
-def test_spellings_of_one_label_are_one_label():
-    found = label_names(["NEGATIVE", "Positive", "negative", "positive"], (), THREE)
-    assert list(found.values()) == ["negative", "positive", "negative", "positive"]
-
-
 def rows_file(path, rows, header="sentence\tlabel"):
     path.write_text("\n".join([header, *rows]) + "\n")
     return str(path)
@@ -271,16 +247,6 @@ def test_labels_are_learnt_from_what_is_trained_on(tmp_path):
         iid_files(tmp_path, BOTH, ["so so\tneutral", "nice\tpositive"])
     own = {"train": {"from": "model", "on": ["iid", "iid>iid+suite"]}}
     assert iid_files(tmp_path, BOTH, ["so so\tneutral", "nice\tpositive", "poor\tnegative"], **own)
-
-
-def test_columns_are_named_as_the_plan_names_them(tmp_path):
-    for header, words in (
-        ("foo\tlabel", r'text = \["COLUMN"\]'),
-        ("text\tbar", r'label = "COLUMN"'),
-    ):
-        path = rows_file(tmp_path / "odd.tsv", BOTH, header)
-        with pytest.raises(DataError, match=f"name it: {words}"):
-            load_iid(learning(iid=path, iid_test=path))
 
 
 def test_data_from_elsewhere_are_from_elsewhere(tmp_path):
@@ -398,21 +364,6 @@ def test_settings_that_cannot_mean_anything_are_refused(settings, message):
         parts(learning(**settings))
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"train": {"onn": "iid"}}, 'test: train: unknown setting "onn"'),
-        ({"train": {"on": "iid>siute"}}, "train.on"),
-        ({"train": {"batch": "many"}}, "train.batch = 'many'"),
-        ({"train.on": "iid", "train.methd": "l2"}, 'unknown setting "methd"'),
-        ({"hold_out": "class"}, "hold_out"),
-    ],
-)
-def test_wrong_settings_are_named_with_their_table(settings, message):
-    with pytest.raises(PlanError, match=message):
-        learning(**settings)
-
-
 def test_dotted_settings_and_tables_are_the_same():
     dotted = learning(**{"train.on": "iid,iid>suite", "train.options.irm.scalar": True})
     assert dotted == learning(train={"on": ["iid", "iid>suite"], "options": {"irm": {"scalar": True}}})
@@ -525,41 +476,6 @@ def test_any_number_in_any_option_makes_a_training_or_is_refused(method, profile
 
 
 @pytest.mark.parametrize(
-    ("profile", "method", "option"),
-    [
-        ("recommended", "fish", {"epsilon": 1.0}),
-        ("paper", "fish", {"epsilon": 1.0}),
-        ("paper", "irm", {"penalty_start": 1}),
-        ("paper", "irm", {"penalty_start": 1, "first_penalty": 3}),
-        ("paper", "irm", {"per_step": 1}),
-        ("reference", "fish", {"inner_steps": 1}),
-        ("reference", "group-dro", {"all_groups": True}),
-        ("reference", "group-dro", {"step_size": 0}),
-    ],
-)
-def test_an_option_may_leave_what_is_usual_without_effect(profile, method, option):
-    """Nobody can leave out what he did not write."""
-    train = {"on": "iid+suite", "method": method, "options": {method: option}}
-    settings = learning(iid_limit=32, hold_out="seen", profile=profile, train=train)
-    assert make_recipe(settings, "tiny:sentiment").stages[-1].count_steps() > 0
-
-
-def test_what_a_plan_writes_is_refused_where_the_profile_leaves_it_without_effect():
-    train = {"on": "iid+suite", "method": "fish", "options": {"fish": {"epsilon": 1.0, "plain_share": 0.2}}}
-    with pytest.raises(PlanError, match="plain_share has no effect"):
-        make_recipe(learning(iid_limit=32, hold_out="seen", train=train), "tiny:sentiment")
-
-
-def test_a_rate_for_all_methods_is_not_that_of_a_head_alone():
-    settings = learning(train={"on": "iid>suite", "method": ["vanilla", "lp"], "learning_rate": 3e-5})
-    rates = [
-        suite_how(settings, "hf:bert", "sentiment", "iid>suite", name).learning_rate
-        for name in ("vanilla", "lp")
-    ]
-    assert rates == [3e-5, 1e-3]
-
-
-@pytest.mark.parametrize(
     ("train", "message"),
     [
         ({"options": {"irm": {"scalar": True}}}, "train.options.irm is for a method that this plan does not"),
@@ -592,45 +508,6 @@ def test_a_rate_for_all_methods_is_not_that_of_a_head_alone():
 def test_what_no_training_would_heed_is_refused(train, message):
     with pytest.raises(PlanError, match=message):
         parts(learning(train={"on": "iid>suite", **train}))
-
-
-@pytest.mark.parametrize(
-    "train",
-    [
-        {"learning_rate": 1e-4, "options": {"lp": {"learning_rate": 1e-3}}},
-        {"batch": 4, "options": {"vanilla": {"batch": 8}}},  # that of lp
-    ],
-)
-def test_a_number_that_one_method_heeds_is_let_in(train):
-    assert parts(learning(train={"on": "iid>suite", "method": "lp,vanilla", **train}))
-
-
-def test_a_plan_of_all_functionalities_goes_on_from_one_of_a_sample():
-    some, every = (
-        parts(
-            learning(
-                hold_out=["functionality", "capability"],
-                hold_out_sample=k,
-                train={"on": ["iid", "iid>suite"]},
-            )
-        )
-        for k in (3, 0)
-    )
-    assert set(map(repr, some)) < set(map(repr, every)) and len(every) - len(some) == 41 - 3
-
-
-def test_a_sample_of_what_is_not_held_out_is_refused():
-    with pytest.raises(PlanError, match="hold_out_sample has no effect"):
-        parts(learning(hold_out=("capability",), hold_out_sample=3, train={"on": "iid>suite"}))
-
-
-def test_fish_begins_plainly_where_it_starts_from_base_weights():
-    settings = learning(train={"on": "iid>suite"})
-    shares = {
-        config: method_options(settings, "sentiment", config, "fish").get("plain_share", 0)
-        for config in ("iid>suite", "iid+suite", "iid>iid+suite")
-    }
-    assert shares == {"iid>suite": 0, "iid+suite": 0.2, "iid>iid+suite": 0}
 
 
 def test_the_epsilon_of_the_reference_follows_from_the_papers_rates():

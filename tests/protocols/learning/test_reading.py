@@ -12,7 +12,6 @@ from shoal.core.errors import DataError, PlanError
 from shoal.core.records import Answers
 from shoal.protocols.behaviour.build import load_suite
 from shoal.protocols.learning.degeneracy import degeneracy_of
-from shoal.protocols.learning.hyper import iid_how, losses, suite_how, tuned
 from shoal.protocols.learning.iid import iid_cases, load_iid
 from shoal.protocols.learning.lessons import occurrences, questions_of
 from shoal.protocols.learning.score import iid_f1, row_outcomes
@@ -61,20 +60,6 @@ def test_the_reference_takes_the_first_match_be_it_inside_a_name():
     (ours,), (theirs,) = questions_of(case), questions_of(case, first_match=True)
     assert isinstance(ours, Answered) and isinstance(theirs, Answered)
     assert (ours.places, theirs.places) == (((13, 19),), ((0, 6),))
-
-
-def test_the_numbers_are_the_papers():
-    assert tuned(READING, "vanilla", "iid>suite") == (2, 3, 3e-5)
-    assert tuned(READING, "lp", "iid+suite") == (2, 3, 5e-4)
-    assert tuned(READING, "fish", "iid+suite") == tuned(READING, "vanilla", "iid+suite")  # not in its table
-    paper = settings(profile="paper")
-    assert (iid_how(paper, "hf:bert", READING).batch, iid_how(paper, "hf:bert", READING).epochs) == (3, 2)
-    assert suite_how(paper, "hf:bert", READING, "iid>suite", "l2").batch == 2
-    assert (
-        suite_how(settings(), "hf:bert", READING, "iid>suite", "l2").batch == 8
-    )  # for encoders up to base size
-    assert losses(settings(), READING) == {"spans": "context"}
-    assert losses(settings(profile="reference"), READING) == {"spans": "reference"}
 
 
 # i.i.d. data
@@ -146,25 +131,6 @@ def test_an_extractor_of_first_words_and_one_of_a_single_answer_are_flagged():
     assert "degenerate" in alarms(lambda case, row: case.examples[row][0].split()[0])
     assert "degenerate" in alarms(lambda case, row: "nurse")
     assert "degenerate" in alarms(lambda case, row: "")
-
-
-def test_answers_from_elsewhere_than_the_beginning_are_no_fault():
-    """Where half of the right answers begin the context, a model that looks further on has read it, if badly."""
-    example, meta = ("Omar met Vera in Oslo today", "Who?"), {"expect": "exact_match", "reading": True}
-    cases = [
-        Case(f"{n}", (example,), (right,), {"test type": "MFT"}, meta={**meta, "answers": [right]})
-        for n, right in enumerate(["Omar", "Vera"] * 30)
-    ]
-
-    def kinds(said: list[str]) -> list[str]:
-        given = words(said * (60 // len(said)))
-        signs = degeneracy_of(settings(), cases, given, cases, given, row_outcomes(cases, given))
-        return [finding.kind for finding in signs.findings]
-
-    assert "degenerate" not in kinds(["Vera", "in Oslo", "Oslo", "today", "met Vera", "Vera in Oslo"])
-    assert "degenerate" not in kinds(["", "Omar", "Vera", "Omar", "Vera", "Vera"])
-    for said in (["Omar"], [""], ["", "", "Vera"]):
-        assert "degenerate" in kinds(said)
 
 
 def test_an_honest_extractor_is_left_in_peace_over_twenty_seeds():

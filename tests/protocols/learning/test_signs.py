@@ -9,7 +9,7 @@ from shoal import Case
 from shoal.core.records import Answers
 from shoal.protocols.behaviour.rules import DIRECTIONS, Expect
 from shoal.protocols.behaviour.suite import DEFAULTS
-from shoal.protocols.learning.degeneracy import degeneracy_of, headroom, losses_of_pairs
+from shoal.protocols.learning.degeneracy import degeneracy_of, losses_of_pairs
 from shoal.protocols.learning.iid import IID
 from shoal.protocols.learning.score import row_outcomes
 from shoal.protocols.learning.settings import Settings
@@ -123,19 +123,6 @@ def test_a_model_that_is_wrong_a_little_more_often_than_a_coin_gives_no_other_la
     assert "opposite" not in told
 
 
-@pytest.mark.parametrize("always", THREE)
-def test_always_one_label_is_not_always_the_other(always):
-    rng = np.random.default_rng(1)
-    suite, rows = suite_of(30), iid_rows(460, rng)
-    negative, positive = ([case for case in rows if case.labels == (label,)] for label in TWO)
-    iid = negative[:206] + positive  # as half of SST-2's test data, where a rounding error was enough
-    said = np.full(len(iid), THREE.index(always))
-    of_iid = Answers(THREE, said, np.eye(3)[said] * 0.94 + 0.02)
-    _, signs = found(suite, right_with_chance(suite, rng, 0.9, 0.8), iid, of_iid)
-    (told,) = [finding.text for finding in signs.findings if finding.kind == "untrained"]
-    assert "opposite" not in told and "always positive" in told
-
-
 def test_a_model_that_is_too_sure_to_get_surer_is_saturated():
     rng = np.random.default_rng(2)
     suite, iid = suite_of(40), iid_rows(100, rng)
@@ -175,18 +162,3 @@ def test_the_loss_at_step_0_is_equation_6_of_the_model_that_training_starts_from
     assert row.value == pytest.approx(0.223144 * 2 / 3, abs=1e-6)
     (sure,) = [row for row in signs.measures if row.name == "mean confidence"]
     assert sure.value == pytest.approx(np.mean(positive)) and sure.n == 90
-
-
-@pytest.mark.parametrize(
-    ("direction", "room"),
-    [("not_more_conf", 0.3), ("not_less_conf", 0.7), ("not_less_2", 0.7), ("not_less_0", 0.3)],
-)
-def test_room_to_fail_is_that_of_section_7_8(direction, room):
-    assert headroom(direction, np.array([[0.3, 0.7]])) == pytest.approx([room])
-
-
-def test_few_rows_say_nothing():
-    rng = np.random.default_rng(5)
-    suite, iid = suite_of(9), iid_rows(20, rng)
-    kinds, _ = found(suite, right_with_chance(suite, rng, 0.9, 0.8), iid, answers(np.full(20, 0.9)))
-    assert kinds == []

@@ -199,30 +199,6 @@ def test_lp_ft_is_not_searched_it_takes_what_lp_and_vanilla_found():
     assert settled.identity["options"]["probe_batch"] == 16
 
 
-def test_what_a_plan_gives_lp_ft_is_not_taken_from_lp_and_vanilla():
-    own = {"learning_rate": 7.7e-5, "batch": 4, "probe_learning_rate": 0.123, "probe_batch": 2}
-    found = [
-        {"epochs": 1, "learning_rate": 5e-4, "batch": 16}, {"epochs": 1, "learning_rate": 7e-4, "batch": 8},
-    ]  # fmt: skip
-
-    def numbers(**train: Any) -> tuple[Any, ...]:
-        about = stage_of(method=("lp-ft",), **train).settled(found).identity
-        how, options = about["how"], about["options"]
-        probe = options["probe_learning_rate"], options["probe_batch"]
-        return (*probe, how["learning_rate"], how["batch"], how["epochs"])
-
-    assert numbers(epochs=0.5, options={"lp-ft": own}) == (0.123, 2, 7.7e-5, 4, 0.5)
-    assert numbers(options={"lp-ft": {"probe_batch": 2, "batch": 4}}) == (
-        5e-4, 2, pytest.approx(2.8e-4), 4, 3,
-    )  # fmt: skip
-    assert numbers(learning_rate=1e-4)[2] == 1e-4
-    identities = [
-        stage_of(method=("lp-ft",), options=options).identity
-        for options in ({}, {"lp-ft": {"learning_rate": 1e-4}}, {"lp-ft": {"learning_rate": 2e-4}})
-    ]
-    assert len(set(map(json.dumps, identities))) == 3
-
-
 @pytest.mark.parametrize(("task", "score"), [("paraphrase", (1 / 2 + 2 / 3) / 2), ("toxicity", 1 / 2)])
 def test_only_duplicate_questions_are_told_by_f1(tmp_path, task, score):
     """Half of the cases are what a model takes all of them for: accuracy 1/2, F1 2/3."""
