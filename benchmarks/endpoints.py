@@ -111,7 +111,7 @@ def through_shoal(folder: Path, concurrency: int) -> Callable[[], None]:
     """The asking stage of a job, everything before it done."""
     from shoal import RunStore, read_plan
     from shoal.models import load_model
-    from shoal.models.ask import questions_of
+    from shoal.models.batching import make_questions
     from shoal.runs.execute import _asker_of_any
     from shoal.runs.remote import ask_remote
     from shoal.training.stage import silent
@@ -121,7 +121,7 @@ def through_shoal(folder: Path, concurrency: int) -> Callable[[], None]:
     built, model = store.built(job, silent), load_model(job.model)
     store.write_job(job)
     store.keep_spending(job.id, model.spending)
-    questions = questions_of(model, built.cases)
+    questions = make_questions(model, built.cases)
     model.classify(questions.examples[:1], built.labels)  # the trial request
     return lambda: ask_remote(job, store, model, _asker_of_any(job, built), questions, silent)
 

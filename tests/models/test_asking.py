@@ -13,14 +13,9 @@ from shoal import load_model
 from shoal.core.errors import ModelError
 from shoal.core.records import Answers, Case
 from shoal.models import ask
-from shoal.models.ask import (
-    answer_examples,
-    batch_plan,
-    classify_safely,
-    distinct,
-    extract_safely,
-    gather,
-)
+from shoal.models.answer_rows import gather
+from shoal.models.asking import answer_examples, classify_safely, extract_safely
+from shoal.models.batching import batch_plan, distinct
 from shoal.protocols.behaviour.score import note_of
 
 LABELS = ("negative", "neutral", "positive")

@@ -13,7 +13,9 @@ pytest.importorskip("transformers", reason="needs shoal[hf]")
 from shoal import load_model  # noqa: E402
 from shoal.core.errors import MissingExtra, ModelError  # noqa: E402
 from shoal.core.records import Case  # noqa: E402
-from shoal.models.ask import (  # noqa: E402
+from shoal.models.asking import answer_batch, ask_batches  # noqa: E402
+from shoal.models.batching import make_questions  # noqa: E402
+from shoal.models.interface import (  # noqa: E402
     Classifier,
     Differentiable,
     Embedder,
@@ -21,9 +23,6 @@ from shoal.models.ask import (  # noqa: E402
     HasTokens,
     LanguageModel,
     MaskFiller,
-    answer_batch,
-    ask_batches,
-    questions_of,
 )
 from shoal.models.selfcheck import self_check  # noqa: E402
 from shoal.protocols.base import Built  # noqa: E402
@@ -355,9 +354,9 @@ def test_a_converted_model_computes_as_many_batches_at_a_time_as_it_is_asked(fol
     try:
         model = load_model(f"hf:{folders['classifier']}?engine=openvino&device=cpu")
         cases = [Case(str(at), (("good " * at,),)) for at in range(1, 200)]
-        built, questions = Built(cases, ("negative", "positive")), questions_of(model, cases)
+        built, questions = Built(cases, ("negative", "positive")), make_questions(model, cases)
         list(ask_batches(lambda part: answer_batch(model, built, part), model, questions, labels=True))
-        assert model._fast_network.streams == model.beside == 2
+        assert model._engine_network.streams == model.parallel_batches == 2
     finally:
         torch.set_num_threads(before)
 
@@ -382,8 +381,8 @@ def test_batches_asked_side_by_side_give_the_same_bits_as_one_core(folders, monk
         torch.set_num_threads(cores)
         try:
             model = load_model(f"hf:{folders['classifier']}?device=cpu")
-            assert model.beside == cores
-            built, questions = Built(cases, ("negative", "positive")), questions_of(model, cases)
+            assert model.parallel_batches == cores
+            built, questions = Built(cases, ("negative", "positive")), make_questions(model, cases)
 
             def ask(examples, model=model, built=built):
                 side_by_side.add(current_thread().name)

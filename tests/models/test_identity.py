@@ -11,7 +11,7 @@ import pytest
 from shoal import load_model
 from shoal.core.errors import ModelError
 from shoal.core.records import Case
-from shoal.models.ask import classify_safely
+from shoal.models.asking import classify_safely
 from shoal.models.selfcheck import self_check
 
 # Users write open(...).read().

@@ -11,8 +11,10 @@ from asking import answer_batches, ask_cases
 
 from shoal import case, load_model
 from shoal.core.errors import ModelError
-from shoal.models.ask import batches, classify_safely, distinct, gather
-from shoal.models.imported import around
+from shoal.models.answer_rows import gather
+from shoal.models.asking import classify_safely
+from shoal.models.batching import batches, distinct
+from shoal.models.python import wrap
 
 LABELS = ("negative", "neutral", "positive")
 TEXTS = [("good",), ("bad",), ("so so",)]
@@ -214,9 +216,9 @@ def test_an_object_that_is_here_already_is_told_how_to_carry_its_names():
     with pytest.raises(
         ModelError, match=r"mine gives 3 [\s\S]*try: mine.classes_ = \('negative', 'neutral', 'positive'\)"
     ):
-        around(mine).classify(TEXTS, LABELS)
+        wrap(mine).classify(TEXTS, LABELS)
     vars(mine)["classes_"] = LABELS
-    assert around(mine).classify(TEXTS, LABELS).predictions.tolist() == [2, 0, 1]
+    assert wrap(mine).classify(TEXTS, LABELS).predictions.tolist() == [2, 0, 1]
 
 
 def test_no_answer_to_an_example_is_an_error_of_that_example(module):

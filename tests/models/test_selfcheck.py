@@ -5,8 +5,9 @@ import pytest
 
 from shoal import load_model
 from shoal.core.records import Answer, Answers, Case
-from shoal.models.ask import answer_examples, example_id
-from shoal.models.selfcheck import label_order, labelled, sample, self_check, still_says
+from shoal.models.asking import answer_examples
+from shoal.models.batching import example_id
+from shoal.models.selfcheck import answers_match, label_order, labelled, sample, self_check
 
 LABELS = ("negative", "neutral", "positive")
 WORDS = {"negative": ["bad", "awful"], "neutral": ["red", "wooden"], "positive": ["good", "great"]}
@@ -280,10 +281,10 @@ def kept_answers(model, examples):
 def test_answers_that_have_changed_are_told_by_asking_again():
     texts = [case.examples[0] for case in cases()]
     rows, examples = kept_answers(Reads(), texts)
-    same = still_says(Reads(), rows, examples, LABELS)
+    same = answers_match(Reads(), rows, examples, LABELS)
     assert same.ok and "8 examples" in same.detail
     other = Reads({"negative": "positive", "neutral": "neutral", "positive": "negative"})
-    check = still_says(other, rows, examples, LABELS)
+    check = answers_match(other, rows, examples, LABELS)
     assert check.ok is False and "the model has changed" in check.detail
 
 
@@ -298,8 +299,8 @@ def test_a_probability_that_moves_tells_too_and_so_does_an_error():
             raise ValueError("gone")
 
     rows, examples = kept_answers(Reads(), [case.examples[0] for case in cases()])
-    assert "a probability moved by 0.05" in still_says(Sharper(), rows, examples, LABELS).detail
-    assert "is an error now: ValueError: gone" in still_says(Dead(), rows, examples, LABELS).detail
+    assert "a probability moved by 0.05" in answers_match(Sharper(), rows, examples, LABELS).detail
+    assert "is an error now: ValueError: gone" in answers_match(Dead(), rows, examples, LABELS).detail
 
 
 def test_where_nothing_was_kept_nothing_is_asked_again():
@@ -309,7 +310,7 @@ def test_where_nothing_was_kept_nothing_is_asked_again():
 
     failed_rows = [Answer("x", "label", None, "ValueError: no")]
     for rows in ([], failed_rows, [Answer("y", "tokens", {"tokens": []})]):
-        assert still_says(Untouchable(), rows, {"x": ("a",), "y": ("b",)}, LABELS).ok is None
+        assert answers_match(Untouchable(), rows, {"x": ("a",), "y": ("b",)}, LABELS).ok is None
 
 
 def test_stored_predictions_are_checked_without_asking(tmp_path):

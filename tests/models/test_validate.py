@@ -8,9 +8,11 @@ import pytest
 
 from shoal.core.errors import DataError, ModelError
 from shoal.core.records import Answer, Answers, Case
-from shoal.models.ask import answer_batch, by_mark, classify_safely, distinct, extract_safely
+from shoal.models.answer_rows import answers_by_mark
+from shoal.models.asking import answer_batch, classify_safely, extract_safely
+from shoal.models.batching import distinct
 from shoal.models.selfcheck import self_check
-from shoal.models.validate import LONGEST_MESSAGE, NOT_FINITE, in_words, validated
+from shoal.models.validate import LONGEST_MESSAGE, NOT_FINITE, exception_text, validated
 from shoal.protocols.behaviour.rules import label_index
 
 LABELS = ("negative", "neutral", "positive")
@@ -136,7 +138,7 @@ def test_an_exception_that_cannot_be_shown_is_still_an_error():
         def __str__(self):
             raise RuntimeError("no")
 
-    assert in_words(MuteError()) == "MuteError: (its message cannot be shown)"
+    assert exception_text(MuteError()) == "MuteError: (its message cannot be shown)"
 
 
 # Suites whose labels are bare numbers
@@ -168,7 +170,7 @@ def built(cases=NUMBERED):
 def scored_as(rows):
     questions = distinct(NUMBERED)
     named = [replace(row, example_id=name) for row, name in zip(rows, questions.ids, strict=True)]
-    return by_mark(named, questions, built())[""]
+    return answers_by_mark(named, questions, built())[""]
 
 
 def test_words_are_not_numbered_by_the_alphabet():

@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ..core.text import json_line
-from ..models.prompted.money import price_of
+from ..models.prompted.spending import spec_price
 from ..runs.estimate import Bill, Estimate
 from ..runs.plan import Job
 from ..runs.store import RunStore
@@ -40,7 +40,7 @@ def _spent(job: Job, store: RunStore) -> str:
     if not spent["requests"]:
         return ""
     tokens = f"{spent['requests']:,} requests, {spent['input']:,} tokens read, {spent['output']:,} written"
-    price = price_of(job.model)
+    price = spec_price(job.model)
     return f"{tokens}: {price.of(spent['input'], spent['output']):.4g} spent" if price else tokens
 
 

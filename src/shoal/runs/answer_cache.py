@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..core.records import Answer, Example
-from ..models.ask import HasAnswered, example_id
-from ..models.selfcheck import still_says
+from ..models.batching import example_id
+from ..models.interface import StoredAnswers
+from ..models.selfcheck import answers_match
 from ..protocols.base import Built
 from .plan import Job
 
@@ -38,7 +39,7 @@ class Memory:
 
         A few of the answers are asked again first: a model that says otherwise by now is asked everything anew.
         """
-        if isinstance(model, HasAnswered) or built.asks not in ("labels", "spans"):
+        if isinstance(model, StoredAnswers) or built.asks not in ("labels", "spans"):
             return ask
         known = self.known(job, built)
         if known and not _still(model, known, built):
@@ -83,4 +84,4 @@ def _key(job: Job, built: Built) -> str:
 def _still(model: object, known: Mapping[Example, Answer], built: Built) -> bool:
     rows = [Answer(example_id(example), row.kind, row.data) for example, row in known.items()]
     examples = {example_id(example): example for example in known}
-    return still_says(model, rows, examples, built.labels).ok is not False
+    return answers_match(model, rows, examples, built.labels).ok is not False

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from ..core.records import Result
-from ..models.imported import askable
+from ..models.python import as_model
 from ..protocols import find_protocol
 from ..protocols.base import only_part
 from ..training.stage import Progress, silent
@@ -66,7 +66,7 @@ def job_for_now(protocol: str, model: Any, settings: Any, memory: Memory | None 
     if isinstance(model, str):
         known_by = fingerprint_of(model) if memory else {"spec": model}
         return make_job(protocol, model, settings, known_by)
-    asked = askable(model)
+    asked = as_model(model)
     known_by = memory.identity_of(model) if memory else {"object": repr(model)}
     name = getattr(model, "__name__", type(model).__name__)
     return make_job(protocol, f"python:given:{name}", settings, known_by, asked)

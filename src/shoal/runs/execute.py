@@ -15,17 +15,11 @@ from typing import Any, Protocol
 
 from ..core.records import Answer, Result
 from ..models import load_model
-from ..models.ask import (
-    AnswerRows,
-    HasAnswered,
-    Questions,
-    RemoteModel,
-    ask_batches,
-    batch_plan,
-    distinct,
-    questions_of,
-)
-from ..models.selfcheck import Check, self_check, still_says
+from ..models.answer_rows import AnswerRows
+from ..models.asking import ask_batches
+from ..models.batching import Questions, batch_plan, distinct, make_questions
+from ..models.interface import RemoteModel, StoredAnswers
+from ..models.selfcheck import Check, answers_match, self_check
 from ..protocols import find_protocol
 from ..protocols.base import Built
 from ..training.stage import IN_NUMBERS, Fact, Progress, silent
@@ -72,7 +66,7 @@ class Copy:
     def __init__(self, job: Job, store: RunStore) -> None:
         self.model, built = model_of(job, store), store.built(job, silent)
         self._ask, self._labels = _asker(job, self.model, built), built.asks == "labels"
-        self._questions = questions_of(self.model, built.cases)
+        self._questions = make_questions(self.model, built.cases)
 
     def ask(self, block: Sequence[Sequence[int]]) -> list[Sequence[Answer]]:
         """The answers to some batches."""
@@ -102,7 +96,7 @@ def _ask(job: Job, store: RunStore, built: Built, progress: Progress) -> None:
             else memory.checks(job, built, lambda: _checks(model, built))
         )
         store.write_checks(job.id, checks)
-    questions = questions_of(model, built.cases)
+    questions = make_questions(model, built.cases)
     if isinstance(model, RemoteModel):
         known = None if memory is None else memory.known(job, built)
         return ask_remote(job, store, model, _asker_of_any(job, built), questions, progress, known)
@@ -131,7 +125,7 @@ def _refuse_mixture(
     """One result comes from one model: where it answers otherwise than it did, everything is asked again."""
     if built.asks not in ("labels", "spans"):
         return
-    if still_says(model, partial.read(), _by_id(questions), built.labels).ok is False:
+    if answers_match(model, partial.read(), _by_id(questions), built.labels).ok is False:
         progress("the model has changed: asking from the start", 0, len(questions.ids))
         partial.begin_again()
 
@@ -150,7 +144,7 @@ def _train_and_ask(
     """
     with threads(training.recipe.threads):
         model = training.recipe.base(training.seed)
-        questions = questions_of(model, built.cases)
+        questions = make_questions(model, built.cases)
         plan = batch_plan(model, questions)
         sizes = [len(batch) for batch in plan]
         with store.partial(job.id, sizes * len(training.marks)) as partial:
@@ -195,7 +189,7 @@ def _asker_of_any(job: Job, built: Built) -> Callable[..., Any]:
 
 def _checks(model: object, built: Built) -> list[dict[str, Any]]:
     """Whether a model's answers can be trusted, as far as a few questions tell."""
-    if isinstance(model, HasAnswered) or built.asks not in ("labels", "spans"):
+    if isinstance(model, StoredAnswers) or built.asks not in ("labels", "spans"):
         return []
     return [asdict(check) for check in self_check(model, built.cases, built.labels)]
 
@@ -211,7 +205,7 @@ def ask_again(
         do(job, store, progress, shared)
         return
     model = model_of(job, store)
-    if not failed or isinstance(model, HasAnswered):
+    if not failed or isinstance(model, StoredAnswers):
         return
     if isinstance(model, RemoteModel):
         if any(map(is_retryable, rows)):

@@ -23,7 +23,7 @@ from urllib.parse import quote, unquote_plus
 
 from ..core.errors import PlanError, ShoalError, nearest
 from ..core.files import read_toml
-from ..models import SCHEMES, asked_in_words, load_model, parse_spec
+from ..models import SCHEMES, is_prompted, load_model, parse_spec
 from ..models.labels import labels_option
 from ..protocols import PROTOCOLS, find_protocol
 from ..protocols.base import identity, is_random
@@ -354,7 +354,7 @@ def _prompted(models: dict[str, str], prompts: Any, where: str) -> dict[str, str
         raise PlanError(f"{where}: a prompt is there twice", fix="name each prompt once")
     made: dict[str, str] = {}
     for name, spec in models.items():
-        own = prompts if prompts and asked_in_words(spec) else []
+        own = prompts if prompts and is_prompted(spec) else []
         if own and "prompt" in parse_spec(spec).options:
             raise PlanError(
                 f"{where}: model {name} has a prompt, and the plan has prompts: two sources for one value",

@@ -15,7 +15,9 @@ from itertools import repeat
 from typing import Any
 
 from ..core.records import Answer, Example
-from ..models.ask import NO_ANSWER, Questions, RemoteModel
+from ..models.answer_rows import NO_ANSWER
+from ..models.batching import Questions
+from ..models.interface import RemoteModel
 from ..models.selfcheck import Check
 from ..stats.intervals import wilson
 from ..training.stage import Progress

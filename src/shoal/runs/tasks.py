@@ -14,7 +14,7 @@ from typing import Protocol
 
 from ..core.errors import ShoalError, StoreError
 from ..core.files import sweep
-from ..models.validate import in_words
+from ..models.validate import exception_text
 from ..training.stage import Progress, silent
 from .execute import ask_again, do
 from .plan import Job
@@ -127,7 +127,9 @@ def run_task(task: Task, store: RunStore, progress: Progress = silent) -> str | 
     except ShoalError as problem:
         return failed(task, store, str(problem))
     except Exception as problem:
-        return failed(task, store, f"{in_words(problem)} (see error.txt)", traceback.format_exc()[-KEPT:])
+        return failed(
+            task, store, f"{exception_text(problem)} (see error.txt)", traceback.format_exc()[-KEPT:]
+        )
 
 
 def failed(task: Task, store: RunStore, problem: str, detail: str = "") -> str:

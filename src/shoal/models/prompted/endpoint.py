@@ -25,15 +25,14 @@ import numpy as np
 from ...core.errors import ModelError
 from ...core.records import Answers, Example
 from .. import ModelSpec
-from .client import Client, FailedError, RefusedError, require_library
-from .loop import event_loop, run
-from .money import Spending, estimated_tokens, parse_price
-from .numbers import LOW_MASS, from_first_tokens, one_begins_another
+from .client import Client, FailedError, RefusedError, event_loop, require_library, run
+from .likelihood import LOW_MASS, from_first_tokens, one_begins_another
 from .options import ASKING, Options
 from .prompt import Message, Prompt, read_prompt
 from .rate_limit import RateLimiter
-from .replies import Reply, answers_of, check_task, no_answer, spoken
+from .replies import Reply, check_task, no_answer, spoken, to_answers
 from .response import Completion
+from .spending import Spending, estimated_tokens, parse_price
 
 OPTIONS = (
     *ASKING,
@@ -207,12 +206,12 @@ class Endpoint:
 
     def _labels(self, reply: Replies, examples: Sequence[Example], labels: Sequence[str] | None) -> Answers:
         check_task(self.prompt, repr(self), reading=False)
-        answers_of([], self.prompt, labels, repr(self))  # labels that do not fit cost nothing
-        return answers_of(reply(examples), self.prompt, labels, repr(self))
+        to_answers([], self.prompt, labels, repr(self))  # labels that do not fit cost nothing
+        return to_answers(reply(examples), self.prompt, labels, repr(self))
 
     def _spans(self, reply: Replies, examples: Sequence[Example]) -> Answers:
         check_task(self.prompt, repr(self), reading=True)
-        return answers_of(reply(examples), self.prompt, None, repr(self))
+        return to_answers(reply(examples), self.prompt, None, repr(self))
 
     def _replies(self, examples: Sequence[Example]) -> list[Reply]:
         replies: dict[int, Reply] = {}

@@ -6,16 +6,25 @@ second. Labels of one token each therefore take one reading of the prompt, howev
 
 import inspect
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import softmax
+
 from ..checkpoint import libraries
-from ..likelihood import Tokens, padded, parts_of
+from ..forward import Tokens, length_batches, padded
 
 if TYPE_CHECKING:
     from torch import Tensor
 
+LOW_MASS = 0.5
+"""Labels with less probability than this together are flagged."""
 READ_AT_ONCE = 2_048
 """Tokens that go through the network at once, padding included."""
+
+Floats = NDArray[np.float64]
 
 
 class Choice(NamedTuple):
@@ -54,7 +63,7 @@ def causal(network: Any, pad: int, choices: Sequence[Choice]) -> list[list[float
     torch, _ = libraries()
     texts, read_off = _readings(choices)
     found = [[0.0] * len(one.ends) for one in choices]
-    for part in parts_of([len(text) for text in texts], READ_AT_ONCE):
+    for part in length_batches([len(text) for text in texts], READ_AT_ONCE):
         wanted = sorted(
             {place for at in part for c in read_off[at] for place in _places(choices[c[0]], c[1])}
         )
@@ -111,7 +120,7 @@ def sequence_to_sequence(
     shown = torch.cat([torch.full_like(said[:, :1], begin), said[:, :-1]], dim=1)
     counts = torch.tensor([[float(at < len(label)) for at in range(width)] for label in labels])
     found: list[list[float]] = [[] for _ in prompts]
-    for part in parts_of([len(prompt) + len(labels) * width for prompt in prompts], READ_AT_ONCE):
+    for part in length_batches([len(prompt) + len(labels) * width for prompt in prompts], READ_AT_ONCE):
         inputs = padded([Tokens(list(prompts[at])) for at in part], pad, network.device)
         mask = inputs.get("attention_mask", torch.ones_like(inputs["input_ids"]))
         with torch.inference_mode():
@@ -128,3 +137,84 @@ def sequence_to_sequence(
         for row, at in enumerate(part):
             found[at] = sums[row].tolist()
     return found
+
+
+# Probabilities of labels
+
+
+def from_likelihoods(
+    scores: Sequence[float], tokens: Sequence[int], normalise: str = "", prior: Floats | None = None
+) -> Floats:
+    """p = softmax(l), l by token or less ln p̄ where that is asked for.
+
+    >>> from_likelihoods([-1.2, -2.3, -4.0], [1, 1, 2]).round(4).tolist()
+    [0.7175, 0.2388, 0.0436]
+    """
+    logs = np.array(scores, np.float64)
+    if normalise == "tokens":
+        logs = logs / np.array(tokens)
+    elif normalise == "prior":
+        assert prior is not None
+        logs = logs - np.log(prior)
+    found: Floats = softmax(logs)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class FirstToken:
+    """What the likeliest first tokens say of each label."""
+
+    masses: tuple[float, ...]
+    """m_c: of the tokens that begin this label and no other."""
+    ambiguous: float
+    """Of tokens that begin two labels; a part of what is elsewhere."""
+    unseen: float
+    """u: of all tokens that were not returned; any label may hide in it."""
+
+    @property
+    def mass(self) -> float:
+        """Of all labels together."""
+        return sum(self.masses)
+
+    @property
+    def truncated(self) -> bool:
+        """Whether what was not returned could make another label the first."""
+        first, second = sorted(self.masses, reverse=True)[:2]
+        return first < second + self.unseen
+
+    def probabilities(self) -> Floats:
+        """p_c = m_c / Σ m."""
+        return np.array(self.masses) / self.mass
+
+
+def from_first_tokens(returned: Sequence[tuple[str, float]], verbalisers: Sequence[str]) -> FirstToken:
+    """Every returned token, with its log-probability, to the one label that it begins.
+
+    >>> found = from_first_tokens([("pos", np.log(.5)), ("I", np.log(.3))], ("positive", "negative"))
+    >>> round(found.masses[0], 3), found.masses[1]
+    (0.5, 0.0)
+    """
+    masses, ambiguous, all_of_it = [0.0] * len(verbalisers), 0.0, 0.0
+    for token, log_probability in returned:
+        mass = float(np.exp(log_probability))
+        all_of_it += mass
+        begun = [at for at, verbaliser in enumerate(verbalisers) if begins(token, verbaliser)]
+        if len(begun) == 1:
+            masses[begun[0]] += mass
+        elif begun:
+            ambiguous += mass
+    return FirstToken(tuple(masses), ambiguous, max(0.0, 1.0 - all_of_it))
+
+
+def begins(token: str, verbaliser: str) -> bool:
+    """Whether a token, stripped, is the beginning of a verbaliser; only those of one letter keep their case."""
+    bare = token.strip()
+    if len(verbaliser) > 1:
+        bare, verbaliser = bare.casefold(), verbaliser.casefold()
+    return bool(bare) and verbaliser.startswith(bare)
+
+
+def one_begins_another(verbalisers: Sequence[str]) -> tuple[str, str] | None:
+    """Two verbalisers of which the first begins the second, if there are such."""
+    pairs = ((short, long) for short in verbalisers for long in verbalisers if short != long)
+    return next(((short, long) for short, long in pairs if begins(short, long)), None)

@@ -17,11 +17,11 @@ from .. import ModelSpec
 from ..checkpoint import libraries
 from ..hf import BEGINS_WITH, HFModel
 from . import likelihood
-from .numbers import LOW_MASS, Floats, from_likelihoods
+from .encoding import Wording
+from .likelihood import LOW_MASS, Floats, from_likelihoods
 from .options import Options
 from .prompt import Prompt, read_prompt
-from .replies import Reply, answers_of, check_task, spoken
-from .wording import Wording
+from .replies import Reply, check_task, spoken, to_answers
 
 MODES = ("likelihood", "generate")
 NORMALISE = ("", "tokens", "prior")
@@ -134,12 +134,12 @@ class PromptedModel:
     def classify(self, examples: Sequence[Example], labels: Sequence[str] | None) -> Answers:
         """Probabilities of the suite's labels, or in mode generate the label that was said."""
         check_task(self.prompt, repr(self), reading=False)
-        return answers_of(self._ask(examples), self.prompt, labels, repr(self))
+        return to_answers(self._ask(examples), self.prompt, labels, repr(self))
 
     def extract(self, examples: Sequence[Example]) -> Answers:
         """Answers to questions, in the model's own words."""
         check_task(self.prompt, repr(self), reading=True)
-        return answers_of(self._ask(examples), self.prompt, None, repr(self))
+        return to_answers(self._ask(examples), self.prompt, None, repr(self))
 
     def _ask(self, examples: Sequence[Example]) -> list[Reply]:
         """A reply to each; a prompt that is longer than the model takes is an error, never cut."""

@@ -25,7 +25,7 @@ from typing import Any
 from ...core.errors import ModelError, nearest, some
 from ...core.files import read_toml
 from ...core.records import Example
-from ..validate import in_words
+from ..validate import exception_text
 from .template import Template, TemplateError
 
 TASKS: dict[str, tuple[str, ...]] = {
@@ -132,7 +132,7 @@ class Prompt:
                 {"labels": list(self.verbalisers), "instruction": self.instruction, **inputs}
             )
         except Exception as problem:
-            why = str(problem) if isinstance(problem, TemplateError) else in_words(problem)
+            why = str(problem) if isinstance(problem, TemplateError) else exception_text(problem)
         raise ModelError(
             f"prompt {self.name}: {part} cannot be rendered",
             why=why,

@@ -1,6 +1,7 @@
 """What came of each example, put together into the answers that every model gives."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -8,12 +9,20 @@ import numpy as np
 
 from ...core.errors import ModelError, some
 from ...core.records import Answers
-from ..ask import NO_ANSWER
-from ..labels import ends_of, familiar, in_suite_order, matches
-from .numbers import Floats
-from .parse import parse, stripped, without_thinking
+from ..answer_rows import NO_ANSWER
+from ..labels import extreme_labels, in_suite_order, matches, respell
+from .likelihood import Floats
 from .prompt import Prompt
 
+AROUND = " \t\r\n\f\v\u00a0\"'`“”‘’«»*_"
+"""White space, quotes and markdown emphasis."""
+LONGEST = 20
+"""Words of an answer in which a verbaliser may stand anywhere."""
+DENIALS = ("not", "no", "never", "neither", "nor")
+BEFORE = 3
+"""How many words before a verbaliser may deny it."""
+AFTER_A_LETTER = ".,:)"
+THOUGHT, THINKING = "</think>", "<think>"
 SHOWN = 60
 """Letters of what was said, in an error; the whole is kept beside it."""
 
@@ -59,7 +68,7 @@ def _read(answer: str, prompt: Prompt) -> str:
     return "" if told and stripped(first).casefold() == stripped(told).casefold() else first
 
 
-def answers_of(replies: Sequence[Reply], prompt: Prompt, labels: Sequence[str] | None, who: str) -> Answers:
+def to_answers(replies: Sequence[Reply], prompt: Prompt, labels: Sequence[str] | None, who: str) -> Answers:
     """Replies in columns, under the suite's names of the labels and in its order."""
     errors = {row: reply.error for row, reply in enumerate(replies) if reply.error}
     details = [reply.details for reply in replies]
@@ -80,14 +89,14 @@ def answers_of(replies: Sequence[Reply], prompt: Prompt, labels: Sequence[str] |
         probabilities,
         errors=errors,
         label_map=dict(zip(prompt.verbalisers, theirs, strict=True)),
-        band=tuple(names) == ends_of(labels or ()),
+        band=tuple(names) == extreme_labels(labels or ()),
         details=details,
     )
 
 
 def _suite_names(prompt: Prompt, labels: Sequence[str] | None, who: str) -> tuple[str, ...]:
     """The suite's name of each of the prompt's labels."""
-    theirs = familiar(tuple(prompt.labels), labels) if labels else tuple(prompt.labels)
+    theirs = respell(tuple(prompt.labels), labels) if labels else tuple(prompt.labels)
     if labels and not matches(theirs, labels):
         raise ModelError(
             f"{who}: the labels of prompt {prompt.name} are {some(prompt.labels)}; the suite's are {some(labels)}",
@@ -106,3 +115,67 @@ def check_task(prompt: Prompt, who: str, *, reading: bool) -> None:
             if reading
             else 'a prompt with task = "text" or "pair", and [labels]',
         )
+
+
+# Parsing
+
+
+def parse(said: str, verbalisers: Sequence[str]) -> int | None:
+    """Which of the verbalisers was said; None for no answer.
+
+    >>> [parse(said, ("positive", "negative")) for said in ("**Positive.**", "I'd say negative", "not positive")]
+    [0, 1, None]
+    """
+    bare = stripped(said)
+    long = sorted((v.casefold(), at) for at, v in enumerate(verbalisers) if len(v) > 1)
+    long.sort(key=lambda pair: -len(pair[0]))
+    letters = [(v, at) for at, v in enumerate(verbalisers) if len(v) == 1]
+    text = bare.casefold()
+    for word, at in long:
+        if text == word or (text.startswith(word) and not text[len(word)].isalnum()):
+            return at
+    for letter, at in letters:
+        if bare == letter or (bare.startswith(letter) and bare[1] in AFTER_A_LETTER):
+            return at
+    if len(text.split()) > LONGEST:
+        return None
+    found = list(_occurrences(text, long))
+    denied = any(_is_denied(text[:start]) for start, _ in found)
+    meant = {at for _, at in found}
+    return meant.pop() if len(meant) == 1 and not denied else None
+
+
+def stripped(said: str) -> str:
+    """Without what stands around an answer and says nothing."""
+    while True:
+        bare = said.strip(AROUND)
+        bare = bare.removesuffix(".")
+        if bare == said:
+            return bare
+        said = bare
+
+
+def without_thinking(said: str) -> str | None:
+    """What was said behind the thinking; None where that never ended.
+
+    >>> without_thinking("<think>Bad? No.</think> positive"), without_thinking("<think>Well,")
+    (' positive', None)
+    """
+    if THOUGHT in said:
+        return said.rpartition(THOUGHT)[2]
+    return None if THINKING in said else said
+
+
+def _occurrences(text: str, longest_first: Sequence[tuple[str, int]]) -> Iterator[tuple[int, int]]:
+    """Where a verbaliser stands as a whole word, and which; a stretch counts for the longest alone."""
+    taken: list[tuple[int, int]] = []
+    for word, at in longest_first:
+        for match in re.finditer(rf"(?<![^\W_]){re.escape(word)}(?![^\W_])", text):
+            if all(match.end() <= start or match.start() >= end for start, end in taken):
+                taken.append(match.span())
+                yield match.start(), at
+
+
+def _is_denied(before: str) -> bool:
+    words = [word.strip(AROUND + ".,;:!?()") for word in before.split()[-BEFORE:]]
+    return any(word in DENIALS or word.endswith(("n't", "n’t")) for word in words)

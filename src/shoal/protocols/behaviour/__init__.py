@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...core.records import Answer, Example, Result
-from ...models.ask import answer_batch
+from ...models.asking import answer_batch
 from ..base import Built, Compared
 from ..learning.folds import parts, planned_folds
 from .build import build

@@ -21,7 +21,7 @@ from ...data.grammar import GRAMMARS, make_rows
 from ...data.grammar.rows import Row
 from ...data.labelled import read_labelled
 from ...data.squad import is_squad, read_squad
-from ...models.labels import Spellings, likely
+from ...models.labels import Spellings, suggested_names
 from .rules import Expect
 from .settings import Settings
 from .suite import DEFAULTS
@@ -299,7 +299,7 @@ def _which_is_which(found: Sequence[str], spelt: Sequence[str], suite: Sequence[
     >>> _which_is_which(["mixed", "neg", "pos"], ["", "negative", "positive"], ["negative", "neutral", "positive"])
     'iid_labels = ["?", "negative", "positive"], with what mixed means for ?; or take its rows out'
     """
-    guess = likely(len(found), suite)
+    guess = suggested_names(len(found), suite)
     if not any(spelt) and len(guess) == len(found):
         example = ", ".join(f'"{name}"' for name in guess)
         return f"iid_labels = [{example}], if that is what {some(found, 12)} mean, in this order"

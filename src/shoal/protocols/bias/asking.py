@@ -5,8 +5,9 @@ from typing import Any, Literal
 
 from ...core.errors import ModelError
 from ...core.records import Answer, Example
-from ...models.ask import LanguageModel, TokenScores, is_out_of_memory
-from ...models.fresh import Unmade
+from ...models.asking import is_out_of_memory
+from ...models.fresh import Untrained
+from ...models.interface import LanguageModel, TokenScores
 from ...models.likelihood import with_begin
 
 Say = Callable[[Sequence[Example]], Sequence[Any]]
@@ -52,7 +53,7 @@ def that_fit(model: Any, examples: Sequence[Example], inputs: Sequence[Example],
 
 def check_language_model(model: Any) -> None:
     """Stop at a model that cannot say how likely a text is."""
-    if isinstance(model, Unmade):
+    if isinstance(model, Untrained):
         raise model.refuse()
     if not isinstance(model, LanguageModel):
         raise ModelError(

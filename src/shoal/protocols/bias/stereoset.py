@@ -125,7 +125,7 @@ def _filled(model: Any, examples: Sequence[Example], way: str) -> Sequence[Any]:
     asked = model.network("masked"), model.tokenizer
     if way == "authors":
         everywhere = [(examples[place][0].split(BLANK), words[place]) for place in known]
-        filled = likelihood.fillers_in_every_gap(*asked, everywhere)
+        filled = likelihood.fill_every_gap(*asked, everywhere)
     else:
         gaps = [(frame(*examples[place]), words[place]) for place in known]
         filled = likelihood.fillers(*asked, [(before, word, behind) for (before, behind), word in gaps])

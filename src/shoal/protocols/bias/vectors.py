@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from ...core.errors import ModelError, PlanError
 from ...core.records import Answer, Case, Example
 from ...data.seat import AssociationTest, read_tests
-from ...models.ask import Embedder
-from ...models.fresh import Unmade
+from ...models.fresh import Untrained
+from ...models.interface import Embedder
 from ...models.vectors import WordVectors
 from ..base import Asks, Built
 from . import example
@@ -44,7 +44,7 @@ def find_tests(path: Path | None, names: Sequence[str]) -> list[AssociationTest]
 
 def ask(settings: Settings, model: Any, built: Built, examples: Sequence[Example]) -> list[Answer]:
     """A vector for each text, to seven digits; null where there is none."""
-    if isinstance(model, Unmade):
+    if isinstance(model, Untrained):
         raise model.refuse()
     if not isinstance(model, Embedder):
         raise ModelError(f"{model!r} gives no vectors", fix="hf:MODEL, or vectors:FILE with word vectors")
@@ -59,7 +59,7 @@ def vectors(model: Any, examples: Sequence[Example], representation: str) -> lis
         return [{**_kept(model.vector(text)), "representation": "word vector"} for text in texts]
     if not hasattr(model, "tokenizer"):
         return [_kept(row) for row in model.embed([(text,) for text, _ in examples], representation)]
-    from ...models.words import represent
+    from ...models.vectors import represent
 
     def say(part: Sequence[Example]) -> list[Any]:
         return [_kept(vector) for vector in represent(model, part, representation)]

@@ -19,7 +19,7 @@ from typing import Any
 from ...core.errors import DataError
 from ...core.records import Case, Label
 from ...data.grammar.rows import Row
-from ...models.ask import is_reading
+from ...models.batching import is_reading
 from ...training.environments import (
     Alike,
     Answered,

@@ -16,7 +16,7 @@ from typing import Any
 from ...core.errors import PlanError, some
 from ...core.records import Example
 from ...models import load_model, parse_spec
-from ...models.ask import distinct
+from ...models.batching import distinct
 from ...models.labels import in_suite_order, suite_names
 from ...training.environments import Environment
 from ...training.loop import How, steps_of, train

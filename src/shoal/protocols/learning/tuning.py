@@ -18,7 +18,7 @@ from ...core.errors import PlanError
 from ...core.records import Answers, Example
 from ...data.grammar import GRAMMARS, make_rows
 from ...models import load_model
-from ...models.ask import BATCH_TOKENS, batches, is_reading
+from ...models.batching import BATCH_TOKENS, batches, is_reading
 from ...stats.paired import generalization_score
 from ...training.environments import (
     Alike,

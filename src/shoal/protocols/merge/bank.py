@@ -13,8 +13,8 @@ from functools import cache
 
 from ...data.grammar import make_rows
 from ...data.grammar.nli import WORDS
-from ...models.ask import Blank, Fillers
-from ...models.fillers import NOT_ONE_PIECE
+from ...models.interface import Blank, Fillers
+from ...models.likelihood import NOT_ONE_PIECE
 
 SENTENCES = 400
 """Pairs that are counted."""

@@ -11,7 +11,7 @@ from typing import Any
 
 from ...core.errors import DataError
 from ...core.records import Case, Large, Measure
-from ...models.ask import WordFiller
+from ...models.interface import WordFiller
 from ...training.stage import Progress, silent
 from ..base import Built
 from .draws import draw

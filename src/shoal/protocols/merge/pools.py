@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ...models.ask import WordFiller
+from ...models.interface import WordFiller
 from ...training.stage import Progress
 from .filters import Filtered, filtered
 from .problems import Problem

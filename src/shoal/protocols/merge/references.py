@@ -15,7 +15,10 @@ import numpy as np
 from ...core.errors import ModelError, PlanError
 from ...core.records import Answer, Answers, Case, Large
 from ...models import load_model, parse_spec
-from ...models.ask import RemoteModel, answer_batch, ask_batches, batch_plan, gather, questions_of
+from ...models.answer_rows import gather
+from ...models.asking import answer_batch, ask_batches
+from ...models.batching import batch_plan, make_questions
+from ...models.interface import RemoteModel
 from ...training.stage import Progress
 from ..base import Built
 from .sheet import rights_of
@@ -95,7 +98,7 @@ def with_hard_variants(references: Sequence[str], built: Built, progress: Progre
 def _answers(spec: str, built: Built, progress: Progress) -> Answers:
     """What a reference says of every example."""
     model = _loaded(spec)
-    questions = questions_of(model, built.cases)
+    questions = make_questions(model, built.cases)
     plan = batch_plan(model, questions)
     rows: list[Answer] = []
     asked = ask_batches(

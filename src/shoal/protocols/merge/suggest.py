@@ -14,8 +14,8 @@ from typing import Any
 from ...core.errors import PlanError
 from ...core.records import Example
 from ...models import load_model, parse_spec
-from ...models.ask import Blank, Fillers, WordFiller
-from ...models.fillers import needs_masks
+from ...models.interface import Blank, Fillers, WordFiller
+from ...models.likelihood import needs_masks
 from .bank import WordBank
 from .settings import OURS, Masking, Settings
 from .targets import Target

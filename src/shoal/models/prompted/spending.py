@@ -54,7 +54,7 @@ def parse_price(written: str, who: str) -> Price | None:
     return price
 
 
-def price_of(spec: str) -> Price | None:
+def spec_price(spec: str) -> Price | None:
     """The price that stands behind a spec."""
     parsed = parse_spec(spec)
     return parse_price(parsed.options.get("price", ""), f"{parsed.scheme}:{parsed.name}")
