@@ -7,7 +7,7 @@ from shoal import load_model
 from shoal.core.records import Answer, Answers, Case
 from shoal.models.asking import answer_examples
 from shoal.models.batching import example_id
-from shoal.models.selfcheck import answers_match, label_order, labelled, sample, self_check
+from shoal.models.selfcheck import answers_match, check_label_order, labelled, sample, self_check
 
 LABELS = ("negative", "neutral", "positive")
 WORDS = {"negative": ["bad", "awful"], "neutral": ["red", "wooden"], "positive": ["good", "great"]}
@@ -125,17 +125,17 @@ def test_a_bad_model_is_not_blamed_on_the_order_of_its_labels():
     """SiftNinja on HateCheck: nearly everything is harmless to it, and most of the suite is not."""
     expected = ["hateful"] * 2563 + ["non-hateful"] * 1165
     given = ["non-hateful"] * 2333 + ["hateful"] * 230 + ["non-hateful"] * 1009 + ["hateful"] * 156
-    check = label_order(given, expected, ["non-hateful", "hateful"])
+    check = check_label_order(given, expected, ["non-hateful", "hateful"])
     assert check.ok is None and "no other order would explain" in check.detail
     turned = ["non-hateful"] * 2200 + ["hateful"] * 363 + ["hateful"] * 1000 + ["non-hateful"] * 165
-    assert label_order(turned, expected, ["non-hateful", "hateful"]).ok is False
+    assert check_label_order(turned, expected, ["non-hateful", "hateful"]).ok is False
 
 
 @pytest.mark.parametrize("n", [8, 18])
 def test_another_order_is_never_suggested_on_few_answers(n):
     expected = [LABELS[number % 3] for number in range(n)]
     turned = [LABELS[(number + 1) % 3] for number in range(n)]
-    check = label_order(turned, expected, LABELS)
+    check = check_label_order(turned, expected, LABELS)
     assert check.ok is None and "?labels=" not in check.detail
 
 
@@ -156,7 +156,7 @@ def test_a_weak_model_is_rarely_told_another_order():
         truth = rng.integers(0, 3, 64)
         wrong = (truth + rng.integers(1, 3, 64)) % 3
         given = np.where(rng.random(64) < number / 400 * 0.6, truth, wrong)
-        told += label_order([LABELS[g] for g in given], [LABELS[t] for t in truth], LABELS).ok is False
+        told += check_label_order([LABELS[g] for g in given], [LABELS[t] for t in truth], LABELS).ok is False
     assert told == 0
 
 
@@ -164,9 +164,9 @@ def test_a_coin_and_a_constant_are_not_blamed_on_the_order():
     rng = np.random.default_rng(0)
     truth = [LABELS[code] for code in rng.integers(0, 3, 64)]
     coin = [LABELS[code] for code in rng.integers(0, 3, 64)]
-    assert label_order(coin, truth, LABELS).ok is None
-    assert label_order(["neutral"] * 64, truth, LABELS).ok is None
-    assert label_order(["neutral"] * 5, truth[:5], LABELS).ok is None
+    assert check_label_order(coin, truth, LABELS).ok is None
+    assert check_label_order(["neutral"] * 64, truth, LABELS).ok is None
+    assert check_label_order(["neutral"] * 5, truth[:5], LABELS).ok is None
 
 
 @pytest.mark.parametrize(

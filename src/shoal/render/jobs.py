@@ -41,7 +41,7 @@ def _spent(job: Job, store: RunStore) -> str:
         return ""
     tokens = f"{spent['requests']:,} requests, {spent['input']:,} tokens read, {spent['output']:,} written"
     price = spec_price(job.model)
-    return f"{tokens}: {price.of(spent['input'], spent['output']):.4g} spent" if price else tokens
+    return f"{tokens}: {price.cost(spent['input'], spent['output']):.4g} spent" if price else tokens
 
 
 def print_jobs(jobs: Sequence[Job], store: RunStore | None = None) -> None:

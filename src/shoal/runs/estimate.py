@@ -101,7 +101,7 @@ def bill(jobs: Sequence[Job], store: RunStore | None = None) -> Bill | None:
                 worst = [model.worst(example) for example in asked]
                 read, written = sum(read for read, _ in worst), sum(written for _, written in worst)
                 price = spec_price(job.model)
-                rows.append((len(asked), read, written, price.of(read, written) if price else None))
+                rows.append((len(asked), read, written, price.cost(read, written) if price else None))
     if not rows:
         return None
     known = [cost for *_, cost in rows if cost is not None]
