@@ -80,7 +80,7 @@ def test_answers_depend_on_neither_batch_nor_order_nor_padding(adapter, monkeypa
     turned = [cases[at] for at in shuffled]
     runs = {"order": (turned, ask_cases(adapter, turned, turned, LABELS))}
     for size in (1, 7, 32):
-        monkeypatch.setattr(ask, "BATCH", size)
+        monkeypatch.setattr(batching, "BATCH", size)
         runs[f"batches of {size}"] = (cases, ask_cases(adapter, cases, cases, LABELS))
     company = asking.stack([adapter.classify([*case.examples, ("very " * 40,)], LABELS) for case in cases])
     rows = np.arange(0, 2 * len(cases), 2)

@@ -75,7 +75,7 @@ def test_labels_in_another_order_are_called_likely_and_the_order_is_named(calls,
     checks = self_check(Reads(calls), cases(), LABELS)
     assert failed(checks) == {"label order"}
     detail = pick(checks, "label order").detail
-    assert detail.startswith("likely wrong") and f"If so, give ?labels={order}" in detail
+    assert detail.startswith("likely wrong") and f"If so, set ?labels={order}" in detail
 
 
 def test_the_order_that_is_named_mends_an_hf_model(folders, save_named):
@@ -126,7 +126,7 @@ def test_a_bad_model_is_not_blamed_on_the_order_of_its_labels():
     expected = ["hateful"] * 2563 + ["non-hateful"] * 1165
     given = ["non-hateful"] * 2333 + ["hateful"] * 230 + ["non-hateful"] * 1009 + ["hateful"] * 156
     check = check_label_order(given, expected, ["non-hateful", "hateful"])
-    assert check.ok is None and "no other order would explain" in check.detail
+    assert check.ok is None and "no other order explains" in check.detail
     turned = ["non-hateful"] * 2200 + ["hateful"] * 363 + ["hateful"] * 1000 + ["non-hateful"] * 165
     assert check_label_order(turned, expected, ["non-hateful", "hateful"]).ok is False
 
@@ -227,7 +227,7 @@ class Says:
 def test_the_same_label_for_everything_is_told_without_probabilities_too():
     name = "not the same label for everything"
     check = pick(self_check(Says(lambda text: "neutral"), cases(), LABELS), name)
-    assert check.ok is False and check.detail.startswith("neutral is its answer to all ")
+    assert check.ok is False and check.detail.startswith("predicts neutral for all ")
     assert pick(self_check(Says(lambda text: LABELS[len(text) % 3]), cases(), LABELS), name).ok
     only = cases(labels=("neutral",))
     for label in ("neutral", "positive"):  # right or wrong, one label is all that is expected
@@ -270,7 +270,7 @@ def test_the_order_of_a_pair_is_told_by_labels_or_not_at_all():
     assert check.ok is False and "likely wrong" in check.detail
     unlabelled = [Case(f"f/{at}", (pair,), None, groups) for at, (pair, _) in enumerate(pairs)]
     check = pick(self_check(Entails(), unlabelled, ("no", "yes")), name)
-    assert check.ok is None and "cannot be told" in check.detail
+    assert check.ok is None and "undecided" in check.detail
 
 
 def kept_answers(model, examples):
@@ -300,7 +300,7 @@ def test_a_probability_that_moves_tells_too_and_so_does_an_error():
 
     rows, examples = kept_answers(Reads(), [case.examples[0] for case in cases()])
     assert "a probability moved by 0.05" in answers_match(Sharper(), rows, examples, LABELS).detail
-    assert "is an error now: ValueError: gone" in answers_match(Dead(), rows, examples, LABELS).detail
+    assert "is now an error: ValueError: gone" in answers_match(Dead(), rows, examples, LABELS).detail
 
 
 def test_where_nothing_was_kept_nothing_is_asked_again():

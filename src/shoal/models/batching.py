@@ -1,4 +1,4 @@
-"""The questions that a model is asked, and how they are batched.
+"""Distinct examples as questions, and their batches.
 
 Each distinct example is one question. The batch plan depends only on the list of examples and the model's tokenizer,
 so a resumed run computes the same batches, and the same answers, as an uninterrupted one.

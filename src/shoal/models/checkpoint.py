@@ -29,14 +29,10 @@ ENTRIES = ("model.safetensors", "model.safetensors.index.json")
 PICKLED_ENTRIES = ("pytorch_model.bin", "pytorch_model.bin.index.json")
 WEIGHTS = ("*.safetensors", "*.safetensors.index.json", "*.gguf")
 PICKLES = ("*.bin", "*.bin.index.json", "*.pt", "*.pth", "*.ckpt")
-TOKENIZER = [
-    "tokenizer*.json",
-    "vocab.*",
-    "merges.txt",
-    "special_tokens_map.json",
-    "added_tokens.json",
+TOKENIZER = (
+    *("tokenizer*.json", "vocab.*", "merges.txt", "special_tokens_map.json", "added_tokens.json"),
     "*.model",
-]
+)
 HEADS = {
     "classify": ("AutoModelForSequenceClassification", "classifier"),
     "extract": ("AutoModelForQuestionAnswering", "span extractor"),

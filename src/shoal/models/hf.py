@@ -1,4 +1,4 @@
-"""Transformers models: labels, answer spans, token likelihoods, vectors, mask fillers, logits with gradients.
+"""Transformers models: labels, answer spans, token likelihoods, vectors, mask fillers.
 
     hf:DIR_OR_ID?labels=negative,positive&max_length=256
 
@@ -465,21 +465,6 @@ class HFModel:
             vectors = (states * mask[:, :, None]).sum(dim=1) / mask.sum(dim=1, keepdim=True)
         rows: NDArray[np.float64] = vectors.cpu().numpy()
         return rows
-
-    def embeddings(self, examples: Sequence[Example]) -> "Tensor":
-        """Return the input embeddings (examples, tokens, width), ready for gradients."""
-        table = self.network("classify").get_input_embeddings()
-        vectors: Tensor = table(self.encode(examples)["input_ids"]).detach().requires_grad_()
-        return vectors
-
-    def logits(self, examples: Sequence[Example], embeddings: "Tensor | None" = None) -> "Tensor":
-        """Return logits (examples, labels) in the model's own order, with gradients."""
-        encoded = dict(self.encode(examples))
-        if embeddings is not None:
-            del encoded["input_ids"]
-            encoded["inputs_embeds"] = embeddings
-        logits: Tensor = self.network("classify")(**encoded).logits
-        return logits
 
     # Training
 

@@ -6,15 +6,12 @@ not a base class.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..core.records import Answers, Case, Example
-
-if TYPE_CHECKING:
-    from torch import Tensor
 
 
 class Asked(Protocol):
@@ -84,19 +81,6 @@ class HasTokens(Protocol):
 
     def lengths(self, examples: Sequence[Example]) -> list[int]:
         """Return the number of tokens of each example before truncation."""
-        ...
-
-
-@runtime_checkable
-class Differentiable(Protocol):
-    """A classifier with gradients."""
-
-    def embeddings(self, examples: Sequence[Example]) -> "Tensor":
-        """Return the input embeddings (examples, tokens, width)."""
-        ...
-
-    def logits(self, examples: Sequence[Example], embeddings: "Tensor | None" = None) -> "Tensor":
-        """Return logits (examples, labels), differentiable in the weights and in `embeddings`."""
         ...
 
 

@@ -122,7 +122,7 @@ class PythonModel:
     def fingerprint(self) -> dict[str, Any]:
         """Return what answers depend on, as far as is known before the first request.
 
-        Imports the module. If that fails, the source stands for it until the first request reports the error.
+        Imports the module. If that fails, only the source counts until the first request reports the error.
         """
         try:
             version = self._stated_version(self._object())

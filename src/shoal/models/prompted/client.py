@@ -289,8 +289,8 @@ class Client:
     def _proxy(self) -> str | None:
         """The environment's proxy for this endpoint.
 
-        aiohttp's `trust_env` would look it up in a thread for every request, and would refuse to send our key to a host
-        that stands in ~/.netrc.
+        aiohttp's `trust_env` would look it up in a thread for every request, and would not send our key to a host in
+        ~/.netrc.
         """
         parts = urlsplit(self.url)
         return None if proxy_bypass(parts.hostname or "") else getproxies().get(parts.scheme)

@@ -482,7 +482,7 @@ def _spending(options: Options) -> Spending:
 
 
 def _checked_url(options: Options) -> str:
-    """Return the endpoint's URL; it is stored with the results, so nothing secret may stand in it."""
+    """Return the endpoint's URL; it is stored with the results, so it must not contain secrets."""
     url = options.text("url", OPENAI)
     if "@" in url or "?" in url or "#" in url:
         raise ModelError(

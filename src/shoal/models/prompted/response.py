@@ -26,7 +26,7 @@ MOST_TOKENS = 1_000_000_000
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """What a server answered, without the key."""
+    """A server's answer, without the key."""
 
     content: str
     finish: str
@@ -145,7 +145,7 @@ def clean_json(value: Any, key: str) -> Any:
 
 
 def _masked(text: str, starts: list[int], size: int) -> str:
-    """Put one mask in the place of every stretch that is covered by the parts found."""
+    """Replace every stretch covered by the matched parts with one mask."""
     pieces, end = [], 0
     for start in starts:
         if start >= end:

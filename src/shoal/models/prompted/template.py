@@ -23,7 +23,7 @@ FILTERS = (
     *("abs", "capitalize", "count", "d", "default", "e", "escape", "first", "float", "int", "join"),
     *("last", "length", "list", "lower", "map", "max", "min", "reject", "replace", "reverse"),
     *("select", "sort", "string", "title", "tojson", "trim", "truncate", "unique", "upper"),
-    *("wordcount"),
+    "wordcount",
 )
 METHODS = frozenset(
     (
