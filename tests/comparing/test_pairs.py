@@ -17,8 +17,8 @@ from shoal.comparing.quantities import CaseIndex
 from shoal.comparing.rows import note_of
 from shoal.core.claims import TOO_FEW_TEMPLATES
 from shoal.core.errors import DataError, PlanError
-from shoal.protocols.behaviour.iid import IID
 from shoal.protocols.behaviour.score import iid_score, measure
+from shoal.protocols.learning.iid import IID
 from shoal.stats.multiplicity import benjamini_hochberg, holm
 from shoal.stats.power import sign_test_power
 

@@ -88,7 +88,7 @@ def try_command(
     """
     from ..core.records import for_new_templates
     from ..render.progress import progress_bar
-    from ..runs.auditing import audit_with
+    from ..runs.results import audit_with
     from ..runs.settings import parse_pairs
 
     values: dict[str, Any] = dict(parse_pairs([*pairs, *([f"limit={limit}"] if limit else [])]))

@@ -1,10 +1,10 @@
-"""What to show, not how: sections of blocks, each of which carries its data.
+"""Sections of blocks: what to show, without layout.
 
     protocol.view ──► Section ──► Table, HeatMap, Curves, Strips, Bars, Scatter, CaseList, WeighedWords
-                                  rendered by `show/` in a terminal, by `report/` as HTML, and as Markdown, CSV, LaTeX
+                                  rendered by `render/` for terminal, HTML, Markdown, CSV and LaTeX
 
-A block holds measures and words, never formatted numbers: how many digits a measure has is in `measures.py`, which
-colour a tone has is the renderer's. Every picture has its table: a renderer that cannot draw writes the data out.
+A block holds measures and words, never formatted numbers: `measures.py` has the digits, the renderer the colours. A
+renderer that cannot draw a chart writes its data as a table.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,9 +15,9 @@ from typing import Literal
 from .records import Case, Measure, Outcome, Result
 
 Tone = Literal["", "strong", "quiet", "good", "bad", "doubt", "first", "second", "third"]
-"""How a text is meant: strong and quiet; good, bad, in doubt; first to third to tell groups apart."""
+"""The meaning of a text: strong or quiet; good, bad or in doubt; first to third for groups."""
 Tones = Tone | tuple[Tone, ...]
-"""One tone, or several together: ("strong", "good"). A piece's own goes before its column's, that before its row's."""
+"""One tone, or several: ("strong", "good"). A piece's tone overrides its column's, which overrides its row's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,33 +30,33 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A measure in a cell or a sentence: the number alone, its unit stands in the words around it."""
+    """A measure in a cell or sentence, without its unit."""
 
     measure: Measure | None
-    """None where there is none; shown as an empty cell."""
+    """None for an empty cell."""
     tone: Tones = ""
     mark: str = ""
-    """A sign beside it, such as ▲; the block's legend says what it means."""
+    """A symbol next to it, such as ▲; the block's legend explains it."""
     part: Literal["value", "interval", "value and interval", "n", "na", "errors", "bar"] = "value"
-    """What of the measure is shown; a bar is its value on a scale from 0 to 1 with its interval."""
+    """The part that is shown; a bar is the value with its interval on a scale from 0 to 1."""
     instead: str = ""
-    """Shown where the value is undefined, in the place of a dash: how far it is, why not."""
+    """Shown if the value is undefined, instead of a dash."""
 
 
 @dataclass(frozen=True, slots=True)
 class Dots:
-    """Several values on one scale, one dot each, in a cell."""
+    """Several values as dots on one scale."""
 
     measures: Sequence[Measure]
     scale: tuple[float, float]
     middle: float | None = None
-    """Where nothing would have been found; marked on the scale."""
+    """The value of no effect; marked on the scale."""
     tone: Tones = "first"
 
 
 Piece = Words | Number | Dots | str
 Cell = Piece | Sequence[Words | Number | str]
-"""What stands in a cell: one piece, or several one after the other."""
+"""One piece, or several in a row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,21 +64,21 @@ class Column:
     """A column of a table."""
 
     title: str
-    """A line end in it is kept where there is a choice."""
+    """Line ends are kept if there is room."""
     align: Literal["left", "right"] = "right"
-    """Left: words, which may fold; right: numbers, which never do."""
+    """Left: words, which may wrap; right: numbers, which never do."""
     spare: bool = False
-    """May be left out where the room is narrow; a renderer that does says so."""
+    """May be hidden if the terminal is too narrow; the renderer says so."""
     scale: tuple[float, float] | None = None
-    """For a column of dots or bars: the ends that its heading shows."""
+    """The ends of the scale, for a column of dots or bars."""
     tone: Tones = ""
     once: bool = False
-    """A cell that says the same as the one above it is left empty where people read; CSV repeats it."""
+    """A cell equal to the one above is left empty, except in CSV."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of a table. A row without cells is a gap; one with a single cell is a heading inside the table."""
+    """A row of a table. Without cells it is a gap; with one cell it is a heading."""
 
     cells: Sequence[Cell] = ()
     tone: Tones = ""
@@ -91,7 +91,7 @@ class Table:
     columns: Sequence[Column]
     rows: Sequence[Row]
     name: str = ""
-    """For its file, such as `cells`; empty for a table that only shows what another file holds."""
+    """The name of its file, such as `cells`; empty if another file has the same data."""
     title: str = ""
     legend: Sequence[str] = ()
 
@@ -110,14 +110,14 @@ class HeatMap:
     name: str = ""
     legend: Sequence[str] = ()
     kinds: Sequence[str] = ()
-    """A word for each row, beside its name: the test type. None, or as many as there are rows."""
+    """A word for each row next to its name, such as the test type; empty, or one per row."""
     baselines: int = 0
-    """The first so many columns are what the others are compared with; repeated where the columns are torn apart."""
+    """The number of baseline columns at the left; repeated if the columns are split."""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of a picture: a measure at each place."""
+    """One line of a chart."""
 
     name: str
     points: Sequence[tuple[float, Measure]]
@@ -131,12 +131,12 @@ class Curves:
     axis: str
     lines: Sequence[Line]
     marked: float | None = None
-    """A place on the axis that is marked, such as the chosen epoch."""
+    """A marked place on the axis, such as the chosen epoch."""
     title: str = ""
     name: str = ""
     legend: Sequence[str] = ()
     mark: str = "chosen"
-    """The word for the marked place."""
+    """The label of the marked place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +160,7 @@ class Bars:
     name: str = ""
     legend: Sequence[str] = ()
     aside: Mapping[int, str] = field(default_factory=dict)
-    """Words behind a bar, by its position: what chance would give."""
+    """Text behind a bar by its position, such as the chance level."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,26 +173,26 @@ class Scatter:
     name: str = ""
     legend: Sequence[str] = ()
     diagonal: bool = False
-    """Whether a line shows where both are equal: for two measures of one scale."""
+    """Whether to draw the line on which both are equal."""
 
 
 @dataclass(frozen=True, slots=True)
 class ShownCase:
-    """A case as it is shown: what was expected, what the model said of each example, how it went."""
+    """A case with its expectation, the model's answers and its outcome."""
 
     case: Case
     outcome: Outcome | None = None
     expected: str = ""
-    """In words, without the word "expected": "negative", "the same answer"."""
+    """Without the word "expected": "negative", "the same answer"."""
     answers: Sequence[str] = ()
-    """What the model said of each example, such as "positive .98"; empty where it is not kept."""
+    """The model's answer to each example, such as "positive .98"; empty if not stored."""
     tone: Tones = ""
     mark: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class CaseList:
-    """Some cases, worst first; renderers show the edit between an original and its variants."""
+    """Some cases, worst first; renderers highlight the edits between an original and its variants."""
 
     cases: Sequence[ShownCase]
     title: Cell = ""
@@ -201,16 +201,16 @@ class CaseList:
 
 @dataclass(frozen=True, slots=True)
 class Weighed:
-    """The texts of an example in pieces, each with how much it counted for the answer; None for what is no word."""
+    """The texts of an example in pieces, each with its weight for the answer; None for pieces that are not words."""
 
     texts: Sequence[Sequence[tuple[str, float | None]]]
     about: Cell = ""
-    """What it is, above it."""
+    """A heading above it."""
     answer: Cell = ""
-    """What the model said, below it."""
+    """The model's answer, below it."""
 
     def share(self, value: float | None) -> float:
-        """How much a word counted, from -1 to 1: the word that counted most has 1 or -1."""
+        """Return the weight of a word from -1 to 1, relative to the largest."""
         sizes = [abs(size) for text in self.texts for _, size in text if size is not None and isfinite(size)]
         largest = max(sizes, default=0.0)
         return value / largest if value is not None and isfinite(value) and largest else 0.0
@@ -218,7 +218,7 @@ class Weighed:
 
 @dataclass(frozen=True, slots=True)
 class WeighedWords:
-    """Some examples whose words counted for an answer or against it; renderers tell the two by more than colour."""
+    """Examples with weighted words; renderers distinguish signs by more than colour."""
 
     examples: Sequence[Weighed]
     title: str = ""
@@ -227,12 +227,12 @@ class WeighedWords:
 
 
 STRONG, WEAK = 0.5, 0.1
-"""Shares of the word that counted most: words from the first on stand out, words below the second are left plain."""
+"""Shares of the largest weight: words above the first stand out, words below the second are plain."""
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A paragraph: pieces one after the other."""
+    """A paragraph."""
 
     pieces: Sequence[Words | Number | str]
 
@@ -242,34 +242,34 @@ Block = Text | Table | HeatMap | Curves | Strips | Bars | Scatter | CaseList | W
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part of what a protocol shows: a title, a sentence or two, and blocks."""
+    """A part of a page: a title, a sentence or two, and blocks."""
 
     title: Cell = ""
     text: Cell = ""
-    """The answer first: what a reader in a hurry takes away."""
+    """The answer: what a reader in a hurry takes away."""
     blocks: Sequence[Block] = ()
     notes: Sequence[str] = ()
-    """Below the blocks: how far the numbers reach, how intervals were made."""
+    """Below the blocks: scope of the numbers, methods of intervals."""
     warnings: Sequence[str] = ()
-    """Before the blocks: what makes the numbers less than they seem."""
+    """Above the blocks: caveats that could change a decision."""
     detail: Literal["short", "full", "file"] = "short"
-    """Full: only where everything is asked for, such as every functionality of every training. File: as files only."""
+    """full: only with --full; file: only in exported files."""
 
 
 def to_read(sections: Sequence[Section]) -> list[Section]:
-    """What is shown to people: without what is only for files."""
+    """Return the sections without those that are only for files."""
     return [section for section in sections if section.detail != "file"]
 
 
 def expected_words(case: Case) -> str:
-    """What is expected of a case: its label by name, or its rule in words."""
+    """Return the expectation of a case in words: its label, or its rule."""
     if case.labels:
         return label_words(case, case.labels[0])
     return str(case.meta.get("expects", ""))
 
 
 def label_words(case: Case, label: int | str) -> str:
-    """A label's name, where the cases give names to numbers."""
+    """Return the name of a label, if the cases map numbers to names."""
     names = case.meta.get("labels")
     if str(label).startswith("not_") and label not in (names or ()):
         return f"anything but {label_words(case, str(label).removeprefix('not_'))}"
@@ -279,7 +279,7 @@ def label_words(case: Case, label: int | str) -> str:
 
 
 def shown_cases(result: Result, cases: Sequence[Case]) -> list[ShownCase]:
-    """Cases of a result with how they went and what the model said."""
+    """Return cases of a result with their outcomes and the model's answers."""
     wanted = {case.id for case in cases}
     place = {case.id: position for position, case in enumerate(result.cases) if case.id in wanted}
     said = result.columns.get("said", ())

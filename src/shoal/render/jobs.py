@@ -1,7 +1,7 @@
 """Jobs in the terminal: what a plan means and how far it is."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.table import Table
@@ -9,10 +9,12 @@ from rich.text import Text
 
 from ..core.text import json_line
 from ..models.prompted.spending import spec_price
-from ..runs.estimate import Bill, Estimate
 from ..runs.plan import Job
 from ..runs.store import RunStore
 from .printable import printable
+
+if TYPE_CHECKING:
+    from ..runs.estimate import Bill, Estimate
 
 MANY = 40
 STYLES = {"done": "green", "failed": "red", "to do": "dim"}
@@ -66,7 +68,7 @@ def print_jobs(jobs: Sequence[Job], store: RunStore | None = None) -> None:
     console.print(Text(f"\n{len(jobs)} jobs" + (f": {summary}" if summary else "")))
 
 
-def print_estimate(found: Estimate) -> None:
+def print_estimate(found: "Estimate") -> None:
     """What a plan with trainings will take."""
     tries = f" and {found.tries:,} tries to find their settings" if found.tries else ""
     text = (
@@ -76,7 +78,7 @@ def print_estimate(found: Estimate) -> None:
     Console(highlight=False).print(Text(text))
 
 
-def print_bill(found: Bill) -> None:
+def print_bill(found: "Bill") -> None:
     """What asking over a network may cost."""
     text = (
         f"an estimate, rather too high: {found.requests:,} requests, {found.read:,} tokens to read, at most "

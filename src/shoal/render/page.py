@@ -34,7 +34,6 @@ LIMITS = "limits"
 """The kind of a finding that says of how many checkpoints or seeds anything can be said."""
 CAUTIONS = frozenset(
     [
-        "aggregation",
         "assumed",
         "drawn",
         "errors",

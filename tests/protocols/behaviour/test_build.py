@@ -16,9 +16,9 @@ from shoal.protocols.behaviour.build import (
     split_cases,
     without_duplicates,
 )
-from shoal.protocols.behaviour.iid import load_iid
 from shoal.protocols.behaviour.rules import Expect
 from shoal.protocols.behaviour.settings import Settings
+from shoal.protocols.learning.iid import load_iid
 
 LABEL = Expect("pred_equals_label")
 

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from shoal import Answers, Case, Measures, Suite, case
 from shoal.core.errors import DataError
 from shoal.protocols.base import Built, Scored
-from shoal.protocols.behaviour.iid import IID
 from shoal.protocols.behaviour.rules import Expect
 from shoal.protocols.behaviour.score import judge, measure, score
 from shoal.protocols.behaviour.settings import Settings
+from shoal.protocols.learning.iid import IID
 
 INV = Expect("same_pred_or_conf_change_within_tol", 0.1, "all_except_first")
 LESS = Expect("conf_of_original_pred_not_higher", 0.1, "all_except_first", "original pred is neutral")

@@ -11,8 +11,8 @@ from shoal import load_model
 from shoal.core.errors import PlanError
 from shoal.core.records import Measures, Result
 from shoal.protocols.behaviour import Settings, parts
-from shoal.protocols.behaviour.iid import load_iid
 from shoal.protocols.behaviour.suite import DEFAULTS, Suite, case, write_suite
+from shoal.protocols.learning.iid import load_iid
 from shoal.protocols.learning.stages import make_recipe
 from shoal.protocols.learning.trainings import read_trainings
 from shoal.runs.settings import make_settings

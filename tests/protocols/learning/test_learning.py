@@ -13,14 +13,6 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from scipy import stats
-
-from shoal import Case, Measure, Measures, Outcome, Result
-from shoal.core.errors import DataError
-from shoal.core.records import Finding
-from shoal.protocols.behaviour import compare, view
-from shoal.protocols.behaviour.iid import IID
-from shoal.protocols.behaviour.settings import Settings, Train
-from shoal.protocols.learning import compare_tasks, compare_trainings, compare_with_averages
 from shoal.protocols.learning.aggregation import (
     PAPER,
     aggregation_measures,
@@ -28,7 +20,15 @@ from shoal.protocols.learning.aggregation import (
     scores_by_each_way,
     sensitive_claims,
 )
+
+from shoal import Case, Measure, Measures, Outcome, Result
+from shoal.core.errors import DataError
+from shoal.core.records import Finding
+from shoal.protocols.behaviour import compare, view
+from shoal.protocols.behaviour.settings import Settings, Train
+from shoal.protocols.learning import compare_tasks, compare_trainings, compare_with_averages
 from shoal.protocols.learning.conclusions import conclusions, of_table, of_trainings
+from shoal.protocols.learning.iid import IID
 from shoal.protocols.learning.table3 import baseline_of, best_gain, mean_gain, rows_of_table3
 from shoal.render.terminal import heat_map_lines
 from shoal.stats.paired import generalization_score

@@ -17,7 +17,6 @@ from shoal.core.errors import DataError, PlanError, ShoalError
 from shoal.protocols.base import identity
 from shoal.protocols.behaviour import Settings, build, parts
 from shoal.protocols.behaviour.build import suite_cases, training_split
-from shoal.protocols.behaviour.iid import is_iid, label_names, load_iid, ood_cases, trained_on
 from shoal.protocols.behaviour.settings import Train
 from shoal.protocols.behaviour.suite import Suite, case, write_suite
 from shoal.protocols.learning.folds import folds
@@ -30,11 +29,12 @@ from shoal.protocols.learning.hyper import (
     suite_how,
     tuned,
 )
+from shoal.protocols.learning.iid import is_iid, label_names, load_iid, ood_cases, trained_on
 from shoal.protocols.learning.lessons import items_of, suite_lessons, target_of
 from shoal.protocols.learning.stages import make_recipe
-from shoal.runs.cases import load_built, save_built
 from shoal.runs.execute import noted
 from shoal.runs.settings import make_settings
+from shoal.runs.store_files import load_built, save_built
 from shoal.training.environments import Directed, Invariant, Labelled, Several
 from shoal.training.methods import METHODS
 from shoal.training.stage import silent

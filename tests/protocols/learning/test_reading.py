@@ -11,11 +11,11 @@ from shoal import Case
 from shoal.core.errors import DataError, PlanError
 from shoal.core.records import Answers
 from shoal.protocols.behaviour.build import iid_of, load_suite
-from shoal.protocols.behaviour.iid import iid_cases
 from shoal.protocols.behaviour.score import iid_f1, iid_outcomes
 from shoal.protocols.behaviour.settings import Settings, Train
 from shoal.protocols.learning.degeneracy import signs_of
 from shoal.protocols.learning.hyper import iid_how, losses, suite_how, tuned
+from shoal.protocols.learning.iid import iid_cases
 from shoal.protocols.learning.lessons import occurrences, questions_of
 from shoal.training.environments import Alike, Answered
 

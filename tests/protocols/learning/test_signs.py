@@ -7,12 +7,12 @@ import pytest
 
 from shoal import Case
 from shoal.core.records import Answers
-from shoal.protocols.behaviour.iid import IID
 from shoal.protocols.behaviour.rules import DIRECTIONS, Expect
 from shoal.protocols.behaviour.score import iid_outcomes
 from shoal.protocols.behaviour.settings import Settings
 from shoal.protocols.behaviour.suite import DEFAULTS
 from shoal.protocols.learning.degeneracy import at_temperature, headroom, losses_of_pairs, signs_of
+from shoal.protocols.learning.iid import IID
 
 THREE, TWO = ("negative", "neutral", "positive"), ("negative", "positive")
 

@@ -19,7 +19,7 @@ from shoal.protocols.learning.tuning import Objective, is_right
 from shoal.render.jobs import print_estimate
 from shoal.runs.estimate import estimate
 from shoal.runs.plan import check_plan, read_plan
-from shoal.runs.store import ThrownAway
+from shoal.runs.store import MemoryStore
 from shoal.runs.training import _settled
 from shoal.training.search import best_try, run_search
 from shoal.training.stage import BrokenTrainingError, Search, silent
@@ -284,7 +284,7 @@ def test_a_search_finds_numbers_and_keeps_what_it_tried(task):
     stage = stage_of(
         task=task, epochs=0.03, iid_epochs=1, batch=16, select_on="G_val" if task == "paraphrase" else "paper"
     )
-    with ThrownAway() as store:
+    with MemoryStore() as store:
         settled = _settled(store, stage, silent)
         (path,) = (store.folder / "searches").glob("*.json")
         about = json.loads(path.read_text())

@@ -40,8 +40,8 @@ from ...stats.paired import generalization_score, sign_flip_test, sign_test, sma
 from ...stats.power import smallest_difference, smallest_mean_difference
 from ...stats.resampling import paired_table
 from ...stats.seeds import SeedError, composed, composed_p, error_of_difference, error_of_mean
-from ..behaviour.settings import Settings
 from .notes import NO_EFFECT, with_facts
+from .settings import Settings
 from .trainings import HOLD_OUTS, Floats, Scenario
 
 NEW_FUNCTIONALITIES = "new functionalities"

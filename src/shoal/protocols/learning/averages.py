@@ -14,9 +14,9 @@ import numpy as np
 from ...core.errors import DataError, some
 from ...core.records import Measure, Result
 from ...stats.seeds import error_of_difference
-from ..behaviour.settings import Settings
 from .against_iid import Contest, welch
 from .notes import with_facts
+from .settings import Settings
 from .table3 import (
     COLUMNS,
     IID_COLUMN,

@@ -35,9 +35,7 @@ from ...stats.generalization import (
 )
 from ...stats.intervals import Interval, cluster_wilson, t_quantile
 from ...stats.paired import generalization_score
-from ...stats.picking import best_elsewhere
 from ...stats.resampling import cluster_table
-from ..behaviour.settings import Settings
 from .against_iid import (
     FIXED,
     NEW_FUNCTIONALITIES,
@@ -53,9 +51,8 @@ from .against_iid import (
 )
 from .averages import average_measures, means_over_methods
 from .notes import NO_ANSWER, NO_CASE, NO_FUNCTIONALITY, with_facts
-from .nulls import null_measures
+from .settings import Settings
 from .trainings import HOLD_OUTS, Floats, Scenario, Trainings, read_trainings, undefined
-from .transfer import transfer_measures
 
 Flags = NDArray[np.bool_]
 
@@ -96,8 +93,6 @@ def _compared(
         which = {"model": model} if len(models) > 1 else {}
         rows = list(table.measures())
         rows += average_measures(rows, table.contests, settings.seed) if averages else ()
-        rows += transfer_measures(table.trainings)
-        rows += null_measures(table.trainings, table.compared)
         for row in rows:
             yield replace(row, groups={**which, **row.groups})
 
@@ -148,8 +143,6 @@ class _Table:
             for hold_out in self.trainings.hold_outs:
                 yield from self._scenario(self.scenarios[row, hold_out])
         yield from contest_measures(self.contests, self.settings)
-        for hold_out in self.trainings.hold_outs:
-            yield from self._best(hold_out)
 
     def _on_what_was_left_out(self, baseline: Scenario) -> Iterator[Measure]:
         """The baseline's scores in columns that left out a part of the suite only: each is of the same in every row."""
@@ -159,38 +152,6 @@ class _Table:
             names = [name for name in self.compared if name in asked]
             if baseline.seeds and 0 < len(names) < len(self.compared):
                 yield from self._scores(replace(baseline, hold_out=hold_out), names)
-
-    def _best(self, hold_out: str) -> Iterator[Measure]:
-        """What the best row gains on cases and seeds that did not pick it; nothing of a single row."""
-        rows = [scenario for row in self.trainings.rows if (scenario := self.scenarios[row, hold_out]).seeds]
-        if self.baseline is None or len(rows) < 2:
-            return
-        every = [self.baseline, *rows]
-        seeds = [seed for seed in self.baseline.seeds if all(seed in row.seeds for row in rows)]
-        names = [name for name in self.compared if all(name in row.functionalities for row in every)]
-        if not seeds or not names:
-            return
-        columns = [[row.seeds.index(seed) for seed in seeds] for row in every]
-        places = [self.trainings.functionalities[name] for name in names]
-        picked = best_elsewhere(
-            [
-                [row.suite[place][:, chosen] for place in places]
-                for row, chosen in zip(every, columns, strict=True)
-            ],
-            [row.iid[:, chosen] for row, chosen in zip(every, columns, strict=True)],
-            np.random.default_rng(self.settings.seed),
-        )
-        if math.isnan(picked.gain):
-            return
-        n = sum(map(len, places)) + len(self.baseline.iid)
-        row = Measure("gain of the best row", picked.gain, n, rows[picked.best].groups)
-        facts = {
-            "of": "G",
-            "as measured": picked.as_measured,
-            "picked again": picked.share,
-            "runs": len(seeds),
-        }
-        yield with_facts(row, facts)
 
     def _scenario(self, scenario: Scenario) -> Iterator[Measure]:
         """Scores and pass rates of a row with one thing held out, or how far they are."""

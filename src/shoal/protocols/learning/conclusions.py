@@ -7,11 +7,10 @@ from typing import Any
 from ...core.measures import MEASURES, shown
 from ...core.records import Finding, Measure, Result
 from ...core.views import Tone, Words
-from ..behaviour.settings import Settings
 from ..degeneracy import DEGENERATE
-from .aggregation import sensitive_claims
 from .degeneracy import IID_ROWS
 from .retention import FORGOTTEN, UNTRAINED, lost_tasks
+from .settings import Settings
 from .table3 import COLUMNS, IID_COLUMN, TableRow, models_of, rows_of_table3
 from .trainings import HOLD_OUTS, Row, Trainings, asks_part, read_trainings
 from .transfer import negative_transfer
@@ -75,7 +74,7 @@ def of_table(
     """What several trainings say together that no number of the table does."""
     jobs = read_trainings(results)
     models = sorted({job.model for job in jobs})
-    findings = sensitive_claims(measures) + _applicability(measures)
+    findings = _applicability(measures)
     for model in models:
         which = {"model": model} if len(models) > 1 else {}
         trainings = Trainings(settings, [job for job in jobs if job.model == model], planned)

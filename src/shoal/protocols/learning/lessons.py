@@ -11,15 +11,17 @@ In reading comprehension a label is an answer, and what is taught is where it st
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from ...core.errors import DataError
+from ...core.errors import DataError, PlanError, some
 from ...core.records import Case, Label
 from ...data.grammar.rows import Row
+from ...models import load_model
 from ...models.batching import is_reading
+from ...models.labels import in_suite_order, suite_names
 from ...training.environments import (
     Alike,
     Answered,
@@ -30,18 +32,21 @@ from ...training.environments import (
     Labelled,
     Several,
 )
+from ..behaviour import settings as behaviour
 from ..behaviour.build import (
     REPAIRS,
-    digest_of,
     load_suite,
     mend_cases,
     split_file,
+    split_identity,
+    stamp,
     suite_cases,
-    training_split,
+    suite_digest,
 )
-from ..behaviour.iid import IID, IidData, stamp
 from ..behaviour.rules import label_index
-from ..behaviour.settings import Settings
+from .build import training_split
+from .iid import IID, IidData, load_iid, training_identity
+from .settings import Settings
 
 NOT_NEGATIVE = (1 / 3, 2 / 3)
 """The target of "anything but negative" where the model has no neutral."""
@@ -51,50 +56,62 @@ SYNONYMS = "(question, f(question)) where f(question) replaces synonyms?"
 Target = tuple[float, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class SuiteLessons:
-    """The training split of a suite, ready to be trained on."""
-
-    environments: tuple[Environment, ...]
-    groups: Mapping[str, Mapping[str, str]]
-    """Of each functionality: its capability and test type, as it is scored."""
-    digest: str
+def training_cases(settings: Settings, part: str = "train") -> list[Case]:
+    """Return the suite's cases to train on, or those of the validation split to select by; read once for all jobs."""
+    return list(_cases(*_key(settings, part)))
 
 
-def suite_lessons(settings: Settings, labels: tuple[str, ...], part: str = "train") -> SuiteLessons:
-    """Every functionality of the training split; the same object for all folds and methods of a plan."""
+def lessons_identity(settings: Settings, part: str = "train") -> dict[str, Any]:
+    """Return what decides the examples of a split: suite and split by content, repairs by name."""
+    names = ("edits", "duplicates", "split_by")
+    return {
+        "suite": suite_digest(settings.suite, stamp(settings.suite)),
+        "split": split_identity(settings, training_split(settings, part)),
+        **{name: settings.resolved(name) for name in names},
+        "answers": "first match" if settings.profile == "reference" else "words",
+    }
+
+
+def suite_environments(
+    settings: Settings, labels: tuple[str, ...], part: str = "train"
+) -> tuple[Environment, ...]:
+    """Return an environment of each functionality; the same objects for all folds and methods of a plan."""
+    return _environments(labels, *_key(settings, part))
+
+
+def _key(settings: Settings, part: str) -> tuple[behaviour.Settings, object]:
     split = training_split(settings, part)
-    return _suite_lessons(
-        Settings(
-            suite=settings.suite,
-            split=split,
-            edits=settings.resolved("edits"),
-            duplicates=settings.resolved("duplicates"),
-            split_by=settings.resolved("split_by"),
-            profile="reference" if settings.profile == "reference" else "recommended",
-        ),
-        labels,
-        (stamp(settings.suite), stamp(str(split_file(split)[0]))),
+    chosen = behaviour.Settings(
+        suite=settings.suite,
+        split=split,
+        edits=settings.resolved("edits"),
+        duplicates=settings.resolved("duplicates"),
+        split_by=settings.resolved("split_by"),
+        profile="reference" if settings.profile == "reference" else "recommended",
     )
+    return chosen, (stamp(settings.suite), stamp(str(split_file(split)[0])))
 
 
 @lru_cache(maxsize=4)
-def _suite_lessons(settings: Settings, labels: tuple[str, ...], _stamps: object) -> SuiteLessons:
-    scored = suite_cases(settings, settings.split)
-    reading, as_coded = is_reading(scored), settings.profile == "reference"
+def _cases(settings: behaviour.Settings, _stamps: object) -> tuple[Case, ...]:
+    return tuple(suite_cases(settings, settings.split))
+
+
+@lru_cache(maxsize=4)
+def _environments(
+    labels: tuple[str, ...], settings: behaviour.Settings, stamps: object
+) -> tuple[Environment, ...]:
+    cases = _cases(settings, stamps)
+    reading, as_coded = is_reading(cases), settings.profile == "reference"
     suite_labels = load_suite(settings.suite).labels or labels
     lessons: dict[str, list[Item]] = {}
     kinds: dict[str, Any] = {}
-    for case in mend_cases(scored, {SYNONYMS: REPAIRS[SYNONYMS]}):
+    for case in mend_cases(cases, {SYNONYMS: REPAIRS[SYNONYMS]}):
         name = case.groups["functionality"]
         items = questions_of(case, as_coded) if reading else items_of(case, suite_labels, labels)
         lessons.setdefault(name, []).extend(items)
         kinds[name] = case.groups["test type"]
-    environments = tuple(
-        Environment(name, kinds[name], tuple(items)) for name, items in lessons.items() if items
-    )
-    groups = {case.groups["functionality"]: case.groups for case in scored}
-    return SuiteLessons(environments, groups, digest_of(repr((environments, labels)).encode()))
+    return tuple(Environment(name, kinds[name], tuple(items)) for name, items in lessons.items() if items)
 
 
 @lru_cache(maxsize=2)
@@ -108,6 +125,52 @@ def iid_environment(data: IidData, labels: tuple[str, ...]) -> Environment:
         "iid",
         tuple(Labelled(row.texts, targets[row.label]) for row in data.train),
     )
+
+
+def head_labels(settings: Settings, model: str) -> tuple[str, ...]:
+    """Return the labels of the head; none for answers in a context."""
+    data = load_iid(settings)
+    if data.is_reading or settings.train.from_ == "base":
+        return data.labels
+    labels = _labels_of(model, tuple(load_suite(settings.suite).labels or data.labels))
+    unknown = [label for label in data.labels if label not in labels]
+    if unknown:
+        raise PlanError(
+            f"{model} has no label for {some(unknown)} of the i.i.d. data",
+            why=f"its labels are {some(labels)}",
+            fix="i.i.d. data with the model's labels",
+        )
+    return labels
+
+
+@lru_cache(maxsize=4)
+def _labels_of(model: str, suite: tuple[str, ...]) -> tuple[str, ...]:
+    """Return a model's labels by the suite's names, in the suite's order."""
+    return tuple(in_suite_order(suite_names(load_model(model).own_labels, suite, model), suite))
+
+
+@dataclass(frozen=True, slots=True)
+class Lessons:
+    """The examples of a stage, made when they are needed."""
+
+    settings: Settings
+    model: str
+    with_suite: bool
+    with_iid: bool
+    without: frozenset[str] = frozenset()
+    """Functionalities that are held out."""
+
+    def environments(self, *, whole: bool = False) -> list[Environment]:
+        """Return an environment of each functionality that is trained on, i.i.d. data last; `whole` holds none out."""
+        labels = head_labels(self.settings, self.model)
+        suite = suite_environments(self.settings, labels) if self.with_suite else ()
+        kept = [one for one in suite if whole or one.name not in self.without]
+        return [*kept, *([iid_environment(load_iid(self.settings), labels)] if self.with_iid else [])]
+
+    def identity(self) -> dict[str, Any]:
+        """Return what decides the examples, but for what is held out."""
+        suite = {"suite": lessons_identity(self.settings)} if self.with_suite else {}
+        return suite | ({"iid": training_identity(self.settings)} if self.with_iid else {})
 
 
 def items_of(case: Case, suite: Sequence[str], labels: Sequence[str]) -> list[Item]:

@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Any
 
 from ...core.claims import reach, reach_so_far
-from ...core.measures import MEASURES, shown
 from ...core.records import Measure
 
 Facts = Mapping[str, Any]
@@ -58,10 +57,6 @@ WORDS: dict[str, Callable[[Facts], str]] = {
         f"not estimable for the recipe from {facts['interval for these runs']} seeds: the interval is for these runs"
     ),
     "seed share": lambda facts: f"seeds: {facts['seed share']:.0%} of the variance",
-    "picked again": lambda facts: (
-        "on cases and seeds that did not pick it; as measured "
-        f"{shown(facts['as measured'], MEASURES['difference'])}, picked again in {facts['picked again']:.0%}"
-    ),
     "applies": lambda facts: "applies to {:.0%} of the cases, for iid to {:.0%}".format(*facts["applies"]),
     "tasks": lambda facts: f"over {facts['tasks']} tasks",
     "test": lambda facts: str(facts["test"]),

@@ -193,10 +193,7 @@ def baseline_of(rows: Sequence[TableRow]) -> TableRow:
 
 
 def best_gain(rows: Sequence[TableRow], column: str) -> tuple[TableRow, float] | None:
-    """The row furthest above the iid row in one column, and by how much; None while there is none.
-
-    The best of many rows is picked by its luck, too: `gain of the best row` is what it gains elsewhere.
-    """
+    """The row furthest above the iid row in one column, and by how much; None while there is none."""
     baseline = baseline_of(rows)
     gains = [
         (row, gain)

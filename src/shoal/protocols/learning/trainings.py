@@ -22,9 +22,8 @@ from numpy.typing import NDArray
 
 from ...core.errors import DataError, some
 from ...core.records import Case, Result
-from ..behaviour.iid import is_beside, is_iid
-from ..behaviour.settings import Config, Settings
-from .folds import OTHERS
+from .iid import is_iid, is_labelled_row
+from .settings import Config, Settings
 
 Floats = NDArray[np.float64]
 Positions = NDArray[np.int64]
@@ -171,7 +170,7 @@ class Trainings:
         self.settings, self.jobs, self.planned = settings, jobs, planned or {}
         self.cases: Sequence[Case] = _every_case(jobs)
         self.ids = [case.id for case in self.cases]
-        beside = np.array([is_beside(case) for case in self.cases], dtype=bool)
+        beside = np.array([is_labelled_row(case) for case in self.cases], dtype=bool)
         self.suite: Positions = np.flatnonzero(~beside)
         self.iid: Positions = np.flatnonzero([is_iid(case) for case in self.cases])
         self.seeds = sorted({job.seed for job in jobs})
@@ -201,27 +200,12 @@ class Trainings:
         names = self.cases[self.suite[0]].meta.get("labels") or sorted(set(labels))
         return np.array([label == str(names[-1]) for label in labels]) if len(names) == 2 else None
 
-    def trained_on_one(self, row: Row, functionality: str) -> Scenario:
-        """The models trained on this functionality alone of all the suite, asked everything."""
-        numbers = {seed: self.index.get((row, OTHERS, seed), {}).get(functionality) for seed in self.seeds}
-        known = {seed: number for seed, number in numbers.items() if number is not None}
-
-        def columns(positions: Positions) -> Floats:
-            hits = [self._outcomes(number, positions)[0] for number in known.values()]
-            return np.column_stack(hits) if hits else np.zeros((len(positions), 0))
-
-        suite = columns(self.suite)
-        return Scenario(
-            row, OTHERS, tuple(known), suite, np.isnan(suite), columns(self.iid), tuple(self.functionalities),
-            {}, Waiting(len(known), len(self.seeds)),
-        )  # fmt: skip
-
     @cached_property
     def ood(self) -> dict[str, Positions]:
         """The cases of each data set from elsewhere."""
         places: dict[str, list[int]] = {}
         for position, case in enumerate(self.cases):
-            if is_beside(case) and not is_iid(case):
+            if is_labelled_row(case) and not is_iid(case):
                 places.setdefault(case.groups["functionality"], []).append(position)
         return {name: np.array(members) for name, members in places.items()}
 
@@ -243,7 +227,7 @@ class Trainings:
     def rows(self) -> list[Row]:
         """What was trained on the suite, or is to be, in the paper's order; without the baseline."""
         train = self.settings.train
-        planned = {(config, method) for config in train.on for method in train.method} if train else set()
+        planned = {(config, method) for config in train.on for method in train.method}
         rows = {job.row for job in self.jobs} | planned
         return sorted((row for row in rows if row[0] != "iid"), key=_rank)
 

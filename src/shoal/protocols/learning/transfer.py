@@ -1,8 +1,7 @@
 """What training on one functionality does to another (`docs/method/beyond.md` 7.10).
 
-negative transfer   where training on a functionality's siblings makes it worse:
-                    Δ_F = s_F(its siblings trained on) - s_F(its whole capability left out), case by case
-transfer matrix     trained on one functionality alone, tested on all, against the iid row (hold_out "others")
+Negative transfer: training on a functionality's siblings makes it worse.
+Δ_F = s_F(its siblings trained on) - s_F(its whole capability left out), case by case.
 """
 
 from collections.abc import Iterator, Sequence
@@ -62,42 +61,6 @@ def _changes(trainings: Trainings, row: Row) -> Iterator[Change]:
             sums = change[known].sum(axis=1)
             p = _p(trainings, sums, len(ours))
             yield Change(row, name, float(change[known].mean()), int(known.sum()), p, len(ours))
-
-
-# The matrix
-
-TRANSFER, TRAINED_ON = "transfer", "trained on"
-
-
-def transfer_measures(trainings: Trainings) -> list[Measure]:
-    """What training on each functionality alone does to the pass rate of every other; p is adjusted over all."""
-    measures = [row for name in trainings.rows for row in _matrix(trainings, name)]
-    adjusted = holm([row.facts["p"] for row in measures]).tolist() if measures else []
-    return [
-        replace(row, facts={**row.facts, "adjusted p": p}) for row, p in zip(measures, adjusted, strict=True)
-    ]
-
-
-def _matrix(trainings: Trainings, row: Row) -> Iterator[Measure]:
-    base = trainings.baseline
-    if base is None:
-        return
-    for fold in trainings.functionalities:
-        alone = trainings.trained_on_one(row, fold)
-        ours, theirs = common_seeds(alone, base)
-        for name, places in trainings.functionalities.items() if ours else ():
-            change = alone.suite[places][:, ours] - base.suite[places][:, theirs]
-            known = ~np.isnan(change).any(axis=1)
-            if not known.any():
-                continue
-            p = _p(trainings, change[known].sum(axis=1), len(ours))
-            groups = {"config": row[0], "method": row[1], TRAINED_ON: fold, **trainings.groups(name)}
-            facts = {
-                "p": p,
-                "pass rate": float(alone.suite[places][known][:, ours].mean()),
-                "runs": len(ours),
-            }
-            yield Measure(TRANSFER, float(change[known].mean()), int(known.sum()), groups, facts=facts)
 
 
 def _p(trainings: Trainings, sums: Floats, seeds: int) -> float:

@@ -11,12 +11,14 @@ from ...core.records import Finding, Measure, Result
 from ...core.views import Column, HeatMap, Number, Section, Table, Tone, Words
 from ...core.views import Row as ShownRow
 from ...stats.generalization import ESTIMABLE_SEEDS
-from ..behaviour.iid import TRAINED_ON_TOO
+from ..behaviour.view import unusual_settings
+from ..behaviour.view import view as behaviour_view
 from .averages import AVERAGE, OVER_METHODS
 from .conclusions import CONCLUSION, headline, lost_rows
 from .files import file_tables
+from .iid import OVERLAP
 from .notes import note_of
-from .nulls import NULL
+from .settings import Settings
 from .table3 import (
     COLUMNS,
     Cell,
@@ -27,7 +29,6 @@ from .table3 import (
     rows_of_table3,
 )
 from .trainings import HOLD_OUTS, STANDARD, Row, Training, read_trainings
-from .transfer import TRAINED_ON, TRANSFER
 
 MARKS = {"better": "▲", "worse": "▼"}
 TONES: Mapping[str, tuple[Tone, ...]] = {"better": ("good",), "worse": ("bad",), "": ()}
@@ -43,14 +44,16 @@ WARNINGS = 3
 """How many warnings stand below the table."""
 
 
-def learning_sections(
-    about: str,
-    task: str,
+def view(
+    settings: Settings,
+    results: Sequence[Result],
     measures: Sequence[Measure],
     findings: Sequence[Finding],
-    results: Sequence[Result] = (),
 ) -> list[Section]:
-    """Return Table 3 of each model, the details behind it, and the paper's files; `about` names suite and settings."""
+    """Return each result by itself; with measures Table 3 of each model, the details behind it, the paper's files."""
+    if not measures:
+        return behaviour_view(settings, results, measures, findings)
+    task = str(results[0].job.get("about", {}).get("task", "")) if results else ""
     sections = []
     for model in models_of(measures):
         rows = rows_of_table3(measures, model)
@@ -63,7 +66,7 @@ def learning_sections(
         answer = headline(rows, lost_rows(findings, model))
         sections.append(Section(title, answer, [_table(rows)], [*_legend(ours, rows, seeds), *warnings]))
         sections += _elsewhere(title, out_of_domain(measures, model))
-        details = [*filter(None, [about]), *_details(ours, rows, seeds), *others]
+        details = [_about(settings), *_details(ours, rows, seeds), *others]
         sections.append(Section(title, "", [_tests(rows)], details, detail="full"))
         if any(cell.anew for row in rows for cell in row.cells.values()):
             words = Words("The same with intervals for new functionalities:", "quiet")
@@ -74,11 +77,17 @@ def learning_sections(
         trainings = [job for job in known if model in (None, job.model)]
         matrices = list(_matrices(means_of(measures, model), trainings))
         sections.append(Section(title, "", matrices, detail="full"))
-        sections += _transfer(title, means_of(measures, model))
         if seeds > 1:
             words = Words("Each seed, the parts of G:", "quiet")
             sections.append(Section(title, words, [_by_seed(ours)], detail="full"))
     return [*sections, Section(blocks=file_tables(measures, task), detail="file")]
+
+
+def _about(settings: Settings) -> str:
+    """Return suite, split, profile and the settings that the table does not show."""
+    split = f", {settings.split} split" if settings.split else ""
+    unusual = unusual_settings(settings, ("hold_out", "train.on", "train.method"))
+    return f"suite {settings.suite}{split}, profile {settings.profile}{unusual}"
 
 
 def _warnings(findings: Sequence[Finding], results: Sequence[Result]) -> tuple[list[str], list[str]]:
@@ -93,7 +102,7 @@ def _warnings(findings: Sequence[Finding], results: Sequence[Result]) -> tuple[l
     chosen = {id(finding) for finding in first.values()}
     told.sort(key=lambda finding: id(finding) not in chosen)
     lines = [(finding.kind, _line(finding)) for finding in told]
-    overlap = max((result.job.get("about", {}).get(TRAINED_ON_TOO, 0) for result in results), default=0)
+    overlap = max((result.job.get("about", {}).get(OVERLAP, 0) for result in results), default=0)
     if overlap:
         lines.insert(0, ("overlap", f"! {overlap:,} i.i.d. test rows also occur in the training data."))
     shown_lines, others = lines[:WARNINGS], lines[WARNINGS:]
@@ -278,26 +287,7 @@ def _details(measures: Sequence[Measure], rows: Sequence[TableRow], seeds: int) 
     lines = [*(count.removesuffix("; ") for count in counts), *_drawn(measures, cells), claim_of_rows(seeds)]
     tests = "; ".join(dict.fromkeys(str(cell.p.facts["test"]) for cell in cells if cell.p))
     lines += [f"tests: {tests}"] if tests else []
-    return [*lines, _intervals(seeds), *_nulls(measures), *([AVERAGED] if seeds > 1 else [])]
-
-
-def _nulls(measures: Sequence[Measure]) -> list[str]:
-    """How the model does that knows nothing and has the highest suite score."""
-    scores: dict[str, dict[str, Measure]] = {}
-    for row in measures:
-        if row.name == NULL:
-            scores.setdefault(row.groups["null"], {})[row.groups["of"]] = row
-    if not scores:
-        return []
-    best = max(scores, key=lambda name: scores[name]["suite score"].value or 0.0)
-    words = ", ".join(f"{of} {shown(row.value, MEASURES[of])}" for of, row in scores[best].items())
-    facts = scores[best]["suite score"].facts
-    part = (
-        f" (on the {facts['functionalities']} of {facts['compared']} functionalities that apply to it)"
-        if facts
-        else ""
-    )
-    return [f"for comparison, a model that answers {best}: {words}{part}"]
+    return [*lines, _intervals(seeds), *([AVERAGED] if seeds > 1 else [])]
 
 
 def _drawn(measures: Sequence[Measure], cells: Sequence[Cell]) -> list[str]:
@@ -367,36 +357,6 @@ def _by_seed(measures: Sequence[Measure]) -> Table:
         *map(Column, PARTS),
     ]
     return Table(heads, shown_rows, "results_by_seed")
-
-
-# The transfer matrix
-
-
-def _transfer(title: Sequence[Words], measures: Sequence[Measure]) -> list[Section]:
-    """Trained on one functionality, tested on all: points above or below the iid row."""
-    rows: dict[Row, list[Measure]] = {}
-    for measure in measures:
-        if measure.name == TRANSFER:
-            rows.setdefault((measure.groups["config"], measure.groups["method"]), []).append(measure)
-    maps = []
-    for (config, method), cells in rows.items():
-        tested = {row.groups["functionality"]: row.groups for row in cells}
-        trained = list(dict.fromkeys(row.groups[TRAINED_ON] for row in cells))
-        names = list(tested)
-        maps.append(
-            HeatMap(
-                [(name, groups["capability"]) for name, groups in tested.items()],
-                [(name, tested[name]["capability"] if name in tested else "") for name in trained],
-                {
-                    (names.index(row.groups["functionality"]), trained.index(row.groups[TRAINED_ON])): row
-                    for row in cells
-                },
-                f"{config} {method}: a column is trained on that alone; change from the iid row",
-                kinds=[groups["test type"] for groups in tested.values()],
-            )
-        )
-    words = Words("What training on one functionality does to the others, in points:", "quiet")
-    return [Section(title, words, maps, detail="full")] if maps else []
 
 
 # Figure 1
