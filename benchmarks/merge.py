@@ -22,7 +22,7 @@ import numpy as np
 from shoal import load_model
 from shoal.core.records import Answers, Example
 from shoal.data.grammar import make_rows
-from shoal.models.ask import Blank
+from shoal.models.interface import Blank
 from shoal.protocols.merge import Settings
 from shoal.protocols.merge.suggest import blanks_for
 from shoal.protocols.merge.tagger import Tagger

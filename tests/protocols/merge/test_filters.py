@@ -127,7 +127,7 @@ def test_all_occurrences_are_masked_at_once():
 
 
 def test_a_suggestion_is_one_at_every_occurrence():
-    from shoal.models.ask import Fillers
+    from shoal.models.interface import Fillers
 
     first = Fillers(("woman", "boy"), (1, 3), (0.5, 0.1), 0.2)
     second = Fillers(("boy", "dog"), (1, 2), (0.4, 0.3), 0.2)

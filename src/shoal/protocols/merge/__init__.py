@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from pathlib import PurePath
 
 from ...core.records import Answer, Example
-from ...models.ask import answer_batch
+from ...models.asking import answer_batch
 from ...training.stage import Recipe
 from ..base import Built
 from .audit import FORMS

@@ -17,7 +17,7 @@ from typing import Any
 from ...core.errors import DataError, StoreError
 from ...core.files import settle
 from ...core.records import Case, Large, Measure
-from ...models.ask import WordFiller
+from ...models.interface import WordFiller
 from ...training.stage import Progress, silent
 from ..base import Built, identity
 from .draws import Drawn, Pool, draw
