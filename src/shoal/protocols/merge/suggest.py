@@ -20,8 +20,8 @@ from ...core.records import Example
 from ...data.grammar import make_rows
 from ...data.grammar.nli import WORDS
 from ...models import load_model, parse_spec
-from ...models.ask import Blank, Fillers, WordFiller
-from ...models.fillers import NOT_ONE_PIECE, needs_masks
+from ...models.interface import Blank, Fillers, WordFiller
+from ...models.likelihood import NOT_ONE_PIECE, needs_masks
 from .settings import OURS, Settings
 from .targets import Target
 
