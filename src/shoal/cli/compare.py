@@ -280,10 +280,10 @@ def gate_command(
       shoal gate predictions:new.jsonl --set suite=suite.jsonl --rules gate.toml --baseline baseline.json
       shoal gate 3f9c1a2b --rules gate.toml --baseline 91be77d0 --junit shoal.xml
     """
-    from ..comparing.gate_view import verdict_as_json, verdict_sections
-    from ..comparing.judge import judge
+    from ..comparing.gate import judge
     from ..comparing.junit import write_junit
     from ..comparing.rules import read_rules
+    from ..comparing.view import verdict_as_json, verdict_sections
     from ..render.progress import progress_bar
     from ..runs.results import find_results
     from ..runs.settings import parse_pairs
