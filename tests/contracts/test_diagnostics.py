@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from shoal import audit
+from shoal.comparing.cases import comparable
 from shoal.comparing.pairs import compare
-from shoal.comparing.quantities import comparable
 from shoal.core.measures import MEASURES
 from shoal.core.records import Measures, Result
 from shoal.core.views import Section, Table

@@ -15,7 +15,7 @@ from scipy.stats import norm
 
 from shoal import audit, load_model
 from shoal.cli import main
-from shoal.comparing.judge import judge
+from shoal.comparing.gate import judge
 from shoal.comparing.pairs import compare
 from shoal.comparing.rules import Rule
 from shoal.core.errors import DataError, ModelError, PlanError
