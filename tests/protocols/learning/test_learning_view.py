@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 from rich.console import Console
-from shoal.protocols.learning.notes import with_facts
 
 from shoal import Measure
 from shoal.core.records import Finding, Measures, Result
@@ -18,6 +17,7 @@ from shoal.protocols.learning import view
 from shoal.protocols.learning.findings import conclusions as conclude
 from shoal.protocols.learning.settings import Settings, Train
 from shoal.protocols.learning.table3 import models_of, rows_of_table3
+from shoal.protocols.learning.wording import with_facts
 from shoal.render.csv_tables import tables_of
 from shoal.render.terminal import print_sections
 
