@@ -335,6 +335,14 @@ def test_a_plan_means_the_baseline_and_for_each_method_the_full_suite_and_every_
     assert len(found) == 1 + 2 * (1 + len(capabilities) + len(types))
 
 
+def test_the_iid_row_of_a_plan_of_one_fold_holds_nothing_out():
+    one_fold = learning(hold_out=["capability"], fold="negation", train={"on": ["iid", "iid>suite"]})
+    assert [(part.hold_out, part.fold) for part in parts(one_fold)] == [
+        (("none",), ""),
+        (("capability",), "negation"),
+    ]
+
+
 def test_a_sample_of_functionalities_is_the_same_for_every_method_and_seed():
     settings = learning(
         train={"on": ["iid>suite"], "method": ["vanilla", "l2"]}, hold_out="functionality", hold_out_sample=5
