@@ -377,10 +377,7 @@ def _waiting(facts: Facts) -> str:
 def _family(facts: Facts) -> str:
     if facts["adjustment"] == "none":
         return "not adjusted"
-    words = f"{facts['adjustment']} over the {facts['tests']} tests of this column"
-    if "too few shuffles" in facts:
-        words += f"; {facts['too few shuffles']:,} shuffles are too few for this many tests"
-    return words
+    return f"{facts['adjustment']} over the {facts['tests']} tests of this column"
 
 
 WORDS: dict[str, Callable[[Facts], str]] = {
@@ -388,17 +385,12 @@ WORDS: dict[str, Callable[[Facts], str]] = {
     "folds": _waiting,
     "undefined": lambda facts: str(facts["undefined"]),
     "common seeds": lambda facts: f"on the {facts['common seeds']} seeds that both have",
-    "both on": lambda facts: f"both on the {facts['both on']} functionalities drawn",
     "drawn": lambda facts: f"{facts['drawn']} of {facts['drawn from']} functionalities, drawn at random",
     "fold": lambda facts: f"only without {facts['fold']}",
     "asked fold": lambda facts: f"only on {facts['asked fold']}",
     "seeds": lambda facts: "; ".join(reach_so_far(facts["seeds"], facts["seeds known"])),
     "runs": lambda facts: reach(facts["runs"]),
     "iid of held-out models": lambda facts: "i.i.d. score: mean over the held-out models",
-    "interval for these runs": lambda facts: (
-        f"not estimable for the recipe from {facts['interval for these runs']} seeds: the interval is for these runs"
-    ),
-    "seed share": lambda facts: f"seeds: {facts['seed share']:.0%} of the variance",
     "tasks": lambda facts: f"over {facts['tasks']} tasks",
     "test": lambda facts: str(facts["test"]),
     "tests": _family,
