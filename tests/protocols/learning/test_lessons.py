@@ -33,9 +33,9 @@ from shoal.protocols.learning.iid import is_iid, label_names, load_iid, ood_case
 from shoal.protocols.learning.lessons import items_of, suite_environments, target_of, training_cases
 from shoal.protocols.learning.settings import Train
 from shoal.protocols.learning.stages import make_recipe
-from shoal.runs.cases import load_built, save_built
 from shoal.runs.execute import noted
 from shoal.runs.settings import make_settings
+from shoal.runs.store_files import load_built, save_built
 from shoal.training.environments import Directed, Invariant, Labelled, Several
 from shoal.training.methods import METHODS
 from shoal.training.stage import silent

@@ -17,10 +17,10 @@ from shoal.protocols.learning.lessons import suite_environments
 from shoal.protocols.learning.settings import Settings, Train
 from shoal.protocols.learning.stages import make_recipe
 from shoal.protocols.learning.tuning import is_right, objective
-from shoal.render.jobs import print_estimate
+from shoal.cli.views import estimate_section
 from shoal.runs.estimate import estimate
 from shoal.runs.plan import check_plan, read_plan
-from shoal.runs.store import ThrownAway
+from shoal.runs.store import MemoryStore
 from shoal.runs.training import _settled
 from shoal.training.search import best_try, run_search
 from shoal.training.stage import BrokenTrainingError, Search, silent
@@ -168,7 +168,7 @@ def test_what_is_chosen_by_is_neither_trained_nor_tested_on():
     assert asked <= {text for case in suite_cases(settings(), "validation") for text in case.examples}
 
 
-def test_check_counts_the_tries_of_a_plan(tmp_path, capsys):
+def test_check_counts_the_tries_of_a_plan(tmp_path):
     plan = tmp_path / "plan.toml"
     plan.write_text(
         'models = ["tiny:sentiment"]\nseeds = [0, 1]\n[learning]\niid = "sentiment"\niid_limit = 32\n'
@@ -179,8 +179,7 @@ def test_check_counts_the_tries_of_a_plan(tmp_path, capsys):
     assert (
         found.tries == 6 + 6 and found.trainings == 2 * 3
     )  # vanilla's search is lp-ft's too; lp has its own
-    print_estimate(found)
-    assert "6 trainings and 12 tries to find their settings" in capsys.readouterr().out
+    assert "6 trainings, 12 tuning trials" in str(estimate_section(found).text)
 
 
 def test_lp_ft_is_not_searched_it_takes_what_lp_and_vanilla_found():
@@ -229,7 +228,7 @@ def test_only_duplicate_questions_are_told_by_f1(tmp_path, task, score):
 @pytest.mark.parametrize("task", ["sentiment", "paraphrase", "reading"])
 def test_a_search_finds_numbers_and_keeps_what_it_tried(task):
     stage = stage_of(task=task, epochs=0.03, iid_epochs=1, batch=16)
-    with ThrownAway() as store:
+    with MemoryStore() as store:
         settled = _settled(store, stage, silent)
         (path,) = (store.folder / "searches").glob("*.json")
         about = json.loads(path.read_text())
