@@ -19,7 +19,6 @@ from shoal.protocols.learning.settings import Settings, Train
 from shoal.training.environments import Alike, Answered
 
 
-
 def settings(**others: object) -> Settings:
     return Settings(suite="reading", iid="reading", train=Train(on=("iid>suite",)), **others)  # type: ignore[arg-type]
 
