@@ -302,10 +302,10 @@ def test_three_warnings_stand_below_the_table_and_the_others_are_counted():
         "! iid>suite vanilla without a seed 1: forgotten a",
         "! iid>suite vanilla without a seed 1: degenerate a",
     ]
-    assert "4 more warnings (2 leaning, 1 forgotten, 1 degenerate): shoal status PLAN --full" in below
+    assert "4 more notes: --full" in below
     everything = printed(example(), findings=wrong, full=True)
     assert all(finding.text in everything for finding in wrong)
-    assert "more warning" not in printed(example(), findings=wrong[:3])
+    assert "more note" not in printed(example(), findings=wrong[:3])
 
 
 def test_a_gain_by_one_answer_to_everything_is_the_first_warning():
