@@ -255,13 +255,13 @@ def test_a_gain_is_called_one_only_where_its_test_says_so():
     unclear = row_of("irm", iid=-0.015, seen=0.019, func=0.019)
     baseline = [row for row in example() if row.groups.get("config") == "iid"]
     assert headline([*baseline, *unclear]) == [
-        "No clear change on what it trains on: G 72.5 → 74.4.",
+        "Training on the suite shows no clear change on what it trains on: G 72.5 → 74.4.",
         "No clear change on held-out functionalities: G 72.5 → 74.4.",
         "The i.i.d. score shows no clear change (91.7 → 90.2).",
     ]
     two = [*baseline, *unclear, *row_of("lp", iid=0.0, seen=0.0, func=0.0)]
     assert headline(two) == [
-        "No clear change on what it trains on in any of 2 rows.",
+        "Training on the suite shows no clear change on what it trains on in any of 2 rows.",
         "No clear carry-over: 0 of 2 rows improve on held-out functionalities.",
         "The i.i.d. score shows no clear change in any of 2 rows.",
     ]

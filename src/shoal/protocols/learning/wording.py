@@ -115,10 +115,13 @@ def _seen(column: _Column) -> Words:
         verb = {
             "better": "Training on the suite improves what it trains on",
             "worse": "Training on the suite worsens what it trains on",
-        }.get(row.cells["seen"].verdict, "No clear change on what it trains on")
+        }.get(row.cells["seen"].verdict, "Training on the suite shows no clear change on what it trains on")
         return Words(f"{verb}: G {column.change(row)}.", column.tone)
     if not column.better and not column.worse:
-        return Words(f"No clear change on what it trains on in any of {total} rows.", "quiet")
+        return Words(
+            f"Training on the suite shows no clear change on what it trains on in any of {total} rows.",
+            "quiet",
+        )
     text = f"Training on the suite improves what it trains on in {len(column.better)} of {total} rows"
     text += f" and worsens it in {len(column.worse)}" if column.worse else ""
     text += column.extreme(column.better, "best", 1) if column.better else ""
