@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from shoal.protocols.behaviour.build import iid_of
-from shoal.protocols.learning.settings import Settings, Train
+from shoal.protocols.learning.iid import load_iid
+from shoal.protocols.learning.settings import Settings
 from shoal.protocols.learning.stages import make_recipe
 from shoal.protocols.learning.tuning import ask_all
 from shoal.runs.plan import read_plan
@@ -36,7 +36,7 @@ class Scores:
 
     def of(self, config: str, method: str) -> float:
         """After one training."""
-        train = replace(self.settings.train or Train(), on=(config,), method=(method,))  # type: ignore[arg-type]
+        train = replace(self.settings.train, on=(config,), method=(method,))  # type: ignore[arg-type]
         settings = replace(self.settings, train=train, hold_out=("none" if config == "iid" else "seen",))
         recipe = make_recipe(settings, self.model)
         model = recipe.base(self.seed)
@@ -48,7 +48,7 @@ class Scores:
             stage.train(model, self.seed, silent, lambda mark: None)
             if stage.title == "iid":
                 self.weights[shared] = {name: one.clone() for name, one in network.state_dict().items()}
-        data = iid_of(settings)
+        data = load_iid(settings)
         answers = ask_all(model, [row.texts for row in data.test], data.labels, ())
         said = [answers.labels[code] for code in answers.predictions.tolist()]
         return float(np.mean([word == row.label for word, row in zip(said, data.test, strict=True)]))
@@ -67,7 +67,7 @@ def main() -> None:
     settings, model = Settings(iid="sentiment", iid_limit=given.rows), MODEL
     if given.plan:
         plan = read_plan(given.plan)
-        settings, model = plan.tables["behaviour"], next(iter(plan.models.values()))
+        settings, model = plan.tables["learning"], next(iter(plan.models.values()))
     scores = Scores(replace(settings, seed=given.seed), model, given.seed)
     for config in given.on.split(","):
         for method in given.method.split(",") if config != "iid" else ["vanilla"]:

@@ -44,7 +44,7 @@ CASE = (
 TRAINING = """
 models = ["tiny:sentiment"]
 seeds = {seeds}
-[behaviour]
+[learning]
 suite = "sentiment"
 limit = 60
 iid = "sentiment"
@@ -58,7 +58,7 @@ resamples = 50
 MANY = """
 models = ["tiny:sentiment"]
 seeds = {seeds}
-[behaviour]
+[learning]
 suite = "sentiment"
 limit = 40
 iid = "sentiment"
@@ -74,7 +74,7 @@ models = ["tiny:sentiment"]
 [resources]
 checkpoints = 0.001
 memory = "50 MB"
-[behaviour]
+[learning]
 suite = "sentiment"
 limit = 60
 iid = "sentiment"

@@ -33,7 +33,6 @@ from shoal.protocols.learning.iid import is_iid, label_names, load_iid, ood_case
 from shoal.protocols.learning.lessons import items_of, suite_environments, target_of, training_cases
 from shoal.protocols.learning.settings import Train
 from shoal.protocols.learning.stages import make_recipe
-from shoal.runs.execute import noted
 from shoal.runs.settings import make_settings
 from shoal.runs.store_files import load_built, save_built
 from shoal.training.environments import Directed, Invariant, Labelled, Several
@@ -126,7 +125,7 @@ def test_each_test_type_teaches_what_the_paper_trains_it_on():
     ]
 
 
-def test_a_rule_with_neither_label_nor_direction_cannot_be_overlap():
+def test_a_rule_with_neither_label_nor_direction_cannot_be_trained_on():
     with pytest.raises(DataError, match="'odd' cannot be trained on"):
         items_of(one_of(planted(), "odd"), THREE, TWO)
 
@@ -295,26 +294,6 @@ def test_iid_data_from_files(tmp_path):
         )
 
 
-def test_data_from_elsewhere_may_have_one_label_and_is_named_where_its_labels_are_strange(tmp_path):
-    only, strange = tmp_path / "praise.tsv", tmp_path / "stars.tsv"
-    only.write_text("sentence\tlabel\nlovely\tpositive\nfine\tpositive\n")
-    strange.write_text("sentence\tlabel\nlovely\tfive\nbad\tone\n")
-    data = load_iid(learning())
-    assert [row.labels for row in ood_cases(learning(ood=[str(only)]), data)] == [("positive",)] * 2
-    with pytest.raises(PlanError, match="ood stars: the labels five, one are not those of the i.i.d. data"):
-        ood_cases(learning(ood=[str(strange)]), data)
-    for name, label in (("train.tsv", 1), ("test.tsv", 0), ("only.tsv", 1)):
-        lines = [f"text {name} {n}\t{n % 2 if name != 'only.tsv' else label}" for n in range(4)]
-        (tmp_path / name).write_text("\n".join(["sentence\tlabel", *lines]) + "\n")
-    numbered = learning(
-        iid=str(tmp_path / "train.tsv"),
-        iid_test=str(tmp_path / "test.tsv"),
-        iid_labels=TWO,
-        ood=[str(tmp_path / "only.tsv")],
-    )
-    assert {row.labels for row in ood_cases(numbered, load_iid(numbered))} == {("positive",)}
-
-
 # Folds
 
 
@@ -333,6 +312,14 @@ def test_a_plan_means_the_baseline_and_for_each_method_the_full_suite_and_every_
         ] == capabilities
         assert [fold for *_, m, scenario, fold in found if (m, scenario) == (method, "test type")] == types
     assert len(found) == 1 + 2 * (1 + len(capabilities) + len(types))
+
+
+def test_the_iid_row_of_a_plan_of_one_fold_holds_nothing_out():
+    one_fold = learning(hold_out=["capability"], fold="negation", train={"on": ["iid", "iid>suite"]})
+    assert [(part.hold_out, part.fold) for part in parts(one_fold)] == [
+        (("none",), ""),
+        (("capability",), "negation"),
+    ]
 
 
 def test_a_sample_of_functionalities_is_the_same_for_every_method_and_seed():
@@ -362,11 +349,6 @@ def test_a_sample_of_functionalities_is_the_same_for_every_method_and_seed():
 def test_settings_that_cannot_mean_anything_are_refused(settings, message):
     with pytest.raises(PlanError, match=message):
         parts(learning(**settings))
-
-
-def test_dotted_settings_and_tables_are_the_same():
-    dotted = learning(**{"train.on": "iid,iid>suite", "train.options.irm.scalar": True})
-    assert dotted == learning(train={"on": ["iid", "iid>suite"], "options": {"irm": {"scalar": True}}})
 
 
 # The paper's numbers
@@ -556,13 +538,3 @@ def trained(**given):
     notes = stage.train(model, 0, silent, lambda mark: None)
     weights = {part: weight.clone() for part, weight in model.network("classify").state_dict().items()}
     return weights, notes
-
-
-def test_what_a_training_was_like_is_kept_with_its_job_and_is_no_fault():
-    pytest.importorskip("transformers", reason="needs shoal[hf]")
-    _, notes = trained(method="group-dro")
-    fault, fact = (noted(note) for note in notes)
-    assert (fault.name, fault.ok) == ("training", False) and "this was plain training" in fault.detail
-    assert (fact.name, fact.ok) == ("training in numbers", None)
-    for words in ("max q", "i.i.d. data were seen for", "DIR batches lost nothing"):
-        assert words in fact.detail

@@ -18,8 +18,6 @@ from shoal.protocols.learning.score import iid_f1, row_outcomes
 from shoal.protocols.learning.settings import Settings, Train
 from shoal.training.environments import Alike, Answered
 
-READING = "reading comprehension"
-
 
 def settings(**others: object) -> Settings:
     return Settings(suite="reading", iid="reading", train=Train(on=("iid>suite",)), **others)  # type: ignore[arg-type]

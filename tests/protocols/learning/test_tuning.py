@@ -17,7 +17,7 @@ from shoal.protocols.learning.hyper import grid
 from shoal.protocols.learning.lessons import suite_environments
 from shoal.protocols.learning.settings import Settings, Train
 from shoal.protocols.learning.stages import make_recipe
-from shoal.protocols.learning.tuning import is_right, objective
+from shoal.protocols.learning.tuning import objective
 from shoal.runs.estimate import estimate
 from shoal.runs.plan import check_plan, read_plan
 from shoal.runs.store import MemoryStore
@@ -117,19 +117,6 @@ def test_a_search_that_was_stopped_goes_on_where_it_was():
 
 
 # What the best is best at (`docs/method/beluga.md` 1.8)
-
-
-@pytest.mark.parametrize(
-    ("positive", "target", "right"),
-    [
-        (0.7, (0, 1), True), (0.6, (0, 1), False), (0.2, (1, 0), True), (0.4, (1, 0), False),
-        (0.5, (0.5, 0.5), True), (0.7, (0.5, 0.5), False), (0.4, (1 / 3, 2 / 3), True), (0.3, (1 / 3, 2 / 3), False),
-    ],
-)  # fmt: skip
-def test_right_answers_of_two_labels_for_three_are_those_of_the_band(positive, target, right):
-    vector = np.array([1 - positive, positive])
-    assert is_right(vector, target, banded=True) is right
-    assert is_right(np.array([0.4, 0.6]), (0, 1), banded=False)
 
 
 def stage_of(**train: Any) -> Any:

@@ -48,8 +48,6 @@ PAIRED = "paired t, two clusters added"
 FIXED, RANDOM = "cluster bootstrap", "functionalities and cases bootstrap"
 OVER_SEEDS, THESE_RUNS = ", t over seeds", ", these runs"
 T_OVER_SEEDS = "t over seeds"
-SAMPLED = "both on"
-"""A fact of a difference on functionalities that were drawn: how many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,16 +123,14 @@ def _iid_difference(new: Floats, old: Floats) -> Estimate:
     return Estimate(value, _clipped(composed(value, over_cases.interval, error)))
 
 
-def g_test(
-    settings: Settings, scenario: Scenario, base: Scenario, draws: Draws, population: int
-) -> Iterator[Contest]:
+def g_test(settings: Settings, scenario: Scenario, base: Scenario, draws: Draws) -> Iterator[Contest]:
     """Test G (`docs/method/beluga.md` 1.9); `draws` are of the row and the baseline on common seeds.
 
-    The claim is about these functionalities, also where they were drawn from a larger `population`.
+    The claim is about these functionalities, also where they are a sample.
     """
     ours, _ = common_seeds(scenario, base)
     groups = {"score": "G", **scenario.groups}
-    facts = _unequal(scenario, base, ours) | ({SAMPLED: len(draws.suite)} if population else {})
+    facts = _unequal(scenario, base, ours)
     units = draws.pair.iid.clusters + sum(table.clusters for table in draws.pair.suite)
     anew = draw_functionalities(draws, np.random.default_rng([settings.seed, 1]))
     for_new = estimate(anew, generalization_score, DIFFERENCE)
@@ -228,9 +224,6 @@ def _family_measures(tests: Sequence[Contest], settings: Settings) -> Iterator[M
     raw = [test.p for test in tests]
     is_adjusted = settings.profile == "recommended"
     family: dict[str, Any] = {"adjustment": "Holm" if is_adjusted else "none", "tests": len(tests)}
-    shuffled = any(test.shuffled is not None for test in tests)
-    if is_adjusted and shuffled and len(tests) / (settings.shuffles + 1) > ALPHA:
-        family["too few shuffles"] = settings.shuffles
     level = holm_level(raw) if is_adjusted else ALPHA
     for test, p in zip(tests, holm(raw).tolist() if is_adjusted else raw, strict=True):
         of = {"of": test.groups["score"]}
@@ -251,11 +244,9 @@ def _family_measures(tests: Sequence[Contest], settings: Settings) -> Iterator[M
 
 
 def with_interval(row: Measure, figure: Estimate, method: str, seeds: int) -> Measure:
-    """A measure with an estimate's interval, and what part of its variance is due to seeds."""
+    """Return a measure with an estimate's interval."""
     named = _named(method, seeds)
-    row = replace(row, interval=figure.interval, interval_method=named if figure.interval else "")
-    facts: dict[str, Any] = {} if figure.seed_share is None else {"seed share": figure.seed_share}
-    return with_facts(row, facts | for_these_runs(seeds))
+    return replace(row, interval=figure.interval, interval_method=named if figure.interval else "")
 
 
 def _named(method: str, seeds: int) -> str:
@@ -265,11 +256,6 @@ def _named(method: str, seeds: int) -> str:
 def over_seeds(seeds: int) -> str:
     """How the seeds enter an interval, in the words of its method."""
     return OVER_SEEDS if seeds >= ESTIMABLE_SEEDS else THESE_RUNS if seeds > 1 else ""
-
-
-def for_these_runs(seeds: int) -> dict[str, Any]:
-    """The fact of an interval that is not about the recipe, though there are several seeds."""
-    return {"interval for these runs": seeds} if 1 < seeds < ESTIMABLE_SEEDS else {}
 
 
 def _unequal(scenario: Scenario, base: Scenario, ours: Sequence[int]) -> dict[str, Any]:

@@ -41,7 +41,6 @@ from .against_iid import (
     Contest,
     common_seeds,
     contest_measures,
-    for_these_runs,
     g_test,
     iid_test,
     over_seeds,
@@ -207,7 +206,7 @@ class _Table:
             new = with_facts(replace(row, groups=groups), about)
             yield with_interval(new, estimate(anew, score, METHOD), RANDOM, len(scenario.seeds))
         if base and against:
-            self.contests += g_test(self.settings, scenario, base, against, population)
+            self.contests += g_test(self.settings, scenario, base, against)
 
     def _draws(self, scenario: Scenario, base: Scenario, names: Sequence[str]) -> Draws:
         """A row beside another, on the functionalities named and the seeds that both have."""
@@ -279,8 +278,7 @@ class _Table:
             yield with_facts(Measure(name, None, 0, groups), scenario.whole.facts)
             return
         whole = cases.rate(name, groups)
-        runs = for_these_runs(len(scenario.seeds)) if whole.interval else {}
-        yield with_facts(whole, {**self._about(scenario), **runs})
+        yield with_facts(whole, self._about(scenario))
         for column, seed in enumerate(scenario.seeds):
             of_seed = {**groups, "seed": str(seed)}
             alone = len(scenario.seeds) == 1

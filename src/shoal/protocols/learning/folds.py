@@ -34,9 +34,8 @@ def parts(settings: Settings) -> list[Settings]:
     jobs: dict[str, Settings] = {}
     for config in train.on:
         if config == "iid":
-            part = replace(
-                single_job, train=replace(train, on=("iid",), method=("vanilla",)), hold_out=("none",)
-            )
+            baseline = replace(train, on=("iid",), method=("vanilla",))
+            part = replace(single_job, train=baseline, hold_out=("none",), fold="")
             jobs[repr(part)] = part
             continue
         for method in train.method:

@@ -1,6 +1,5 @@
 """Layout of behavioural learning: the headline, Table 3, its legend and warnings; in full every test and rate."""
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from statistics import median
@@ -8,7 +7,7 @@ from statistics import median
 from ...core.claims import claim_of_rows
 from ...core.measures import MEASURES, quantity, shown
 from ...core.records import Finding, Measure, Result
-from ...core.views import Column, HeatMap, Number, Section, Table, Tone, Words
+from ...core.views import Column, HeatMap, Number, Section, Table, Text, Tone, Words
 from ...core.views import Row as ShownRow
 from ..behaviour.view import unusual_settings
 from ..behaviour.view import view as behaviour_view
@@ -40,8 +39,6 @@ SCENARIOS = {
 }
 PARTS = ("iid score", "suite score", "G")
 AVERAGED = "G is computed in each seed and then averaged, so it need not lie between the means of its parts."
-WARNINGS = 3
-"""Number of warnings below the table."""
 
 
 def view(
@@ -62,11 +59,14 @@ def view(
         title = [] if model is None else [Words("behavioural learning of ", "quiet"), Words(model, "strong")]
         ours = [row for row in measures if row.groups.get("model") == model]
         seeds = len({row.groups["seed"] for row in ours if "seed" in row.groups and row.value is not None})
-        warnings, others = _warnings([one for one in findings if one.groups.get("model") == model], results)
+        warnings = _warnings(
+            [finding for finding in findings if finding.groups.get("model") == model], results
+        )
         answer = wording.headline(rows, lost_rows(findings, model))
-        sections.append(Section(title, answer, [_table(rows)], [*_legend(ours, rows, seeds), *warnings]))
+        legend = Text([Words("\n".join(_legend(ours, rows, seeds)), "quiet")])
+        sections.append(Section(title, answer, [_table(rows), legend], warnings))
         sections += _elsewhere(title, out_of_domain(measures, model))
-        details = [_about(settings), *_details(ours, rows, seeds), *others]
+        details = [_about(settings), *_details(ours, rows, seeds)]
         sections.append(Section(title, "", [_tests(rows)], details, detail="full"))
         if any(cell.anew for row in rows for cell in row.cells.values()):
             words = Words("The same with intervals for new functionalities:", "quiet")
@@ -92,37 +92,24 @@ def _about(settings: Settings) -> str:
     return f"suite {settings.suite}{split}, profile {settings.profile}{unusual}"
 
 
-def _warnings(findings: Sequence[Finding], results: Sequence[Result]) -> tuple[list[str], list[str]]:
-    """Return the three most important warnings with a count of the others, and the others; rows before trainings."""
-    told = [finding for finding in findings if finding.kind != CONCLUSION]
-    told.sort(key=lambda finding: ("seed" in finding.groups, -finding.weight))
+def _warnings(findings: Sequence[Finding], results: Sequence[Result]) -> list[str]:
+    """Return the warnings, the most important first, rows before trainings; the renderer shows three."""
+    warnings = [finding for finding in findings if finding.kind != CONCLUSION]
+    warnings.sort(key=lambda finding: ("seed" in finding.groups, -finding.weight))
     first: dict[tuple[str, ...], Finding] = {}
-    for finding in told:
+    for finding in warnings:
         groups = finding.groups
         first.setdefault((finding.kind, groups.get("config", ""), groups.get("method", "")), finding)
     # A row's first warning of a kind comes before its others, which mostly repeat it fold by fold.
     chosen = {id(finding) for finding in first.values()}
-    told.sort(key=lambda finding: id(finding) not in chosen)
-    lines = [(finding.kind, _line(finding)) for finding in told]
+    warnings.sort(key=lambda finding: id(finding) not in chosen)
     overlap = max((result.job.get("about", {}).get(OVERLAP, 0) for result in results), default=0)
-    if overlap:
-        lines.insert(0, ("overlap", f"! {overlap:,} i.i.d. test rows also occur in the training data."))
-    shown_lines, others = lines[:WARNINGS], lines[WARNINGS:]
-    count = _counted([kind for kind, _ in others])
-    return [*(line for _, line in shown_lines), *count], [line for _, line in others]
+    first_line = [f"! {overlap:,} i.i.d. test rows also occur in the training data."] if overlap else []
+    return [*first_line, *map(_line, warnings)]
 
 
 def _line(finding: Finding) -> str:
     return f"! {_training(finding)}: {finding.text}" if "seed" in finding.groups else f"! {finding.text}"
-
-
-def _counted(kinds: Sequence[str]) -> list[str]:
-    """Return how many warnings of each kind are not shown."""
-    if not kinds:
-        return []
-    by_kind = ", ".join(f"{count:,} {kind}" for kind, count in Counter(kinds).most_common())
-    warnings = "warning" if len(kinds) == 1 else "warnings"
-    return [f"{len(kinds):,} more {warnings} ({by_kind}): shoal status PLAN --full, or --json"]
 
 
 def _training(finding: Finding) -> str:

@@ -115,10 +115,13 @@ def _seen(column: _Column) -> Words:
         verb = {
             "better": "Training on the suite improves what it trains on",
             "worse": "Training on the suite worsens what it trains on",
-        }.get(row.cells["seen"].verdict, "No clear change on what it trains on")
+        }.get(row.cells["seen"].verdict, "Training on the suite shows no clear change on what it trains on")
         return Words(f"{verb}: G {column.change(row)}.", column.tone)
     if not column.better and not column.worse:
-        return Words(f"No clear change on what it trains on in any of {total} rows.", "quiet")
+        return Words(
+            f"Training on the suite shows no clear change on what it trains on in any of {total} rows.",
+            "quiet",
+        )
     text = f"Training on the suite improves what it trains on in {len(column.better)} of {total} rows"
     text += f" and worsens it in {len(column.worse)}" if column.worse else ""
     text += column.extreme(column.better, "best", 1) if column.better else ""
@@ -377,10 +380,7 @@ def _waiting(facts: Facts) -> str:
 def _family(facts: Facts) -> str:
     if facts["adjustment"] == "none":
         return "not adjusted"
-    words = f"{facts['adjustment']} over the {facts['tests']} tests of this column"
-    if "too few shuffles" in facts:
-        words += f"; {facts['too few shuffles']:,} shuffles are too few for this many tests"
-    return words
+    return f"{facts['adjustment']} over the {facts['tests']} tests of this column"
 
 
 WORDS: dict[str, Callable[[Facts], str]] = {
@@ -388,17 +388,12 @@ WORDS: dict[str, Callable[[Facts], str]] = {
     "folds": _waiting,
     "undefined": lambda facts: str(facts["undefined"]),
     "common seeds": lambda facts: f"on the {facts['common seeds']} seeds that both have",
-    "both on": lambda facts: f"both on the {facts['both on']} functionalities drawn",
     "drawn": lambda facts: f"{facts['drawn']} of {facts['drawn from']} functionalities, drawn at random",
     "fold": lambda facts: f"only without {facts['fold']}",
     "asked fold": lambda facts: f"only on {facts['asked fold']}",
     "seeds": lambda facts: "; ".join(reach_so_far(facts["seeds"], facts["seeds known"])),
     "runs": lambda facts: reach(facts["runs"]),
     "iid of held-out models": lambda facts: "i.i.d. score: mean over the held-out models",
-    "interval for these runs": lambda facts: (
-        f"not estimable for the recipe from {facts['interval for these runs']} seeds: the interval is for these runs"
-    ),
-    "seed share": lambda facts: f"seeds: {facts['seed share']:.0%} of the variance",
     "tasks": lambda facts: f"over {facts['tasks']} tasks",
     "test": lambda facts: str(facts["test"]),
     "tests": _family,
