@@ -267,10 +267,12 @@ print("derived", len(derived), "torch" in sys.modules, "scipy.stats" in sys.modu
 
 def test_status_derives_each_recipe_once_and_imports_no_torch(tmp_path):
     (tmp_path / "plan.toml").write_text(
-        'models = ["tiny:random"]\nseeds = [0, 1]\n[learning]\nsuite = "sentiment"\ntrain.on = ["iid", "iid>suite"]\n'
+        'models = ["tiny:sentiment"]\nseeds = [0, 1]\n[learning]\nsuite = "sentiment"\niid = "sentiment"\n'
+        'iid_limit = 60\ntrain.on = ["iid", "iid>suite"]\n'
     )
     done = subprocess.run(
-        [sys.executable, "-c", STATUS], cwd=tmp_path, capture_output=True, text=True, check=True
+        [sys.executable, "-c", STATUS], cwd=tmp_path, capture_output=True, text=True, check=False
     )
+    assert done.returncode == 0, done.stderr
     jobs = int(re.search(r"^(\d+) jobs", done.stdout, re.MULTILINE)[1])
     assert done.stdout.splitlines()[-1].startswith(f"derived {jobs} False") and jobs >= 4
