@@ -296,14 +296,14 @@ def test_what_cannot_be_done_is_said(server, tmp_path):
     spec = f"openai:fake?url={server.url}&prompt=sentiment-plain"
     runner = CliRunner()
     trained = runner.invoke(
-        main, ["try", "behaviour", spec, "--set", "train.on=iid", "--set", "iid=sentiment"]
+        main, ["try", "learning", spec, "--set", "train.on=iid", "--set", "iid=sentiment"]
     )
     assert trained.exit_code == 1 and "cannot be trained" in trained.output and "try:" in trained.output
     local = runner.invoke(
         main,
         [
             "try",
-            "behaviour",
+            "learning",
             "hf:x?prompt=sentiment-plain",
             "--set",
             "train.on=iid",

@@ -34,7 +34,7 @@ def list_command(what: str | None) -> None:
     Example:
       shoal list suites
     """
-    from ..render.catalogue import catalogue
+    from .catalogue import catalogue
 
     click.echo(catalogue(what))
 

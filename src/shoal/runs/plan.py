@@ -204,8 +204,6 @@ def model_name(spec: str) -> str:
     last = parsed.name.rstrip("/").rpartition("/")[2]
     if "prompt" in parsed.options:
         return slug(f"{slug(last)} {PurePath(parsed.options['prompt']).stem}", 60)
-    if "without" in parsed.options:
-        return slug(f"{slug(last)} without {PurePath(parsed.options['without']).stem}", 60)
     return slug(f"tiny {last}" if parsed.scheme == "tiny" else last)
 
 
@@ -395,7 +393,7 @@ def _spec(name: str, table: Any, where: str) -> str:
     return str(table["spec"]).partition("?")[0] + (f"?{joined}" if joined else "")
 
 
-FILE_OPTIONS = ("prompt", "without")
+FILE_OPTIONS = ("prompt",)
 """Options of a spec that name a file."""
 UNQUOTED = ",:/\\ "
 """Characters that an option need not quote; a label may contain `&`, which it must."""

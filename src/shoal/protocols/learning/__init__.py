@@ -20,8 +20,8 @@ from ..base import Compared
 from ..behaviour import ask, title
 from .averages import compare_tasks
 from .build import build
-from .compare import compare_trainings, compare_with_averages
-from .conclusions import conclusions, of_table, of_trainings
+from .compare import compare_models, compare_trainings
+from .findings import conclusions, table_findings, training_findings
 from .folds import parts, planned_folds
 from .score import score
 from .settings import Settings
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from ...training.stage import Recipe
 
 __all__ = [
-    "Settings", "ask", "build", "compare", "compare_tasks", "compare_trainings", "compare_with_averages", "parts",
-    "recipe", "score", "title", "view",
+    "Settings", "ask", "build", "compare", "compare_tasks", "compare_trainings", "parts", "recipe", "score",
+    "title", "view",
 ]  # fmt: skip
 
 
@@ -45,7 +45,9 @@ def recipe(settings: Settings, model: str) -> "Recipe":
 
 def compare(settings: Settings, results: Sequence[Result]) -> Compared:
     """Return the measures of the paper's Table 3, and the findings."""
-    planned = planned_folds(settings)
-    measures = compare_with_averages(settings, results, planned)
-    findings = [*of_table(settings, results, measures, planned), *of_trainings(results)]
-    return Compared(measures, [*conclusions(measures, findings), *findings])
+    tables = compare_models(settings, results, planned_folds(settings))
+    findings = [*table_findings(tables), *training_findings(results)]
+    measures = [row for table in tables for row in table.all_measures()]
+    return Compared(
+        measures, [*conclusions({table.model: table.rows for table in tables}, findings), *findings]
+    )

@@ -21,7 +21,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.claims import FLAGGED
 from ...core.records import Measure, Result
 from ...stats.generalization import (
     ESTIMABLE_SEEDS,
@@ -38,7 +37,6 @@ from ...stats.paired import generalization_score
 from ...stats.resampling import cluster_table
 from .against_iid import (
     FIXED,
-    NEW_FUNCTIONALITIES,
     RANDOM,
     Contest,
     common_seeds,
@@ -50,11 +48,57 @@ from .against_iid import (
     with_interval,
 )
 from .averages import average_measures, means_over_methods
-from .notes import NO_ANSWER, NO_CASE, NO_FUNCTIONALITY, with_facts
 from .settings import Settings
-from .trainings import HOLD_OUTS, Floats, Scenario, Trainings, read_trainings, undefined
+from .table3 import TableRow, rows_of_table3
+from .trainings import HOLD_OUTS, NEW_FUNCTIONALITIES, Floats, Scenario, Trainings, read_trainings, undefined
+from .wording import NO_ANSWER, NO_CASE, NO_FUNCTIONALITY, with_facts
 
 Flags = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelTable:
+    """One model's Table 3: the numbers, the same numbers as measures, and the tests and trainings behind them."""
+
+    model: str | None
+    """None where the plan has one model."""
+    measures: list[Measure]
+    """Scores, pass rates and tests of every row."""
+    contests: list[Contest]
+    trainings: Trainings
+    rows: list[TableRow]
+
+    @property
+    def groups(self) -> dict[str, str]:
+        """The model as a group, where there are several."""
+        return {} if self.model is None else {"model": self.model}
+
+    def all_measures(self) -> list[Measure]:
+        """Return the measures with the averages over scenarios and over methods."""
+        averages = average_measures(self.rows, self.contests, self.trainings.settings.seed)
+        every = [*self.measures, *averages, *means_over_methods(self.rows)]
+        return [replace(row, groups={**self.groups, **row.groups}) for row in every]
+
+
+def compare_models(
+    settings: Settings,
+    results: Sequence[Result],
+    planned: Mapping[str, Sequence[str]] | None = None,
+) -> list[ModelTable]:
+    """Return the table of each model; none while no job is done.
+
+    `planned` names the folds of each hold-out; without it, one for each that the cases have.
+    """
+    jobs = read_trainings(results)
+    models = sorted({job.model for job in jobs})
+    tables = []
+    for model in models:
+        table = _Table(Trainings(settings, [job for job in jobs if job.model == model], planned))
+        measures = list(table.measures())
+        rows = rows_of_table3(measures)
+        name = model if len(models) > 1 else None
+        tables.append(ModelTable(name, measures, table.contests, table.trainings, rows))
+    return tables
 
 
 def compare_trainings(
@@ -62,47 +106,8 @@ def compare_trainings(
     results: Sequence[Result],
     planned: Mapping[str, Sequence[str]] | None = None,
 ) -> list[Measure]:
-    """Scores, pass rates and tests of every row of a plan's table; nothing where no job has trained yet.
-
-    `planned` names the folds of each hold-out; without it, one for each that the cases have.
-    """
-    return list(_compared(settings, results, planned))
-
-
-def compare_with_averages(
-    settings: Settings,
-    results: Sequence[Result],
-    planned: Mapping[str, Sequence[str]] | None = None,
-) -> list[Measure]:
-    """The same, with the averages of rows over scenarios and of columns over methods."""
-    measures = list(_compared(settings, results, planned, averages=True))
-    return [*measures, *means_over_methods(measures)]
-
-
-def _compared(
-    settings: Settings,
-    results: Sequence[Result],
-    planned: Mapping[str, Sequence[str]] | None,
-    *,
-    averages: bool = False,
-) -> Iterator[Measure]:
-    jobs = read_trainings(results)
-    models = sorted({job.model for job in jobs})
-    for model in models:
-        table = _Table(Trainings(settings, [job for job in jobs if job.model == model], planned))
-        which = {"model": model} if len(models) > 1 else {}
-        rows = list(table.measures())
-        rows += average_measures(rows, table.contests, settings.seed) if averages else ()
-        for row in rows:
-            yield replace(row, groups={**which, **row.groups})
-
-
-def compared_with_contests(
-    settings: Settings, results: Sequence[Result]
-) -> tuple[list[Measure], list[Contest]]:
-    """The measures of one model's table, and the tests behind them."""
-    table = _Table(Trainings(settings, read_trainings(results)))
-    return list(table.measures()), table.contests
+    """Return scores, pass rates, tests and averages of every row of a plan's table."""
+    return [row for table in compare_models(settings, results, planned) for row in table.all_measures()]
 
 
 class _Table:
@@ -217,7 +222,7 @@ class _Table:
         return draw(both, self.settings.resamples, np.random.default_rng(self.settings.seed))
 
     def _about(self, scenario: Scenario) -> dict[str, Any]:
-        """What a reader of a mean over seeds should know (`docs/method/beyond.md` 7.3)."""
+        """Return facts about a mean over seeds (`docs/method/beyond.md` 7.3)."""
         facts: dict[str, Any] = {"seeds": len(scenario.seeds), "seeds known": len(self.trainings.seeds)}
         if self.settings.fold and scenario.hold_out in HOLD_OUTS[1:]:
             facts["asked fold" if scenario.is_baseline else "fold"] = self.settings.fold
@@ -232,7 +237,7 @@ class _Table:
     # Rates
 
     def _f1(self, scenario: Scenario) -> Iterator[Measure]:
-        """F1 beside accuracy: of the last label where the task is told by it, of the words where answers are words.
+        """Yield F1: of the last label in tasks that look for it, of the words where answers are words.
 
         `docs/method/beluga.md` 1.5.
         """
@@ -275,19 +280,11 @@ class _Table:
             return
         whole = cases.rate(name, groups)
         runs = for_these_runs(len(scenario.seeds)) if whole.interval else {}
-        yield with_facts(whole, {**self._about(scenario), **self._applicability(cases), **runs})
+        yield with_facts(whole, {**self._about(scenario), **runs})
         for column, seed in enumerate(scenario.seeds):
             of_seed = {**groups, "seed": str(seed)}
             alone = len(scenario.seeds) == 1
             yield replace(whole, groups=of_seed) if alone else cases.of_seed(column).rate(name, of_seed)
-
-    def _applicability(self, cases: "_Slice") -> dict[str, Any]:
-        """A warning where the row is asked much more, or less, than the baseline (`docs/method/beyond.md` 7.7)."""
-        if self.baseline is None or not self.baseline.seeds or not cases.groups:
-            return {}
-        places = self.trainings.functionalities[cases.groups["functionality"]]
-        shares = [float((~np.isnan(side)).mean()) for side in (cases.hits, self.baseline.suite[places])]
-        return {"applies": shares} if abs(shares[0] - shares[1]) > FLAGGED + 1e-9 else {}
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
-"""What the answers of one trained model give away: that it learnt nothing, or one answer, or to be too sure to fail.
+"""Degenerate models: those that learnt nothing, give one answer, or are too confident to fail a directional test.
 
-`docs/method/beyond.md` 7.8 and 7.9. Only where i.i.d. rows were asked beside the suite. Pure.
+`docs/method/beyond.md` 7.8 and 7.9. Pure.
 
     shares of answers   against those of the right ones, on i.i.d. rows and on minimum functionality tests; of answers
                         in words, one answer to many questions, none, or wherever the context begins
@@ -16,35 +16,34 @@ from typing import Any
 
 import numpy as np
 
-from ...core.errors import some
-from ...core.measures import quantity, shown
 from ...core.records import Answers, Case, Finding, Measure, Outcome
 from ...stats.intervals import wilson
 from ..behaviour.rules import Floats, Integers, directional_error
 from ..behaviour.score import WEIGHTS, expect_of
 from ..degeneracy import DEGENERATE
+from . import wording
 from .retention import FORGOTTEN, UNTRAINED
 from .settings import Settings
 
 SATURATED, LEANING = "saturated", "leaning"
 IID_ROWS = "i.i.d. rows"
 SHIFTED = 0.25
-"""Total variation between the answers' shares and the right ones' above which that is said."""
+"""Total variation between the shares of predicted and right answers from which a model is reported."""
 NEARLY_ALL = 0.9
-"""One label to such a share is an answer to nearly everything."""
+"""Share of one label from which a model is called constant."""
 ENOUGH = 30
-"""Fewer examples than this say nothing of shares."""
+"""Fewest examples for a statement about shares."""
 MANY_TIMES, RARE = 3.0, 0.1
-"""One answer in words is too common above so many times the commonest right one, and above this share."""
+"""One answer in words is too common above this multiple of the commonest right answer, and above this share."""
 CAN_FAIL = 0.2
-"""Below this share of cases with room to fail a directional test is uninformative."""
+"""Share of cases with room to fail below which a directional test is uninformative."""
 WITHOUT_READING = ("nothing", "how the context begins")
 """Answers that can be given to every question."""
 
 
 @dataclass(frozen=True, slots=True)
 class Degeneracy:
-    """What was measured, and what it comes to."""
+    """Measures and findings."""
 
     measures: list[Measure]
     findings: list[Finding]
@@ -58,7 +57,7 @@ def degeneracy_of(
     of_iid: Answers,
     outcomes: Sequence[Outcome],
 ) -> Degeneracy:
-    """Of a model's answers to a suite and to i.i.d. rows, as it gave them; `outcomes` are those of the i.i.d. rows."""
+    """Return measures and findings of answers to a suite and to i.i.d. rows; `outcomes` are of the rows."""
     signs = Degeneracy([], [])
     if not iid:
         return signs
@@ -77,7 +76,7 @@ def degeneracy_of(
 
 
 def _add_shares(signs: Degeneracy, name: str, cases: Sequence[Case], answers: Answers) -> None:
-    """How far the shares of the answers are from those of the right ones, where these are the model's own labels."""
+    """Add how far the shares of predicted labels are from those of the right ones."""
     predicted, right = _pairs(cases, answers)
     if len(right) < ENOUGH:
         return
@@ -90,22 +89,17 @@ def _add_shares(signs: Degeneracy, name: str, cases: Sequence[Case], answers: An
         return
     label = int(np.argmax(ours - theirs))
     word, share = answers.labels[label], float(ours[label])
-    text = f"It predicts {word} for {_percent(share)} of {len(right):,} {name}; {_percent(theirs[label])} are {word}."
     # Tests are hard on purpose: a model that errs to one side only may know the task.
     kind = DEGENERATE if share >= NEARLY_ALL else LEANING
-    text += " A constant answer passes every invariance test." if kind == DEGENERATE else ""
+    text = wording.label_shift(word, share, theirs[label], len(right), name, is_constant=kind == DEGENERATE)
     facts = {"slice": name, "label": word, "predicted": share}
     signs.findings.append(
         Finding(kind, text, (measure,), WEIGHTS.get(kind, 1.0), facts=facts, disqualifies=kind == DEGENERATE)
     )
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %"
-
-
 def _pairs(cases: Sequence[Case], answers: Answers) -> tuple[Integers, Integers]:
-    """What was answered and what was right, for each example with one right label among the model's own."""
+    """Return predicted and right label of each example that has one right label among the model's own."""
     code = {label: position for position, label in enumerate(answers.labels)}
     predicted, right, row = [], [], 0
     for case in cases:
@@ -125,7 +119,7 @@ def _pairs(cases: Sequence[Case], answers: Answers) -> tuple[Integers, Integers]
 
 
 def _add_words(signs: Degeneracy, name: str, cases: Sequence[Case], answers: Answers) -> None:
-    """Where answers stand, and how often one is given, against the right ones (`docs/method/beyond.md` 7.9)."""
+    """Add how often answers need no reading, or are the same, against the right ones (`docs/method/beyond.md` 7.9)."""
     contexts, said, right = _questions(cases, answers)
     n = len(right)
     if n < ENOUGH:
@@ -139,12 +133,11 @@ def _add_words(signs: Degeneracy, name: str, cases: Sequence[Case], answers: Ans
     excess = {place: ours[place] - theirs[place] for place in WITHOUT_READING}
     place = max(WITHOUT_READING, key=excess.__getitem__)
     if excess[place] > SHIFTED:
-        answered = f"{_percent(ours[place])} with {place}; {_percent(theirs[place])} of the right answers are"
+        text = wording.place_shift(place, ours[place], theirs[place], n, name)
     elif times / n > max(MANY_TIMES * usual, RARE):
-        answered = f"{_percent(times / n)} with {words!r}; the commonest right answer has {_percent(usual)}"
+        text = wording.answer_shift(words, times / n, usual, n, name)
     else:
         return
-    text = f"It answers {answered} ({n:,} {name}). A constant answer passes every invariance test."
     about = {"slice": name, "place": place, "answer": words}
     signs.findings.append(
         Finding(DEGENERATE, text, (measure,), WEIGHTS[DEGENERATE], facts=about, disqualifies=True)
@@ -152,7 +145,7 @@ def _add_words(signs: Degeneracy, name: str, cases: Sequence[Case], answers: Ans
 
 
 def _questions(cases: Sequence[Case], answers: Answers) -> tuple[list[str], list[str], list[str]]:
-    """Context, answer and right answer of every question that has one; nothing where the model failed."""
+    """Return context, answer and right answer of every question that has one."""
     contexts, said, right, row = [], [], [], 0
     for case in cases:
         known = case.labels if case.groups["test type"] == "MFT" else None
@@ -166,7 +159,7 @@ def _questions(cases: Sequence[Case], answers: Answers) -> tuple[list[str], list
 
 
 def _whereabouts(contexts: Sequence[str], answers: Sequence[str]) -> dict[str, float]:
-    """The shares of answers that are nothing, that begin with the context, and of all others."""
+    """Return the shares of empty answers, of beginnings of the context, and of all others."""
     pairs = list(zip(contexts, answers, strict=True))
     empty = sum(not answer.strip() for answer in answers)
     first = sum(bool(answer.strip()) and context.startswith(answer) for context, answer in pairs)
@@ -179,7 +172,7 @@ def _whereabouts(contexts: Sequence[str], answers: Sequence[str]) -> dict[str, f
 def _untrained(
     settings: Settings, iid: Sequence[Case], answers: Answers, outcomes: Sequence[Outcome]
 ) -> Iterator[Finding]:
-    """A model that is right no more often than one that always gives the commonest label does not do the task."""
+    """Yield a finding if the model is right no more often than one that always predicts the commonest label."""
     labels = [
         str((case.labels or ("",))[0])
         for case, row in zip(iid, outcomes, strict=True)
@@ -192,21 +185,22 @@ def _untrained(
     usual, value = labels.count(commonest) / n, sum(bool(row.passed) for row in outcomes) / n
     if value > usual:
         return
-    opposite = " It predicts the opposite label." if _is_turned(iid, answers, usual) else ""
     knew = settings.train.on[0].startswith("iid>")
-    kind, words = (FORGOTTEN, "lost") if knew else (UNTRAINED, "did not learn")
-    text = (
-        f"It {words} the task: i.i.d. score {100 * value:.1f} on {n:,} rows; always {commonest} has "
-        f"{100 * usual:.1f}.{opposite}"
-    )
+    is_opposite = _is_turned(iid, answers, usual)
+    text = wording.below_chance(value, n, commonest, usual, knew=knew, is_opposite=is_opposite)
     measure = Measure("iid score", value, n, {}, wilson(round(value * n), n), "wilson")
     yield Finding(
-        kind, text, (measure,), WEIGHTS[DEGENERATE] + 1, facts={"commonest": usual}, disqualifies=True
+        FORGOTTEN if knew else UNTRAINED,
+        text,
+        (measure,),
+        WEIGHTS[DEGENERATE] + 1,
+        facts={"commonest": usual},
+        disqualifies=True,
     )
 
 
 def _is_turned(iid: Sequence[Case], answers: Answers, usual: float) -> bool:
-    """Whether it gives, of two labels, the wrong one: for sure nearer to always than one that always gives the same."""
+    """Return whether the model predicts the other of two labels, more often than a constant model would."""
     if answers.texts:
         return False
     predicted, right = _pairs(iid, answers)
@@ -250,7 +244,7 @@ def _add_directions(signs: Degeneracy, suite: Sequence[Case], given: Answers) ->
 
 
 def headroom(direction: str, before: Floats) -> Floats:
-    """How far the probability that is watched could go the wrong way, for each original.
+    """Return how far the probability that matters could move the wrong way, for each original.
 
     >>> headroom("not_more_conf", np.array([[0.03, 0.97]])).round(2).tolist()
     [0.03]
@@ -266,7 +260,7 @@ def headroom(direction: str, before: Floats) -> Floats:
 
 
 def losses_of_pairs(direction: str, probabilities: Floats) -> Floats:
-    """Equation 6 for an original and each of its variants: -log(1 - ε), ε how far the answer moved the wrong way.
+    """Return equation 6 for an original and each variant: -log(1 - ε), ε how far it moved the wrong way.
 
     Of the model that a training starts from it is the loss at step 0.
 
@@ -284,16 +278,9 @@ def _saturated(
     tight: Sequence[tuple[str, float]], total: int, sure: Sequence[float], losses: Sequence[float]
 ) -> Finding:
     confidence = Measure("mean confidence", float(np.mean(sure)), len(sure))
-    words = some([f"{name} {_percent(free)}" for name, free in tight], 3)
-    text = (
-        f"{len(tight)} of {total} directional functionalities can hardly fail: the model is too confident in their "
-        f"originals (mean {shown(confidence.value, quantity(confidence))} %). Cases with room to fail: {words}."
-    )
+    loss = float(np.mean(losses)) if losses else None
+    still = float(np.mean(np.array(losses) == 0)) if losses else 0.0
     facts: dict[str, Any] = {"functionalities": [name for name, _ in tight]}
-    if losses:
-        loss, still = float(np.mean(losses)), float(np.mean(np.array(losses) == 0))
-        text += (
-            f" At step 0 equation 6 gives a loss of {loss:.4f}; {_percent(still)} of pairs have no gradient."
-        )
-        facts |= {"loss at step 0": loss, "without a gradient": still}
+    facts |= {} if loss is None else {"loss at step 0": loss, "without a gradient": still}
+    text = wording.saturated(tight, total, float(np.mean(sure)), loss, still)
     return Finding(SATURATED, text, (confidence,), 1.0, facts=facts)

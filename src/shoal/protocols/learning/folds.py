@@ -81,13 +81,13 @@ def _refuse_unknown_methods(settings: Settings) -> None:
 
 
 def _refuse_start(settings: Settings, train: Train) -> None:
-    """Stop where a plan starts from the model and yet wants what only base weights have."""
+    """Stop if a plan starts from the model but needs base weights."""
     if train.from_ == "base":
         return
     if "iid+suite" in train.on:
         raise PlanError(
             'train.from = "model" has no iid+suite',
-            why="that configuration starts from base weights, and the model has been trained",
+            why="that configuration starts from base weights",
             fix="iid>iid+suite: the model, then both mixed",
         )
     if not settings.iid and "iid>iid+suite" in train.on:
@@ -96,17 +96,17 @@ def _refuse_start(settings: Settings, train: Train) -> None:
     if idle:
         raise PlanError(
             f"train.{idle[0]} has no effect",
-            why="the model stands where the i.i.d. stage would",
+            why="the model replaces the i.i.d. stage",
             fix="leave it out",
         )
 
 
 def refuse_idle_options(train: Train) -> None:
-    """Stop at what a plan says of training that no training of it would heed."""
+    """Stop at options that no training of the plan uses."""
     for method, options in train.options.items():
         if method not in train.method:
             raise PlanError(
-                f"train.options.{method} is for a method that this plan does not train by",
+                f"train.options.{method} is for a method that this plan does not use",
                 why=f"train.method: {', '.join(train.method)}",
                 fix=nearest(method, train.method) or f'train.method = ["{method}"]',
             )
@@ -121,7 +121,7 @@ def refuse_idle_options(train: Train) -> None:
 
 
 def _refuse_overridden(train: Train) -> None:
-    """Stop at a number in whose place every method has one of its own."""
+    """Stop at a number that every method overrides."""
     for name in SHARED:
         own = [method for method in train.method if name in train.options.get(method, {})]
         head = [method for method in train.method if (method, name) == ("lp", "learning_rate")]
@@ -129,16 +129,16 @@ def _refuse_overridden(train: Train) -> None:
             continue
         if not own:
             raise PlanError(
-                "train.learning_rate has no effect on lp, which trains a head alone",
+                "train.learning_rate has no effect on lp, which only trains a head",
                 fix=f"train.options.lp.learning_rate = {train.learning_rate:g}",
             )
-        whys = [f"train.options.{method}.{name} stands in its place" for method in own]
-        whys += ["lp trains a head alone, at a rate of its own"] if {*head} - {*own} else []
+        whys = [f"train.options.{method}.{name} overrides it" for method in own]
+        whys += ["lp only trains a head, at its own rate"] if {*head} - {*own} else []
         raise PlanError(f"train.{name} has no effect", why="; ".join(whys), fix="leave it out")
 
 
 def _refuse_idle_numbers(settings: Settings, train: Train) -> None:
-    """Stop at numbers of a stage that no configuration has, and at losses of cases that the suite has not."""
+    """Stop at numbers of a stage that no configuration has."""
     stages = {
         "i.i.d. stage": (
             any(config != "iid+suite" for config in train.on) or train.from_ == "model",
@@ -161,19 +161,19 @@ def _refuse_idle_numbers(settings: Settings, train: Train) -> None:
     if settings.hold_out_sample and "functionality" not in settings.hold_out:
         raise PlanError(
             "hold_out_sample has no effect",
-            why="only functionalities are sampled, and hold_out does not name them",
+            why="hold_out does not name functionality",
             fix='hold_out = ["functionality"], or leave it out',
         )
     if settings.hold_out_asks != "all" and not set(UNITS) & set(settings.hold_out):
         raise PlanError(
             "hold_out_asks has no effect",
-            why="nothing is left out to be tested on",
+            why="nothing is held out",
             fix='hold_out = ["functionality"], or leave it out',
         )
 
 
 def _refuse_tested_twice(settings: Settings, train: Train) -> None:
-    """Stop where what is trained on, or chosen by, is also what is tested on."""
+    """Stop if the split to test on is also trained on or selected by."""
     split = (
         settings.split
         if settings.split in SPLITS
@@ -183,20 +183,20 @@ def _refuse_tested_twice(settings: Settings, train: Train) -> None:
     )
     if split == "train":
         raise PlanError(
-            f"split = {settings.split!r} is what the model is trained on",
-            why="it would be tested on the very cases that it has seen",
+            f"split = {settings.split!r} is the training split",
+            why="models would be tested on their training cases",
             fix='split = "test", or leave it out',
         )
     if train.tune and split == "validation":
         raise PlanError(
-            f"split = {settings.split!r} is what train.tune chooses by",
-            why="the best of many on these cases looks better on them than on others",
+            f"split = {settings.split!r} is the split that train.tune selects by",
+            why="a model selected on these cases looks better on them",
             fix='split = "test", or leave it out',
         )
 
 
 def _scenarios(settings: Settings, cases: Sequence[Case], sample: int) -> Iterator[Settings]:
-    """Trained on the full suite, then without each fold, or each of a sample."""
+    """Yield the job on the whole suite, then one per fold."""
     if settings.fold:
         yield _one_fold(settings, cases)
         return
@@ -210,13 +210,11 @@ def _scenarios(settings: Settings, cases: Sequence[Case], sample: int) -> Iterat
 
 def _one_fold(settings: Settings, cases: Sequence[Case]) -> Settings:
     if len(settings.hold_out) != 1 or settings.hold_out[0] in ("none", "seen"):
-        raise PlanError(
-            "fold needs hold_out to say what it is", fix='hold_out = ["capability"], fold = "negation"'
-        )
+        raise PlanError("fold needs exactly one hold_out", fix='hold_out = ["capability"], fold = "negation"')
     known = folds(cases, settings.hold_out[0])
     if settings.fold not in known:
         raise PlanError(
-            f"fold = {settings.fold!r} is no {settings.hold_out[0]} of the suite",
+            f"fold = {settings.fold!r} is not a {settings.hold_out[0]} of the suite",
             why=f"known: {', '.join(known)}",
             fix=nearest(settings.fold, known) or "one of those",
         )
@@ -224,7 +222,7 @@ def _one_fold(settings: Settings, cases: Sequence[Case]) -> Settings:
 
 
 def planned_folds(settings: Settings) -> dict[str, list[str]]:
-    """What each hold-out of a plan leaves out in turn."""
+    """Return the folds of each hold-out."""
     cases = training_cases(settings)
     return {
         scenario: [settings.fold] if settings.fold else folds(cases, scenario, settings.hold_out_sample)
@@ -234,7 +232,7 @@ def planned_folds(settings: Settings) -> dict[str, list[str]]:
 
 
 def folds(cases: Sequence[Case], scenario: str, sample: int = 0) -> list[str]:
-    """What is left out in turn: all there is, in the suite's order, or a random sample of the functionalities."""
+    """Return the folds in the suite's order: all values, or a random sample of the functionalities."""
     names = list(dict.fromkeys(case.groups[scenario] for case in cases if not is_labelled_row(case)))
     if scenario != "functionality" or not sample:
         return names

@@ -125,6 +125,8 @@ class _Source:
 
 def load_iid(settings: Settings) -> IidData:
     """Return the rows, with labels, or with answers if the suite is of reading comprehension."""
+    if settings.iid not in GRAMMARS:
+        _need_files(settings)
     files = (settings.iid, settings.iid_test, settings.suite)
     return _load(
         _Source(

@@ -1,4 +1,4 @@
-"""A suite as something to train on: each functionality an environment, each case an item with its target.
+"""Training examples of a suite: each functionality is an environment, each case an item with its target.
 
 `docs/method/beluga.md` 1.2 and 1.4:
 
@@ -7,7 +7,7 @@
     DIR with a direction    an original and its variants, and which way confidence may go
     DIR with a label        variants with the label they should have (duplicate questions)
 
-In reading comprehension a label is an answer, and what is taught is where it stands in the context.
+In reading comprehension a label is an answer, and the target is its place in the context.
 """
 
 import re
@@ -116,7 +116,7 @@ def _environments(
 
 @lru_cache(maxsize=2)
 def iid_environment(data: IidData, labels: tuple[str, ...]) -> Environment:
-    """The i.i.d. rows to train on, as one environment more, for a model with these labels."""
+    """Return the i.i.d. training rows as an environment, for a model with these labels."""
     if data.is_reading:
         return Environment(IID, "iid", tuple(Answered(row.texts, _places(row)) for row in data.train))
     targets = {label: target_of(label, labels, labels) for label in data.labels}
@@ -174,7 +174,7 @@ class Lessons:
 
 
 def items_of(case: Case, suite: Sequence[str], labels: Sequence[str]) -> list[Item]:
-    """What one case teaches a model with these labels; nothing, where there is no variant to compare with."""
+    """Return the training items of one case for a model with these labels; none without a variant to compare with."""
     original, *variants = case.examples
     rule, direction = case.meta["expect"].rule, case.meta.get("direction")
     if case.groups["test type"] == "MFT":
@@ -191,9 +191,9 @@ def items_of(case: Case, suite: Sequence[str], labels: Sequence[str]) -> list[It
 
 
 def questions_of(case: Case, first_match: bool = False) -> list[Item]:
-    """What one case of reading comprehension teaches; nothing, where there is no variant to compare with.
+    """Return the training items of one case of reading comprehension; none if it has no variant to compare with.
 
-    `first_match` is the reference code's: an answer stands where its letters first do, be it inside another word.
+    `first_match` follows the reference code: the first match, even inside another word.
     """
     original, *variants = case.examples
     if case.groups["test type"] == "INV":
@@ -201,7 +201,7 @@ def questions_of(case: Case, first_match: bool = False) -> list[Item]:
     if case.labels is None or case.groups["test type"] != "MFT":
         raise DataError(
             f"functionality {case.groups['functionality']!r} cannot be trained on",
-            why="a question without its answer teaches nothing",
+            why="a question needs its answer",
             fix="MFT cases with answers, INV cases with variants",
         )
     items: list[Item] = []
@@ -213,14 +213,14 @@ def questions_of(case: Case, first_match: bool = False) -> list[Item]:
 
 
 def _places(row: Row) -> tuple[tuple[int, int], ...]:
-    """Where the data say that an answer stands, or else wherever it does."""
+    """Return the place that the data give, or else every match."""
     if row.start is None:
         return occurrences(row.texts[0], row.label, "i.i.d. data")
     return ((row.start, row.start + len(row.label)),)
 
 
 def occurrences(context: str, answer: str, where: str = "") -> tuple[tuple[int, int], ...]:
-    """Everywhere that an answer stands in a context as words of its own; as part of words, where it is nowhere else.
+    """Return every place of an answer in a context as whole words; as parts of words if there are none.
 
     >>> occurrences("Daniel met Danielle, not Daniel.", "Daniel")
     ((0, 6), (25, 31))
@@ -228,9 +228,9 @@ def occurrences(context: str, answer: str, where: str = "") -> tuple[tuple[int, 
     found = [match.start() for match in re.finditer(f"(?={re.escape(answer)})", context)] if answer else []
     if not found:
         raise DataError(
-            f"{where}: the answer {answer[:60]!r} does not stand in its context",
+            f"{where}: the answer {answer[:60]!r} is not in its context",
             why=f"{context[:120]!r}",
-            fix="an answer that is a piece of the context, letter by letter",
+            fix="an answer that is an exact piece of the context",
         )
     edges = [(start, start + len(answer)) for start in found]
     whole = [
@@ -243,7 +243,7 @@ def occurrences(context: str, answer: str, where: str = "") -> tuple[tuple[int, 
 
 
 def _taught(case: Case, rule: str) -> Sequence[Label]:
-    """The label of each example: its own, or the one that the functionality's rule names."""
+    """Return the label of each example: its own, or the one that the functionality's rule names."""
     if named := re.fullmatch(r"pred_(equals|not)_(?!label)(.+)", rule):
         word = named[2] if named[1] == "equals" else f"not_{named[2]}"
         return [word] * len(case.examples)
@@ -257,7 +257,7 @@ def _taught(case: Case, rule: str) -> Sequence[Label]:
 
 
 def target_of(label: Label, suite: Sequence[str], labels: Sequence[str]) -> Target:
-    """A label of the suite as probabilities of the model's labels.
+    """Return a label of the suite as probabilities of the model's labels.
 
     A model of two labels beside a suite of three has none for the middle one: half and half.
 

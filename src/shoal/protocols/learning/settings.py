@@ -119,7 +119,7 @@ class Settings(behaviour.Settings):
     iid: str = changes("cases", "", resolve=_iid)
     """i.i.d. data: sentiment, paraphrase or reading for shoal's own, or a file to train on."""
     iid_test: str = changes("cases", "", resolve=_iid_test)
-    """File of i.i.d. data to test on, where iid is a file. With train.from = "model" it may stand alone."""
+    """File of i.i.d. data to test on, where iid is a file. With train.from = "model" iid may be empty."""
     iid_halves: bool = changes("cases", False, advanced=True)
     """Halve iid_test as BELUGA does with a public validation set: one half to select by, the other to test on."""
     iid_labels: tuple[str, ...] = changes("cases", (), advanced=True)

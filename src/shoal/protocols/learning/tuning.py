@@ -1,7 +1,7 @@
 """The grid search of BELUGA, once for each configuration and method, on the full suite (`docs/method/beluga.md` 1.8).
 
-The objective is MFT + INV + DIR on the suite's validation split, each a mean over its examples or pairs. Of a pair it
-looks at one variant, drawn once by the seed. lp-ft is not searched: it begins with the numbers found for lp and goes on
+The objective is MFT + INV + DIR on the suite's validation split, each a mean over its examples or pairs. From a pair
+it takes one variant, drawn once by the seed. lp-ft is not searched: it begins with the numbers found for lp and goes on
 with those found for vanilla, on a tiny model at a lower rate; numbers that the plan sets come first.
 """
 
@@ -66,7 +66,7 @@ def tuned_stage(
         return replace(
             usual, identity={**usual.identity, "how": found_by}, searches=searches, settled=settled
         )
-    # What the plan gives lp-ft is not in the tries of lp and vanilla,
+    # The tries of lp and vanilla do not have the numbers that the plan sets for lp-ft,
     options, given = method_options(settings, task, config, method), given_options(settings, method)
     fixed = {name: getattr(how, name) for name in SHARED if name in given or getattr(settings.train, name)}
     # but for the rate and batch that train gives every method, which vanilla's one try has.

@@ -1,23 +1,22 @@
-"""What to show of behavioural learning: the headline, Table 3, its legend and warnings; in full every test and rate."""
+"""Layout of behavioural learning: the headline, Table 3, its legend and warnings; in full every test and rate."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from statistics import median
 
-from ...core.claims import ALPHA, claim_of_rows
+from ...core.claims import claim_of_rows
 from ...core.measures import MEASURES, quantity, shown
 from ...core.records import Finding, Measure, Result
 from ...core.views import Column, HeatMap, Number, Section, Table, Tone, Words
 from ...core.views import Row as ShownRow
-from ...stats.generalization import ESTIMABLE_SEEDS
 from ..behaviour.view import unusual_settings
 from ..behaviour.view import view as behaviour_view
+from . import wording
 from .averages import AVERAGE, OVER_METHODS
-from .conclusions import CONCLUSION, headline, lost_rows
 from .files import file_tables
+from .findings import CONCLUSION, lost_rows
 from .iid import OVERLAP
-from .notes import note_of
 from .settings import Settings
 from .table3 import (
     COLUMNS,
@@ -29,6 +28,7 @@ from .table3 import (
     rows_of_table3,
 )
 from .trainings import HOLD_OUTS, STANDARD, Row, Training, read_trainings
+from .wording import note_of
 
 MARKS = {"better": "▲", "worse": "▼"}
 TONES: Mapping[str, tuple[Tone, ...]] = {"better": ("good",), "worse": ("bad",), "": ()}
@@ -41,7 +41,7 @@ SCENARIOS = {
 PARTS = ("iid score", "suite score", "G")
 AVERAGED = "G is computed in each seed and then averaged, so it need not lie between the means of its parts."
 WARNINGS = 3
-"""How many warnings stand below the table."""
+"""Number of warnings below the table."""
 
 
 def view(
@@ -63,7 +63,7 @@ def view(
         ours = [row for row in measures if row.groups.get("model") == model]
         seeds = len({row.groups["seed"] for row in ours if "seed" in row.groups and row.value is not None})
         warnings, others = _warnings([one for one in findings if one.groups.get("model") == model], results)
-        answer = headline(rows, lost_rows(findings, model))
+        answer = wording.headline(rows, lost_rows(findings, model))
         sections.append(Section(title, answer, [_table(rows)], [*_legend(ours, rows, seeds), *warnings]))
         sections += _elsewhere(title, out_of_domain(measures, model))
         details = [_about(settings), *_details(ours, rows, seeds), *others]
@@ -71,7 +71,9 @@ def view(
         if any(cell.anew for row in rows for cell in row.cells.values()):
             words = Words("The same with intervals for new functionalities:", "quiet")
             anew = _table(rows, anew=True)
-            sections.append(Section(title, words, [anew], [_intervals(seeds, anew=True)], detail="full"))
+            sections.append(
+                Section(title, words, [anew], [wording.intervals(seeds, anew=True)], detail="full")
+            )
         sections += _averages(title, ours)
         known = read_trainings([result for result in results if "settings" in result.job])
         trainings = [job for job in known if model in (None, job.model)]
@@ -124,7 +126,7 @@ def _counted(kinds: Sequence[str]) -> list[str]:
 
 
 def _training(finding: Finding) -> str:
-    """Which training a finding is about, in words."""
+    """Return which training a finding is about."""
     groups = finding.groups
     without = f"without {groups['fold']}" if groups.get("fold") else ""
     return " ".join(filter(None, [groups["config"], groups["method"], without, f"seed {groups['seed']}"]))
@@ -151,7 +153,7 @@ def _table(rows: Sequence[TableRow], *, anew: bool = False) -> Table:
 
 
 def _cell(cell: Cell, anew: bool) -> Number:
-    """The value, its mark and its interval; how far it is where it is not there yet."""
+    """Return the value with mark and interval, or the progress of an empty cell."""
     if cell.value is None:
         return Number(cell.score, instead=_waiting(cell.score))
     tones: list[Tone] = ["strong"] if cell.is_best else []
@@ -160,7 +162,7 @@ def _cell(cell: Cell, anew: bool) -> Number:
 
 
 def _waiting(score: Measure | None) -> str:
-    """How far an empty cell is: "23 of 38", or a dash."""
+    """Return the progress of an empty cell: "23 of 38", or a dash."""
     facts = score.facts if score else {}
     folds = facts.get("folds", 1)
     return f"{facts['folds done']} of {folds}" if folds > 1 and facts["folds done"] < folds else "–"
@@ -194,7 +196,7 @@ def _tests(rows: Sequence[TableRow]) -> Table:
 
 
 def _elsewhere(title: Sequence[Words], rows: Mapping[Row, Mapping[str, Cell]]) -> list[Section]:
-    """The scores on data from elsewhere, a column for each set; marks as in Table 3."""
+    """Return the scores on further data, a column for each set; marks as in Table 3."""
     names = list(dict.fromkeys(name for cells in rows.values() for name in cells))
     if not names:
         return []
@@ -213,7 +215,7 @@ def _elsewhere(title: Sequence[Words], rows: Mapping[Row, Mapping[str, Cell]]) -
 
 
 def _averages(title: Sequence[Words], measures: Sequence[Measure]) -> list[Section]:
-    """The paper's Avg of every row, and the mean of every column over the methods of a configuration."""
+    """Return the paper's Avg of every row, and the mean of every column over the methods of a configuration."""
     tables = [table for table in (_row_averages(measures), _column_means(measures)) if table.rows]
     words = Words("Averages over scenarios, and over the methods of a configuration:", "quiet")
     return [Section(title, words, [*tables], detail="full")] if tables else []
@@ -247,17 +249,14 @@ def _column_means(measures: Sequence[Measure]) -> Table:
 
 
 def _legend(measures: Sequence[Measure], rows: Sequence[TableRow], seeds: int) -> list[str]:
-    """Return at most three lines: what a mark means, on how many cases and seeds it rests, what it could detect."""
+    """Return at most three lines: the marks, the sample size, the minimum detectable differences."""
     cells = [cell for row in rows for cell in row.cells.values()]
     adjusted = next((cell.adjusted for cell in cells if cell.adjusted), None)
     if adjusted is None:
-        return [_cases(measures, seeds)]
-    is_raw = adjusted.facts.get("adjustment") == "none"
-    level = f"{ALPHA:.2f}".removeprefix("0")
-    holm = "not adjusted" if is_raw else "Holm within each column"
+        return [_sample_size(measures, seeds)]
     return [
-        f"▲ ▼ better, worse than iid (p ≤ {level}, {holm}). Bold: highest.",
-        _cases(measures, seeds),
+        wording.marks(is_adjusted=adjusted.facts.get("adjustment") != "none"),
+        _sample_size(measures, seeds),
         *_detectable(rows),
     ]
 
@@ -287,11 +286,11 @@ def _details(measures: Sequence[Measure], rows: Sequence[TableRow], seeds: int) 
     lines = [*(count.removesuffix("; ") for count in counts), *_drawn(measures, cells), claim_of_rows(seeds)]
     tests = "; ".join(dict.fromkeys(str(cell.p.facts["test"]) for cell in cells if cell.p))
     lines += [f"tests: {tests}"] if tests else []
-    return [*lines, _intervals(seeds), *([AVERAGED] if seeds > 1 else [])]
+    return [*lines, wording.intervals(seeds), *([AVERAGED] if seeds > 1 else [])]
 
 
 def _drawn(measures: Sequence[Measure], cells: Sequence[Cell]) -> list[str]:
-    """Which functionalities the G of a column is of, where not of all, and what the iid row has on all."""
+    """Return which functionalities were sampled, and the iid row's G on all."""
     facts = next((cell.score.facts for cell in cells if cell.score and "drawn" in cell.score.facts), None)
     if facts is None:
         return []
@@ -305,36 +304,17 @@ def _drawn(measures: Sequence[Measure], cells: Sequence[Cell]) -> list[str]:
     return [f"{words}. Its intervals include the draw; marks are for the functionalities drawn."]
 
 
-def _cases(measures: Sequence[Measure], seeds: int) -> str:
+def _sample_size(measures: Sequence[Measure], seeds: int) -> str:
     """Return on how many cases and seeds the table rests."""
-    suite = max((row.n for row in measures if row.name == "suite score"), default=0)
-    iid = max((row.n for row in measures if row.name == "iid score"), default=0)
-    words = f"95 % intervals; {suite:,} suite {_plural('case', suite)}, {iid:,} i.i.d. {_plural('row', iid)}"
-    if seeds >= ESTIMABLE_SEEDS:
-        return f"{words}, {seeds} seeds"
-    return words + ("; 2 seeds: for these runs only" if seeds == 2 else "; 1 seed, so no seed variance")
-
-
-def _plural(word: str, count: int) -> str:
-    return word if count == 1 else f"{word}s"
-
-
-def _intervals(seeds: int, *, anew: bool = False) -> str:
-    drawn = "functionalities and cases drawn again" if anew else "cases drawn again inside each functionality"
-    over = ", Student's t over seeds" if seeds >= ESTIMABLE_SEEDS else ""
-    words = (
-        f"95 % intervals of G: {drawn}, Wilson where all cases agree{over}; of the i.i.d. score: Wilson{over}"
-    )
-    if 1 < seeds < ESTIMABLE_SEEDS:
-        words += f"; for these runs: for the recipe not estimable from {seeds} seeds"
-    return words
+    suite, iid = (max((row.n for row in measures if row.name == name), default=0) for name in PARTS[1::-1])
+    return wording.sample_size(suite, iid, seeds)
 
 
 # Each seed
 
 
 def _by_seed(measures: Sequence[Measure]) -> Table:
-    """The parts of G in every seed: a row per configuration, method, what was held out and seed."""
+    """Return the parts of G by seed: a row per configuration, method, hold-out and seed."""
     rows: dict[tuple[str, ...], dict[str, Measure]] = {}
     for measure in measures:
         groups = measure.groups
@@ -363,7 +343,7 @@ def _by_seed(measures: Sequence[Measure]) -> Table:
 
 
 def _matrices(means: Sequence[Measure], trainings: Sequence[Training]) -> Iterator[HeatMap]:
-    """Pass rates by functionality and row, a block per scenario."""
+    """Yield pass rates by functionality and row, a map per scenario."""
     rates = [
         row
         for row in means
@@ -376,7 +356,7 @@ def _matrices(means: Sequence[Measure], trainings: Sequence[Training]) -> Iterat
 
 
 def _with_jobs(rate: Measure, trainings: Sequence[Training]) -> Measure:
-    """A pass rate that says which jobs were asked its cases: those that left them out, a seed each."""
+    """Return a pass rate with the jobs behind it: those that held its cases out, one per seed."""
     groups = rate.groups
     if "functionality" not in groups:
         return rate
