@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from shoal.cli.views import estimate_section
 from shoal.core.errors import ModelError, PlanError
 from shoal.core.records import Answers
 from shoal.data.grammar import make_rows
@@ -17,7 +18,6 @@ from shoal.protocols.learning.lessons import suite_environments
 from shoal.protocols.learning.settings import Settings, Train
 from shoal.protocols.learning.stages import make_recipe
 from shoal.protocols.learning.tuning import is_right, objective
-from shoal.cli.views import estimate_section
 from shoal.runs.estimate import estimate
 from shoal.runs.plan import check_plan, read_plan
 from shoal.runs.store import MemoryStore
