@@ -167,7 +167,7 @@ class Swelling:
         if self._room < 0:
             raise DataError(
                 f"{self._path}: unzipped, it is more than {USUAL_SWELLING} times as large",
-                why="text does not shrink that much: the same few letters are there again and again",
+                why="text does not compress that well; the content may be a few characters repeated",
                 fix="unzip it, look into it, and give the unzipped file if it is the one you meant",
             )
 
@@ -591,7 +591,7 @@ def sweep(folder: Path, name: str = "*") -> None:
 def writing(path: Path) -> Iterator[TextIO]:
     """Open a text file for writing that replaces the old one when complete; an error keeps the old one.
 
-    What is no plain file (a device, a named pipe) is written to as it is.
+    Devices and named pipes are written to directly.
     """
     with refusing(path):
         is_special = path.exists() and not path.is_file() and not path.is_dir()
@@ -628,7 +628,7 @@ def settle(stream: IO[Any]) -> None:
 def replacing(path: Path) -> Iterator[Path]:
     """Yield a temporary path whose content replaces the file when the block ends.
 
-    A symbolic link stays one: what it leads to is replaced.
+    A symbolic link stays; its target is replaced.
     """
     with refusing(path):
         place = Path(os.path.realpath(path)) if path.is_symlink() else path
@@ -653,7 +653,7 @@ def refusing(path: Path) -> Iterator[None]:
         absent = isinstance(problem, FileNotFoundError) and not path.parent.exists()
         raise StoreError(
             f"{path}: cannot be written",
-            why=f"there is no folder {path.parent}" if absent else problem.strerror or str(problem),
+            why=f"the folder {path.parent} does not exist" if absent else problem.strerror or str(problem),
             fix=f"mkdir -p {path.parent}" if absent else "free some space, or name another place",
         ) from None
 

@@ -17,8 +17,8 @@
       checkpoints/, features/     stages of training that several jobs share (`training.py`)
       midway/                     trainings in progress
 
-There is no database and no status field that could be out of date. Locks are those of the operating system and end
-with their process.
+The files are the only state: no database, no status field. Locks are those of the operating system and end with their
+process.
 """
 
 import errno
@@ -68,7 +68,7 @@ from .store_files import (
 )
 
 FORMAT = 3
-"""Of the files of a job. Raised when older files would be misread; they are then an error."""
+"""Format of a job's files. Raised when older files would be misread; reading them is then an error."""
 NO_LOCKS = (errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS)
 """Errors of file systems without locks."""
 JOB = {"format", "id", "protocol", "model", "settings", "identity", "cases"}
