@@ -340,19 +340,15 @@ class RunStore:
 
     def _answers_on_disk(self, job_id: str) -> Iterator[Answer]:
         path = self.job_folder(job_id) / "answers.jsonl"
+        if not is_kept(path):
+            raise _damaged_answers(path, "the content has changed since it was written")
+        if not _is_owner(path, job_id):
+            raise _damaged_answers(path, "these are the answers of another job")
         try:
-            if not is_kept(path):
-                raise DataError("the content has changed since it was written")
-            if not _is_owner(path, job_id):
-                raise DataError("these are the answers of another job")
             for _, row in read_json_lines(path):
                 yield Answer(**row)
         except (DataError, TypeError) as problem:
-            raise StoreError(
-                f"{path}: damaged",
-                why=str(problem).splitlines()[0],
-                fix=f"rm {path}, then shoal run PLAN queries the model again",
-            ) from None
+            raise _damaged_answers(path, str(problem).splitlines()[0]) from None
 
     def replace_answers(self, job_id: str, rows: Sequence[Answer]) -> None:
         """Replace all answers; after a crash the next run finds them complete."""
@@ -490,6 +486,11 @@ def _is_job(job: Any) -> bool:
         and "\0" not in job["cases"]
         and len(job["cases"]) < 200
     )
+
+
+def _damaged_answers(path: Path, why: str) -> StoreError:
+    fix = f"rm {path}, then shoal run PLAN queries the model again"
+    return StoreError(f"{path}: damaged", why=why, fix=fix)
 
 
 def _is_owner(path: Path, job_id: str) -> bool:

@@ -58,7 +58,7 @@ try:
 except ModuleNotFoundError as problem:
     if problem.name != "ray":
         raise
-    raise MissingExtra("ray", extra="ray", needed_for="--on ray") from None
+    raise MissingExtra("ray", needed_for="--on ray") from None
 
 BETWEEN_MAILS = 2.0
 """Seconds between two looks for new files: the most work that a lost node costs, apart from its current batch."""
