@@ -751,7 +751,7 @@ def sampled() -> Iterator[Any]:
         yield pytest.param(wrong, id=f"{number:03d}-{ascii(wrong.id)[1:-1]}", marks=marks)
 
 
-@pytest.mark.parametrize("wrong", sampled())
+@pytest.mark.parametrize("wrong", list(sampled()))
 def test_a_wrong_input_is_refused_with_a_remedy(wrong, runs, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")

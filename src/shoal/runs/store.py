@@ -340,6 +340,13 @@ class RunStore:
 
     def _answers_on_disk(self, job_id: str) -> Iterator[Answer]:
         path = self.job_folder(job_id) / "answers.jsonl"
+        if not seal_words(path):
+            raise StoreError(
+                f"{path}: damaged",
+                why="its digest is missing",
+                # Resuming keeps the valid answers, which may have cost money.
+                fix=f"mv {path} {path.with_name('answers.partial.jsonl')}, then shoal run PLAN, which resumes",
+            )
         if not is_kept(path):
             raise _damaged_answers(path, "the content has changed since it was written")
         if not _is_owner(path, job_id):
