@@ -509,7 +509,7 @@ def test_a_cluster_that_asks_for_a_token_is_told_as_such(monkeypatch):
     pytest.importorskip("ray")
     from shoal.runs.executors import ray as executor
 
-    monkeypatch.setattr(executor, "_said_by_head", lambda address: "UNAUTHENTICATED")
+    monkeypatch.setattr(executor, "_head_status", lambda address: "UNAUTHENTICATED")
     monkeypatch.delenv("RAY_AUTH_MODE", raising=False)
     with socket.create_server(("127.0.0.1", 0)) as server:
         monkeypatch.setenv("RAY_ADDRESS", f"127.0.0.1:{server.getsockname()[1]}")

@@ -599,7 +599,7 @@ def writing(path: Path) -> Iterator[TextIO]:
             with path.open("w", encoding="utf-8", newline="\n") as stream:
                 yield stream
             return
-    with replacing(path) as beside, beside.open("w", encoding="utf-8", newline="\n") as stream:
+    with replacing(path) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as stream:
         yield stream
         settle(stream)
 
@@ -636,12 +636,12 @@ def replacing(path: Path) -> Iterator[Path]:
             raise StoreError(f"{path}: a folder, not a file", fix="the name of a file in it")
         if place.is_symlink() or (place.exists() and not place.is_file()):
             raise StoreError(f"{path}: not a plain file", fix="name another place")
-        beside = place.with_name(f".{place.name}.{os.getpid()}.tmp")
+        temporary = place.with_name(f".{place.name}.{os.getpid()}.tmp")
         try:
-            yield beside
-            beside.replace(place)
+            yield temporary
+            temporary.replace(place)
         finally:
-            beside.unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -717,9 +717,9 @@ class ResumableLines:
 
     def restart(self) -> None:
         """Continue with an empty file, and a new inode, so that a reader notices that the old one ended."""
-        before, beside = self._stream, self.path.with_name(f".{self.path.name}.{os.getpid()}.tmp")
-        self._stream = beside.open("ab", buffering=0)
-        beside.replace(self.path)
+        before, temporary = self._stream, self.path.with_name(f".{self.path.name}.{os.getpid()}.tmp")
+        self._stream = temporary.open("ab", buffering=0)
+        temporary.replace(self.path)
         before.close()
         self.blocks = 0
 

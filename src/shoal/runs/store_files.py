@@ -433,9 +433,9 @@ def write_seal(content: Path, path: Path, errors: int | None = None) -> None:
 @contextmanager
 def sealing(path: Path) -> Iterator[Path]:
     """Yield a temporary path to write to; it replaces the file, with its digest, when the block ends."""
-    with making(path.parent), replacing(path) as beside:
-        yield beside
-        write_seal(beside, path)
+    with making(path.parent), replacing(path) as temporary:
+        yield temporary
+        write_seal(temporary, path)
 
 
 def is_kept(path: Path) -> bool:
