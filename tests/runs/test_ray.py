@@ -515,4 +515,4 @@ def test_a_cluster_that_asks_for_a_token_is_told_as_such(monkeypatch):
         monkeypatch.setenv("RAY_ADDRESS", f"127.0.0.1:{server.getsockname()[1]}")
         with pytest.raises(PlanError, match=r"RAY_ADDRESS=127.*asks for a token") as caught:
             list(executor.execute([], RunStore(HERE), lambda *_: None))
-    assert "try: RAY_AUTH_MODE=token" in str(caught.value)
+    assert "try: set RAY_AUTH_MODE=token" in str(caught.value)
