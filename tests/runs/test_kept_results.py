@@ -10,7 +10,8 @@ from shoal import Answers, Case, RunStore, read_plan
 from shoal.cli import main
 from shoal.core.errors import StoreError
 from shoal.core.records import Answer
-from shoal.models.ask import AnswerRows, PlaceNames, by_mark, by_place
+from shoal.models.answer_rows import AnswerRows, answers_by_mark
+from shoal.models.batching import PlaceNames, by_place
 from shoal.protocols.base import Built
 from shoal.runs import store as stores
 from shoal.runs import store_files as kept_columns
@@ -186,7 +187,7 @@ def test_answers_that_are_at_hand_are_those_that_reading_them_back_gives(change)
     cases = list(CASES) if change == "other cases" else CASES
     rows = AnswerRows(answers, PlaceNames(cases))
     kept = [Answer(**json.loads(kept_columns.answer_line(row))) for row in rows]
-    at_hand, read = by_mark(rows, questions, built)[""], by_mark(kept, questions, built)[""]
+    at_hand, read = answers_by_mark(rows, questions, built)[""], answers_by_mark(kept, questions, built)[""]
     for name in ("predictions", "probabilities", "confidences"):
         np.testing.assert_array_equal(getattr(at_hand, name), getattr(read, name))
     for name in ("labels", "texts", "errors", "facts", "label_map", "band", "unparsed"):
@@ -205,6 +206,9 @@ def test_a_row_that_is_missing_is_missed_and_one_that_nobody_asked_for_is_passed
     questions = by_place(CASES)
     rows = [Answer(name, "label", {"label": "yes"}) for name in questions.ids]
     built = Built(CASES, ("no", "yes"))
-    assert len(by_mark([rows[0], Answer("x", "label", {"label": "no"}), *rows[1:]], questions, built)) == 1
+    assert (
+        len(answers_by_mark([rows[0], Answer("x", "label", {"label": "no"}), *rows[1:]], questions, built))
+        == 1
+    )
     with pytest.raises(Exception, match="1 of 6 examples have no answer"):
-        by_mark(rows[:2] + rows[3:], questions, built)
+        answers_by_mark(rows[:2] + rows[3:], questions, built)
