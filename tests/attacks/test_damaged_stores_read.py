@@ -87,7 +87,17 @@ def said(*words: str) -> tuple[int, str, str]:
     return done.exit_code, done.stdout + written, done.stderr
 
 
-@pytest.mark.parametrize("damage", [*DAMAGES, "removed"])
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "flipped",
+        *(
+            pytest.param(name, marks=pytest.mark.nightly)
+            for name in [*DAMAGES, "removed"]
+            if name != "flipped"
+        ),
+    ],
+)
 def test_a_damaged_file_never_gives_another_number_or_a_traceback(finished, tmp_path, monkeypatch, damage):
     folder, expected = finished
     rng = random.Random(damage)

@@ -6,13 +6,12 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from fake_server import serving
+
+from shoal.cli import main
 
 pytest.importorskip("aiohttp", reason="needs shoal[llm]")
 playwright = pytest.importorskip("playwright.sync_api", reason="needs shoal[dev]")
-
-from fake_server import serving  # noqa: E402
-
-from shoal.cli import main  # noqa: E402
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 CANARY = "<script>window.hacked=1</script><img src=x onerror='window.hacked=1'>\"'--></script>"
@@ -35,13 +34,13 @@ def suite_row(number: int) -> dict[str, object]:
 
 def hostile_rule(question: str) -> str:
     """Answer half of the questions with nothing but the canary."""
-    return f"positive {CANARY}" if "2" in question else CANARY
+    return "positive" if "good 2" in question else CANARY
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium")
 def test_a_script_in_answers_suites_and_model_names_never_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    head = {"suite": f"s {CANARY}", "label_names": ["negative", "positive"]}
+    head = {"suite": f"s {CANARY}", "label_names": ["negative", "neutral", "positive"]}
     Path("suite.jsonl").write_text(
         "".join(json.dumps(row) + "\n" for row in (head, *map(suite_row, range(30))))
     )
@@ -52,7 +51,8 @@ def test_a_script_in_answers_suites_and_model_names_never_runs(tmp_path, monkeyp
             for name in ("a", "b")
         ]
         Path("plan.toml").write_text(PLAN.format(models=", ".join(map(json.dumps, specs))))
-        assert CliRunner().invoke(main, ["run", "plan.toml"]).exit_code == 0
+        done = CliRunner().invoke(main, ["run", "plan.toml"])
+        assert done.exit_code == 0, done.output
     jobs = sorted(path.name for path in Path("runs/jobs").iterdir())
     for command in (
         ["report", "plan.toml", "--out", "report.html"],

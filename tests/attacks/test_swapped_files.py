@@ -147,9 +147,11 @@ def test_an_answer_that_is_none_is_named_and_not_counted_as_wrong(world, fields)
     (stored / "answers.digest").unlink()
     (stored / "measures.json").unlink()
     done = shoal("show", stored.name)
-    assert done.exit_code == 1 and "answers.jsonl: " in done.output and "\n  try: rm " in done.output, (
-        done.output
-    )
+    assert done.exit_code == 1 and "answers.jsonl: " in done.output and "\n  try: mv " in done.output
+    answers.rename(stored / "answers.partial.jsonl")
+    done = shoal("run", "plan.toml")
+    resumed = (stored / "answers.jsonl").exists() and (stored / "answers.jsonl").read_text().count("\n")
+    assert (done.exit_code == 0 and resumed == len(rows)) or "\n  try: rm " in done.output, done.output
 
 
 def test_cases_whose_labels_were_edited_are_built_again(world):

@@ -2,8 +2,6 @@
 
 import json
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -11,11 +9,9 @@ import pytest
 from shoal import Answers, Case, RunStore, read_plan
 from shoal.cli import main
 from shoal.core.errors import StoreError
-from shoal.core.records import Answer, Outcome, Outcomes
-from shoal.models.answer_rows import AnswerRows, answer_rows, answers_by_mark
-from shoal.models.asking import ask_batches
-from shoal.models.batching import PlaceNames, by_place, distinct
-from shoal.models.stored.rows import Places
+from shoal.core.records import Answer
+from shoal.models.answer_rows import AnswerRows, answers_by_mark
+from shoal.models.batching import PlaceNames, by_place
 from shoal.protocols.base import Built
 from shoal.runs import store as stores
 from shoal.runs import store_files as kept_columns
@@ -174,22 +170,6 @@ def test_only_a_model_that_answered_nothing_is_dead(finished):
 # The columns behind rows
 
 
-def test_rows_of_columns_are_the_rows_one_by_one():
-    answers = Answers(
-        ("no", "yes"),
-        np.array([0, 1, 1]),
-        np.array([[0.9, 0.1], [np.nan, np.nan], [0.2, 0.8]]),
-        errors={0: "down"},
-        label_map={"LABEL_0": "no", "LABEL_1": "yes"},
-    )
-    rows = AnswerRows(answers, ["a", "b", "c"])
-    assert list(rows) == [rows[0], rows[1], rows[2]] == rows[0:3] == answer_rows(answers, ["a", "b", "c"])
-    assert rows[0].error == "down" and rows[-1].data["probabilities"] == {"no": 0.2, "yes": 0.8}
-    assert [("taken" in (row.data or {})) for row in rows] == [False, True, False]
-    with pytest.raises(IndexError):
-        rows[3]
-
-
 @pytest.mark.parametrize("change", ["", "map", "an error", "no probabilities", "half of them", "other cases"])
 def test_answers_that_are_at_hand_are_those_that_reading_them_back_gives(change):
     rng = np.random.default_rng(1)
@@ -222,29 +202,6 @@ CASES = [
 ]
 
 
-def test_names_by_place_are_the_same_however_they_are_looked_at():
-    names = ["f/1#0", "f/1#1", "f/2#0", "g/1#0", "g/1#1", "g/1#2"]
-    made = PlaceNames(CASES)
-    assert list(made) == names == [made[place] for place in range(6)] == made[0:6]
-    assert made[1:4] == names[1:4] and made[-4::2] == names[-4::2] and made[4:2] == []
-    assert made[-1] == "g/1#2" and len(made) == 6
-
-
-@pytest.mark.parametrize("order", [(0, 1, 2, 3), (3, 1, 0, 2), (0, 2, 1, 3)])
-def test_rows_come_to_their_examples_in_whatever_order_they_are_kept(order):
-    questions = distinct(CASES)
-    label = {"a": "yes", "b": "no", "c": "no", "d": "yes"}
-    rows = [
-        Answer(
-            questions.ids[n], "label", {"label": label[questions.examples[n][0]], "confidence": n / 10 + 0.5}
-        )
-        for n in order
-    ]
-    answers = answers_by_mark(rows, questions, Built(CASES, ("no", "yes")))[""]
-    assert [answers.labels[code] for code in answers.predictions] == ["yes", "no", "yes", "no", "yes", "yes"]
-    assert answers.confidences.tolist() == [0.5, 0.6, 0.5, 0.7, 0.5, 0.8]
-
-
 def test_a_row_that_is_missing_is_missed_and_one_that_nobody_asked_for_is_passed_over():
     questions = by_place(CASES)
     rows = [Answer(name, "label", {"label": "yes"}) for name in questions.ids]
@@ -255,57 +212,3 @@ def test_a_row_that_is_missing_is_missed_and_one_that_nobody_asked_for_is_passed
     )
     with pytest.raises(Exception, match="1 of 6 examples have no answer"):
         answers_by_mark(rows[:2] + rows[3:], questions, built)
-
-
-def test_places_of_a_part_are_those_in_the_whole_and_a_case_counts_as_it_is_asked():
-    assert Places(CASES).of([CASES[2], CASES[0]]).tolist() == [3, 4, 5, 0, 1]
-    shorter = Case("g/1", (("c",),), ("no",))
-    places = Places(CASES, [shorter])
-    assert places.total == 4 and places.of([shorter, CASES[1]]).tolist() == [3, 2]
-
-
-def test_outcomes_as_columns_are_outcomes():
-    made = Outcomes(CASES, "1e0", [0.5, float("nan"), -1.0], {1: "down"})
-    assert list(made) == [
-        Outcome("f/1", True, 0.5),
-        Outcome("f/2", None, None, "down"),
-        Outcome("g/1", False, -1.0),
-    ]
-    assert made[-2].error == "down" and made[1:] == [made[1], made[2]] and made == list(made)
-
-
-class AskedByCase:
-    """A model that has answered, and whose protocol keeps rows of another kind than labels."""
-
-    def answer_cases(self, cases: object, whole: object, labels: object) -> Answers:
-        raise NotImplementedError
-
-
-def test_rows_of_a_model_that_has_answered_bear_the_names_of_their_places():
-    questions = by_place(CASES)
-    rows = [Answer("", "tokens", {"scores": [float(n)]}) for n in range(6)]
-    (batch,) = ask_batches(lambda examples: rows, AskedByCase(), questions)
-    assert [row.example_id for row in batch] == list(questions.ids)
-    assert [row.data for row in batch] == [row.data for row in rows]
-
-
-def test_the_report_of_a_plan_says_that_labels_look_turned_round(tmp_path, monkeypatch):
-    """What `try` says of stored answers; nobody can ask them again, so it is told from them when they are scored."""
-    monkeypatch.chdir(tmp_path)
-    turned = {"positive": "negative", "negative": "positive"}
-    suite: list[dict[str, Any]] = [{"suite": "own", "label_names": list(turned)}]
-    answers: list[dict[str, Any]] = []
-    for number in range(60):
-        about = {"functionality": f"f{number % 2}", "case_id": str(number)}
-        label = list(turned)[number % 2]
-        examples = [{"text": f"text {number}"}]
-        suite.append({**about, "capability": "c", "type": "MFT", "examples": examples, "labels": label})
-        answers.append({**about, "pred": turned[label]})
-    for name, rows in (("suite.jsonl", suite), ("turned.jsonl", answers)):
-        Path(name).write_text("".join(json.dumps(row) + "\n" for row in rows))
-    Path("plan.toml").write_text(
-        'models = ["predictions:turned.jsonl"]\n[behaviour]\nsuite = "suite.jsonl"\n'
-    )
-    main(["run", "plan.toml"], standalone_mode=False)
-    main(["report", "plan.toml", "--format", "md"], standalone_mode=False)
-    assert "label order: likely wrong" in Path("report.md").read_text()

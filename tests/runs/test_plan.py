@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from shoal.cli import main
 from shoal.core.errors import ModelError, PlanError, ShoalError
 from shoal.models import parse_spec
-from shoal.runs.plan import check_plan, make_plan, read_plan, slug
+from shoal.runs.plan import check_plan, make_plan, read_plan
 from shoal.runs.settings import make_settings
 
 GOOD = 'models = ["predictions:example"]\n[behaviour]\nsuite = "sentiment"\n'
@@ -131,11 +131,6 @@ def test_a_plan_can_be_made_in_python():
     assert len(plan.jobs()) == 1
 
 
-@pytest.mark.parametrize(("text", "short"), [("a/b c.jsonl.gz", "a-b-c"), ("???", "x"), ("x" * 90, "x" * 40)])
-def test_slugs(text, short):
-    assert slug(text) == short
-
-
 def test_a_table_of_labels_in_a_plan_is_a_map_of_names():
     plan = make_plan(
         {
@@ -152,16 +147,16 @@ def test_a_table_of_labels_in_a_plan_is_a_map_of_names():
     assert options["labels"] == "pos&more:positive,neg:negative"
 
 
-@pytest.mark.parametrize("spec", ["predictions:a.csv?label=x&label=y", "hf:m?labels=a,b&labels=b,a"])
-def test_an_option_that_is_given_twice_is_refused(spec):
-    with pytest.raises(ModelError, match="is given twice") as caught:
+@pytest.mark.parametrize(
+    ("spec", "words"),
+    [
+        ("hf:m?labels=a,b&labels=b,a", "is given twice"),
+        ("predictions:a.csv?label", "not of the form option=value"),
+    ],
+)
+def test_options_given_twice_or_without_a_value_are_errors(spec, words):
+    with pytest.raises(ModelError, match=words):
         parse_spec(spec)
-    assert "\n  try: " in str(caught.value)
-
-
-def test_an_option_without_a_value_is_refused():
-    with pytest.raises(ModelError, match="'label' is not of the form option=value"):
-        parse_spec("predictions:a.csv?label")
 
 
 PLACED = """models = ["predictions:answers.csv?label=label"]
@@ -267,10 +262,12 @@ print("derived", len(derived), "torch" in sys.modules, "scipy.stats" in sys.modu
 
 def test_status_derives_each_recipe_once_and_imports_no_torch(tmp_path):
     (tmp_path / "plan.toml").write_text(
-        'models = ["tiny:random"]\nseeds = [0, 1]\n[learning]\nsuite = "sentiment"\ntrain.on = ["iid", "iid>suite"]\n'
+        'models = ["tiny:sentiment"]\nseeds = [0, 1]\n[learning]\nsuite = "sentiment"\niid = "sentiment"\n'
+        'iid_limit = 60\ntrain.on = ["iid", "iid>suite"]\n'
     )
     done = subprocess.run(
-        [sys.executable, "-c", STATUS], cwd=tmp_path, capture_output=True, text=True, check=True
+        [sys.executable, "-c", STATUS], cwd=tmp_path, capture_output=True, text=True, check=False
     )
+    assert done.returncode == 0, done.stderr
     jobs = int(re.search(r"^(\d+) jobs", done.stdout, re.MULTILINE)[1])
     assert done.stdout.splitlines()[-1].startswith(f"derived {jobs} False") and jobs >= 4

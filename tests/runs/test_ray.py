@@ -4,7 +4,6 @@ import importlib.util
 import json
 import os
 import random
-import re
 import signal
 import socket
 import subprocess
@@ -129,10 +128,10 @@ def test_a_file_that_was_begun_again_is_not_taken_for_one_that_grew(tmp_path, pl
     folder = place.store.job_folder(job.id)
     folder.mkdir(parents=True)
     with place.store.partial(job.id, [1] * 9) as partial:
-        partial._stream.write(b'{"example_id": "a"}\n')
+        partial._lines._stream.write(b'{"example_id": "a"}\n')
         put_in_place(place.news(done=False), store)
-        partial.begin_again()
-        partial._stream.write(b'{"example_id": "b"}\n{"example_id": "c"}\n')
+        partial.restart()
+        partial._lines._stream.write(b'{"example_id": "b"}\n{"example_id": "c"}\n')
         put_in_place(place.news(done=False), store)
     sent = store.job_folder(job.id).joinpath("answers.partial.jsonl").read_text()
     assert sent == '{"example_id": "b"}\n{"example_id": "c"}\n'
@@ -202,13 +201,13 @@ def test_without_ray_the_error_says_how_to_get_it(monkeypatch):
     for name in [name for name in sys.modules if name == "shoal.runs.executors.ray"]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(MissingExtra, match=re.escape('pip install "shoal[ray]"')):
+    with pytest.raises(MissingExtra, match="pip install ray"):
         find_executor("ray")
 
 
 @pytest.mark.parametrize("name", ["rai", "here:2", "processes:auto", "cuda"])
 def test_an_executor_that_is_not_known_is_refused(name):
-    with pytest.raises(PlanError, match="not known"):
+    with pytest.raises(PlanError, match="unknown executor"):
         find_executor(name)
 
 
@@ -216,6 +215,8 @@ def test_an_executor_that_is_not_known_is_refused(name):
     ("table", "problem"),
     [
         ({"cors": 2}, 'unknown key "cors"'),
+        ({"checkpoints": -1}, "checkpoints = -1"),
+        ({"checkpoints": True}, "checkpoints = True"),
         ({"gpus": 1.5}, "a whole number, or a fraction below 1"),
         ({"cores": 0}, "cores = 0"),
         ({"cores": True}, "cores = True"),
@@ -481,16 +482,6 @@ def test_what_ray_says_when_it_cannot_connect_is_told_in_words(said, expected, m
     assert said.split("\n", maxsplit=1)[0] in str(caught.value)
 
 
-@pytest.mark.filterwarnings("ignore")
-def test_an_address_where_there_is_no_cluster_is_a_clear_error(plan, tmp_path):
-    class Nowhere:
-        address = "127.0.0.1:1"
-
-    process = start(plan, tmp_path / "there", Nowhere)
-    out, _ = process.communicate(timeout=PATIENCE)
-    assert process.returncode == 1 and "no cluster answers there" in out and "Traceback" not in out
-
-
 @pytest.mark.parametrize(
     "address", ["nowhere", "HOST:", ":6379", "host:port", "host:70000", "ray://", "ray://host"]
 )
@@ -518,10 +509,10 @@ def test_a_cluster_that_asks_for_a_token_is_told_as_such(monkeypatch):
     pytest.importorskip("ray")
     from shoal.runs.executors import ray as executor
 
-    monkeypatch.setattr(executor, "_said_by_head", lambda address: "UNAUTHENTICATED")
+    monkeypatch.setattr(executor, "_head_status", lambda address: "UNAUTHENTICATED")
     monkeypatch.delenv("RAY_AUTH_MODE", raising=False)
     with socket.create_server(("127.0.0.1", 0)) as server:
         monkeypatch.setenv("RAY_ADDRESS", f"127.0.0.1:{server.getsockname()[1]}")
         with pytest.raises(PlanError, match=r"RAY_ADDRESS=127.*asks for a token") as caught:
             list(executor.execute([], RunStore(HERE), lambda *_: None))
-    assert "try: RAY_AUTH_MODE=token" in str(caught.value)
+    assert "try: set RAY_AUTH_MODE=token" in str(caught.value)

@@ -22,7 +22,7 @@ from shoal import RunStore, ShoalError, audit, read_plan
 from shoal.cli import main
 from shoal.core.records import Answer
 from shoal.models.prompted.spending import Spending, read_spending
-from shoal.runs.answer_sources import SECOND, _sending_order, repeatability
+from shoal.runs.answer_sources import SECOND, repeatability
 from shoal.runs.executors import run_here
 
 SOURCE = Path(shoal.__file__).parent.parent
@@ -241,12 +241,6 @@ def test_a_planted_key_is_nowhere_to_be_found(tmp_path, monkeypatch):
     assert holding == []
 
 
-def test_bad_urls_in_a_plan_are_refused_without_repeating_them(tmp_path):
-    (tmp_path / "plan.toml").write_text(PLAN.format(url="http://me:hush@127.0.0.1/v1", more=""))
-    said = CliRunner().invoke(main, ["check", str(tmp_path / "plan.toml")]).output
-    assert "key_from=NAME" in said and "hush" not in said
-
-
 def test_a_prompt_file_is_looked_for_beside_the_plan_and_prices_stand_in_a_table(server, tmp_path):
     folder = tmp_path / "plans"
     folder.mkdir()
@@ -319,13 +313,6 @@ def test_what_cannot_be_done_is_said(server, tmp_path):
     assert server.bodies == []
 
 
-def test_merge_asks_through_the_same_path(server):
-    server.rule = lambda question: "true"
-    nli = f"openai:fake?url={server.url}&prompt=entailment-plain&mode=generate"
-    result = audit("merge", nli, limit=4, minimum=4, sample=4, draws=2)
-    assert result.measures.where("seed accuracy")[0].n == 4
-
-
 def test_endpoints_are_ranked_compared_and_reported_like_any_model(server, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     server.rule = lambda question: "positive" if question.startswith("Labels") else by_words(question)
@@ -361,14 +348,6 @@ def test_endpoints_are_ranked_compared_and_reported_like_any_model(server, tmp_p
     compared = said("compare", *sorted(job.name for job in Path("runs/jobs").iterdir()))
     assert len(server.bodies) == asked, "what is known is not asked again"
     assert "+53.8" in compared
-
-
-def test_some_questions_are_asked_twice_among_the_others():
-    order = _sending_order(100, 50)
-    assert [number for number, mark in order if not mark] == list(range(100))
-    twice = [number for number, mark in order if mark == SECOND]
-    assert len(set(twice)) == 50 and [mark for _, mark in order][:3] != [SECOND] * 3
-    assert _sending_order(3, 0) == [(0, ""), (1, ""), (2, "")] and _sending_order(0, 0) == []
 
 
 def test_answers_that_change_are_counted_with_their_interval():

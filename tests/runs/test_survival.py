@@ -86,8 +86,9 @@ def reference(plan: Path, tmp_path: Path, log: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.slow
-def test_killed_at_200_random_moments_the_files_are_the_same_and_no_finished_batch_is_asked_again(
-    plan, tmp_path, log, reference, monkeypatch
+@pytest.mark.parametrize("wanted", [40, pytest.param(200, marks=pytest.mark.nightly)])
+def test_killed_at_random_moments_the_files_are_the_same_and_no_finished_batch_is_asked_again(
+    wanted, plan, tmp_path, log, reference, monkeypatch
 ):
     monkeypatch.setenv("SHOAL_TEST_SLEEP", "0")
     (job,) = check_plan(read_plan(plan))
@@ -109,7 +110,7 @@ def test_killed_at_200_random_moments_the_files_are_the_same_and_no_finished_bat
     assert run_up_to(0, tmp_path / "counted") == 0
     rng, whole = random.Random(0), calls.value
     kills = kills_while_asking = finished = 0
-    while kills < 200:
+    while kills < wanted:
         store = tmp_path / f"store{finished}"
         while not RunStore(store).is_done(job.id) or not (store / "jobs" / job.id / "measures.json").exists():
             before, already = whole_batches(store, sizes), len(asked(log))
@@ -122,7 +123,7 @@ def test_killed_at_200_random_moments_the_files_are_the_same_and_no_finished_bat
             kills_while_asking += ending != 0 and 0 < whole_batches(store, sizes) < len(sizes)
         assert files(store) == reference
         finished += 1
-    assert finished >= 2 and kills_while_asking >= 20
+    assert finished >= 1 and kills_while_asking >= wanted // 10
 
 
 def test_two_processes_finish_a_plan_together_and_no_job_is_done_twice(plan_of, tmp_path, log, monkeypatch):

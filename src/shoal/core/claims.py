@@ -1,22 +1,22 @@
-"""How far numbers reach: at which level, for how many seeds, and in which words (`docs/method/beyond.md` 7.19)."""
+"""Levels and minimum sizes behind every claim, and how to word them (`docs/method/beyond.md` 7.19)."""
 
 ALPHA = 0.05
 """The level of every test, after adjustment."""
 POWER = 0.8
-"""How often a difference as large as the minimum detectable effect is found."""
+"""The power at the minimum detectable effect."""
 FLAGGED = 0.10
-"""Applicability that differs by more is flagged: a model can raise its rate by what it is not asked."""
+"""Difference in applicability that is flagged: a model can raise its rate by being tested on fewer cases."""
 ENOUGH_SEEDS = 5
-"""Fewer, and a claim about the recipe is not well supported."""
+"""Seeds needed for a claim about the recipe."""
 ONE_CHECKPOINT = "this checkpoint only"
 ENOUGH_TEMPLATES = 6
 """With fewer, an exact test over templates cannot reject at 5 %: five that all favour B give p = .06."""
 TOO_FEW_TEMPLATES = "too few templates"
-"""The fact of a number over templates that cannot be given, with how many templates there are."""
+"""Reason for a missing number over templates."""
 
 
 def too_few_templates(number: int) -> str:
-    """Return what stands in the place of an interval over templates.
+    """Return the text for a missing interval over templates.
 
     >>> too_few_templates(3)
     'too few templates (3)'
@@ -25,7 +25,7 @@ def too_few_templates(number: int) -> str:
 
 
 def reach(seeds: int) -> str:
-    """Of what a number speaks that rests on so many seeds.
+    """Return the scope of a number over this many seeds.
 
     >>> reach(1), reach(3)
     ('this checkpoint only', '3 seeds')
@@ -34,7 +34,7 @@ def reach(seeds: int) -> str:
 
 
 def reach_so_far(seeds: int, known: int) -> list[str]:
-    """The same where some of the known seeds may not be complete, with what so few do not support.
+    """Return the scope if some seeds may be incomplete, with a caveat if they are few.
 
     >>> reach_so_far(3, 4)
     ['3 of 4 seeds complete', 'fewer than 5 seeds: no claim about the recipe']
@@ -47,7 +47,7 @@ def reach_so_far(seeds: int, known: int) -> list[str]:
 
 
 def claim_of_rows(seeds: int) -> str:
-    """Of what a table speaks whose rows are means of so many seeds.
+    """Return the scope of a table whose rows are means over this many seeds.
 
     >>> claim_of_rows(3)
     'mean of 3 seeds; fewer than 5 support no claim about the recipe'

@@ -53,11 +53,11 @@ class StoreError(ShoalError):
 class MissingExtra(ShoalError):  # noqa: N818 (named for what the user sees: a missing extra)
     """An optional library is not installed."""
 
-    def __init__(self, library: str, *, extra: str, needed_for: str) -> None:
+    def __init__(self, library: str, *, needed_for: str) -> None:
         super().__init__(
             f"{library} is not installed",
             why=f"needed for {needed_for}",
-            fix=f'pip install "shoal[{extra}]"',
+            fix=f"pip install {library}",
         )
 
 

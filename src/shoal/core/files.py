@@ -167,7 +167,7 @@ class Swelling:
         if self._room < 0:
             raise DataError(
                 f"{self._path}: unzipped, it is more than {USUAL_SWELLING} times as large",
-                why="text does not shrink that much: the same few letters are there again and again",
+                why="text does not compress that well; the content may be a few characters repeated",
                 fix="unzip it, look into it, and give the unzipped file if it is the one you meant",
             )
 
@@ -591,7 +591,7 @@ def sweep(folder: Path, name: str = "*") -> None:
 def writing(path: Path) -> Iterator[TextIO]:
     """Open a text file for writing that replaces the old one when complete; an error keeps the old one.
 
-    What is no plain file (a device, a named pipe) is written to as it is.
+    Devices and named pipes are written to directly.
     """
     with refusing(path):
         is_special = path.exists() and not path.is_file() and not path.is_dir()
@@ -599,7 +599,7 @@ def writing(path: Path) -> Iterator[TextIO]:
             with path.open("w", encoding="utf-8", newline="\n") as stream:
                 yield stream
             return
-    with replacing(path) as beside, beside.open("w", encoding="utf-8", newline="\n") as stream:
+    with replacing(path) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as stream:
         yield stream
         settle(stream)
 
@@ -628,7 +628,7 @@ def settle(stream: IO[Any]) -> None:
 def replacing(path: Path) -> Iterator[Path]:
     """Yield a temporary path whose content replaces the file when the block ends.
 
-    A symbolic link stays one: what it leads to is replaced.
+    A symbolic link stays; its target is replaced.
     """
     with refusing(path):
         place = Path(os.path.realpath(path)) if path.is_symlink() else path
@@ -636,12 +636,12 @@ def replacing(path: Path) -> Iterator[Path]:
             raise StoreError(f"{path}: a folder, not a file", fix="the name of a file in it")
         if place.is_symlink() or (place.exists() and not place.is_file()):
             raise StoreError(f"{path}: not a plain file", fix="name another place")
-        beside = place.with_name(f".{place.name}.{os.getpid()}.tmp")
+        temporary = place.with_name(f".{place.name}.{os.getpid()}.tmp")
         try:
-            yield beside
-            beside.replace(place)
+            yield temporary
+            temporary.replace(place)
         finally:
-            beside.unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -653,7 +653,7 @@ def refusing(path: Path) -> Iterator[None]:
         absent = isinstance(problem, FileNotFoundError) and not path.parent.exists()
         raise StoreError(
             f"{path}: cannot be written",
-            why=f"there is no folder {path.parent}" if absent else problem.strerror or str(problem),
+            why=f"the folder {path.parent} does not exist" if absent else problem.strerror or str(problem),
             fix=f"mkdir -p {path.parent}" if absent else "free some space, or name another place",
         ) from None
 
@@ -717,9 +717,9 @@ class ResumableLines:
 
     def restart(self) -> None:
         """Continue with an empty file, and a new inode, so that a reader notices that the old one ended."""
-        before, beside = self._stream, self.path.with_name(f".{self.path.name}.{os.getpid()}.tmp")
-        self._stream = beside.open("ab", buffering=0)
-        beside.replace(self.path)
+        before, temporary = self._stream, self.path.with_name(f".{self.path.name}.{os.getpid()}.tmp")
+        self._stream = temporary.open("ab", buffering=0)
+        temporary.replace(self.path)
         before.close()
         self.blocks = 0
 

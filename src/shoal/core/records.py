@@ -126,8 +126,8 @@ class Answer:
 class Answers:
     """The answers to every example of a list of cases, as columns.
 
-    `predictions` are indices into `labels`. `probabilities` has a row per example, NaN where none were given;
-    `confidences` stands in for it where a model gives one number for its prediction only.
+    `predictions` are indices into `labels`. `probabilities` has a row per example, NaN if the model gave none.
+    `confidences` replaces it for models that give one number for their prediction.
     """
 
     labels: tuple[str, ...]
@@ -340,7 +340,7 @@ class Measures(Sequence[Measure]):
         )
 
     def where(self, name: str | None = None, **groups: str) -> "Measures":
-        """Return the rows with this name and these groups; `test_type` stands for "test type"."""
+        """Return the rows with this name and these groups; `test_type` means "test type"."""
         wanted = {key.replace("_", " "): value for key, value in groups.items()}
         return Measures(
             row
@@ -351,8 +351,8 @@ class Measures(Sequence[Measure]):
     def by(self, group: str, name: str | None = None) -> "Measures":
         """Return one measure by one group: `by("capability")` has a row per capability.
 
-        Of the rows that name the group, those that name the fewest others; of these, the first measure's unless
-        another is named.
+        Among the rows with this group, take those with the fewest other groups, and of these the first measure
+        unless `name` is given.
         """
         rows = [row for row in self if group in row.groups and name in (None, row.name)]
         fewest = min((len(row.groups) for row in rows), default=0)

@@ -280,7 +280,7 @@ def _library(module: str, library: str, needed_for: str) -> Any:
     try:
         return import_module(module)
     except ImportError:
-        raise MissingExtra(library, extra="tables", needed_for=needed_for) from None
+        raise MissingExtra(library, needed_for=needed_for) from None
 
 
 @contextmanager

@@ -418,7 +418,7 @@ def libraries() -> tuple[Any, Any]:
 
 def _module(name: str) -> Any:
     if find_spec(name) is None:
-        raise MissingExtra(name, extra="hf", needed_for="hf: models")
+        raise MissingExtra(name, needed_for="hf: models")
     return __import__(name)
 
 

@@ -21,7 +21,7 @@ try:
 except ModuleNotFoundError as problem:
     if problem.name != "openvino":
         raise
-    raise MissingExtra("openvino", extra="openvino", needed_for="engine=openvino") from None
+    raise MissingExtra("openvino", needed_for="engine=openvino") from None
 
 EXACT = {"INFERENCE_PRECISION_HINT": "f32", "EXECUTION_MODE_HINT": "ACCURACY"}
 

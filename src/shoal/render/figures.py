@@ -45,7 +45,7 @@ def draw_figures(sections: Sequence[Section], folder: Path) -> int:
     try:
         import matplotlib
     except ModuleNotFoundError as problem:
-        raise MissingExtra("matplotlib", extra="plots", needed_for="figures") from problem
+        raise MissingExtra("matplotlib", needed_for="figures") from problem
     with refusing(folder):
         folder.mkdir(parents=True, exist_ok=True)
     taken: set[str] = set()

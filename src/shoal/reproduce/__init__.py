@@ -1,7 +1,7 @@
-"""Published tables, recomputed from stored predictions: which cells come out as printed?
+"""Recompute published tables from stored predictions, and compare every cell.
 
-Each module offers `run(data, progress)`, which reads the published files from a folder that the user has and gives a
-`Reproduction`. The table below is what `shoal reproduce NAME` knows.
+Each module has `run(data, progress)`, which reads the published files from a local folder and returns a
+`Reproduction`. `shoal reproduce NAME` uses the table below.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,15 +22,15 @@ REPRODUCTIONS: dict[str, str] = {
     "crows": "CrowS-Pairs (Nangia et al. 2020): BERT-base, the whole and nine categories",
     "stereoset": "StereoSet (Nadeem et al. 2021): three models, three scores by task and domain",
 }
-"""Name to what is recomputed; each is the module of that name, hyphens as underscores."""
+"""Name to description; the module has the same name with underscores."""
 
 CELLS = {"hatecheck": 29 * 2, "checklist-llm": 38 * 16, "crows": 13, "stereoset": 3 * 11 * 3}
-"""How many cells each published table has: one that lost some would match in what is left of it."""
+"""Number of cells of each published table, so that an incomplete file does not count as a match."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One number of a published table, as printed and as found; text, so that a printed digit is a printed digit."""
+    """One number of a published table, as printed and as recomputed; as text, to compare printed digits."""
 
     row: str
     column: str
@@ -39,13 +39,13 @@ class Cell:
     matches: bool
 
     def as_json(self) -> dict[str, Any]:
-        """As the JSON object shows it."""
+        """Return the cell for the `--json` output."""
         return {"row": self.row, "column": self.column, "published": self.published, "found": self.found}
 
 
 @dataclass(frozen=True, slots=True)
 class Reproduction:
-    """A table recomputed."""
+    """A recomputed table."""
 
     title: str
     cells: Sequence[Cell]
@@ -54,7 +54,7 @@ class Reproduction:
 
     @property
     def mismatches(self) -> list[Cell]:
-        """The cells that came out otherwise."""
+        """The cells that differ."""
         return [cell for cell in self.cells if not cell.matches]
 
 
@@ -62,7 +62,7 @@ def reproduce(name: str, data: Path, progress: "Progress | None" = None) -> Repr
     """Recompute a published table from the files in a folder."""
     if name not in REPRODUCTIONS:
         raise PlanError(
-            f"nothing called {name!r} can be reproduced",
+            f"unknown reproduction {name!r}",
             why=f"known: {', '.join(REPRODUCTIONS)}",
             fix=nearest(name, REPRODUCTIONS) or "one of those",
         )
@@ -72,14 +72,14 @@ def reproduce(name: str, data: Path, progress: "Progress | None" = None) -> Repr
     if cells != CELLS[name] or len(table.cells) != cells:
         raise DataError(
             f"{name}: {len(table.cells):,} cells, {cells:,} of them different; the published table has {CELLS[name]:,}",
-            why="the file of published numbers was cut, emptied or added to",
-            fix=f"fetch the data anew into {data}",
+            why="the file of published numbers is incomplete or changed",
+            fix=f"download the data again into {data}",
         )
     return table
 
 
 def find_folder(data: Path, name: str, files: Sequence[str]) -> Path:
-    """The folder that holds these files: DIR/NAME, or DIR itself."""
+    """Return the folder with these files: DIR/NAME, or DIR itself."""
     tried = [data / name, data]
     missing: list[str] = []
     for folder in tried:

@@ -29,7 +29,7 @@ def run(data: Path, progress: Progress) -> Reproduction:
     for file in files:
         if not file.is_file():
             raise DataError(
-                f"{file}: no such file", why=f"{REFERENCE} names this run", fix="fetch the data anew"
+                f"{file}: no such file", why=f"{REFERENCE} names this run", fix="download the data again"
             )
     settings = {"suite": str(suite), "split": "test", "profile": "reference", "resamples": 100}
     results = audit_all([f"predictions:{file}" for file in files], "behaviour", settings, progress)
@@ -50,7 +50,7 @@ def read_published(path: Path) -> list[dict[str, Any]]:
         rows = [{key: row[key] for key in ("model", "scenario", "pass_rates", "n")} for row in found]
     except (ValueError, KeyError, TypeError) as problem:
         raise DataError(
-            f"{path}: not a table of pass rates", why=repr(problem), fix="fetch the data anew"
+            f"{path}: not a table of pass rates", why=repr(problem), fix="download the data again"
         ) from None
     return rows
 

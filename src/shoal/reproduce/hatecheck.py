@@ -38,7 +38,7 @@ def read_published(path: Path) -> dict[str, dict[str, float]]:
         [float(value) for row in found.values() for value in row.values()]
     except (ValueError, AttributeError, TypeError) as problem:
         raise DataError(
-            f"{path}: not a table of accuracies", why=str(problem), fix="fetch the data anew"
+            f"{path}: not a table of accuracies", why=str(problem), fix="download the data again"
         ) from None
     return found
 

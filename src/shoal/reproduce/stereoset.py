@@ -30,7 +30,7 @@ def run(data: Path, progress: Progress) -> Reproduction:
             raise DataError(
                 f"{folder / 'predictions'}: no predictions of {name}",
                 why=f"{FILES[1]} names this model",
-                fix="fetch the data anew",
+                fix="download the data again",
             )
         settings = {
             "diagnostic": "stereoset",
@@ -48,13 +48,13 @@ def run(data: Path, progress: Progress) -> Reproduction:
 
 
 def read_published(path: Path) -> dict[str, dict[str, Any]]:
-    """Model to task to domain to score; `overall` of both tasks stands beside the tasks."""
+    """Model to task to domain to score; `overall` of both tasks is next to the tasks."""
     try:
         found: dict[str, dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
         [float(row[name]) for table in found.values() for _, _, row in _rows(table) for name in SCORES]
     except (ValueError, KeyError, TypeError, AttributeError) as problem:
         raise DataError(
-            f"{path}: not a table of StereoSet scores", why=repr(problem), fix="fetch the data anew"
+            f"{path}: not a table of StereoSet scores", why=repr(problem), fix="download the data again"
         ) from None
     return found
 

@@ -49,11 +49,11 @@ class Estimate:
 def estimate(jobs: Sequence[Job], store: RunStore | None = None) -> Estimate | None:
     """Return the estimate for the unfinished jobs; None if none of them trains."""
     left = [job for job in jobs if store is None or not store.is_done(job.id)]
-    found = [(job, training) for job in left if (training := training_of(job)) is not None]
-    if not found:
+    trainings = [(job, training) for job in left if (training := training_of(job)) is not None]
+    if not trainings:
         return None
     stages: dict[str, tuple[Job, Training, Stage]] = {}
-    for job, training in found:
+    for job, training in trainings:
         for name, stage in zip(training.names, training.recipe.stages, strict=True):
             if store is None or not checkpoint(store, name).exists():
                 stages.setdefault(name, (job, training, stage))
@@ -69,7 +69,7 @@ def estimate(jobs: Sequence[Job], store: RunStore | None = None) -> Estimate | N
         steps += count
         seconds += count * pace.of_step(job, training, stage)
     asked = 0
-    for job, training in found:
+    for job, training in trainings:
         count, each = pace.of_asking(job, training)
         asked += count * len(training.marks)
         seconds += count * len(training.marks) * each

@@ -134,7 +134,7 @@ def put_in_place(files: Files, store: RunStore) -> None:
                 stream.seek(piece.start)
                 stream.write(piece.content)
             continue
-        with replacing(path) as beside, beside.open("wb") as stream:
+        with replacing(path) as temporary, temporary.open("wb") as stream:
             stream.write(piece.content)
             settle(stream)
         if path.parent.name == "cases":

@@ -336,19 +336,19 @@ def _seeds(table: Mapping[str, Any], where: str) -> tuple[int, ...]:
     return tuple(seeds)
 
 
-def _models(given: Any, where: str) -> dict[str, str]:
+def _models(value: Any, where: str) -> dict[str, str]:
     """Return specs by name, from a list or from tables `[models.NAME]` with a spec and its options."""
-    if isinstance(given, str):
-        given = [given]
-    if isinstance(given, list) and all(isinstance(spec, str) for spec in given):
-        twice = next((spec for spec in given if given.count(spec) > 1), None)
+    if isinstance(value, str):
+        value = [value]
+    if isinstance(value, list) and all(isinstance(spec, str) for spec in value):
+        twice = next((spec for spec in value if value.count(spec) > 1), None)
         if twice:
             raise PlanError(f"{where}: model {twice!r} is listed twice", fix="list each model once")
-        return {spec: spec for spec in given}
-    if not isinstance(given, Mapping):
+        return {spec: spec for spec in value}
+    if not isinstance(value, Mapping):
         why = "a list of model specs, or tables [models.NAME], is expected"
-        raise PlanError(f"{where}: models = {given!r}", why=why, fix='models = ["predictions:answers.jsonl"]')
-    return {name: _spec(name, table, where) for name, table in given.items()}
+        raise PlanError(f"{where}: models = {value!r}", why=why, fix='models = ["predictions:answers.jsonl"]')
+    return {name: _spec(name, table, where) for name, table in value.items()}
 
 
 def _prompted(models: dict[str, str], prompts: Any, where: str) -> dict[str, str]:
@@ -381,15 +381,15 @@ def _spec(name: str, table: Any, where: str) -> str:
     if not isinstance(table, Mapping) or not isinstance(table.get("spec"), str):
         raise PlanError(f"{place}: no spec", fix='spec = "predictions:answers.jsonl"')
     options = {key: value for key, value in table.items() if key != "spec"}
-    given = parse_spec(table["spec"]).options
-    both = sorted(set(options) & set(given))
+    in_spec = parse_spec(table["spec"]).options
+    both = sorted(set(options) & set(in_spec))
     if both:
         raise PlanError(
             f"{place}: {both[0]} is given twice, in the spec and in the table",
             fix="keep one of them",
         )
     words = {key: _option(value) for key, value in options.items()}
-    joined = "&".join(f"{key}={quote(value, safe=UNQUOTED)}" for key, value in {**given, **words}.items())
+    joined = "&".join(f"{key}={quote(value, safe=UNQUOTED)}" for key, value in {**in_spec, **words}.items())
     return str(table["spec"]).partition("?")[0] + (f"?{joined}" if joined else "")
 
 
@@ -408,13 +408,13 @@ def _option(value: Any) -> str:
     return str(value)
 
 
-def _groups(given: Any, where: str) -> dict[str, Group]:
-    if not isinstance(given, Mapping):
+def _groups(value: Any, where: str) -> dict[str, Group]:
+    if not isinstance(value, Mapping):
         raise PlanError(
-            f"{where}: [groups] must be a table of lists of models, found {given!r}",
+            f"{where}: [groups] must be a table of lists of models, found {value!r}",
             fix='[groups] with base = ["hf:one", "hf:two"]',
         )
-    groups = {name: _group(value, f"{where}: [groups] {name}") for name, value in given.items()}
+    groups = {name: _group(entry, f"{where}: [groups] {name}") for name, entry in value.items()}
     specs = [spec for group in groups.values() for spec in group.models]
     twice = next((spec for spec in specs if specs.count(spec) > 1), None)
     if twice:
@@ -430,9 +430,9 @@ def _groups(given: Any, where: str) -> dict[str, Group]:
     return groups
 
 
-def _group(given: Any, place: str) -> Group:
+def _group(value: Any, place: str) -> Group:
     """Return a group from a list of specs, or from a table with a step and a seed for each model."""
-    table = given if isinstance(given, Mapping) else {"models": given}
+    table = value if isinstance(value, Mapping) else {"models": value}
     unknown = next((key for key in table if key not in GROUP), None)
     if unknown:
         raise PlanError(

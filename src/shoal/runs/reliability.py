@@ -1,4 +1,4 @@
-"""How far the runs of one recipe agree: every coefficient of `docs/method/beyond.md` 7.6 for an item-by-run matrix."""
+"""Agreement between the runs of one recipe, from an item-by-run matrix (`docs/method/beyond.md` 7.6)."""
 
 from collections.abc import Iterator
 
@@ -12,21 +12,23 @@ from ..stats import reliability as r
 Floats = NDArray[np.float64]
 
 TARGET = 0.9
-"""The reliability of the mean over runs that `runs needed` asks for."""
+"""The reliability of the mean over runs for which `runs needed` is computed."""
 
 
 def reliability(matrix: RunMatrix, target: float = TARGET) -> list[Measure]:
-    """Measures for all items, and for each group of items if there are several."""
-    found = list(_of(matrix.outcomes, matrix.scores, {}, target))
+    """Return measures for all items, and for each group of items if there are several."""
+    measures = list(_measures(matrix.outcomes, matrix.scores, {}, target))
     names = sorted(set(matrix.groups))
     for name in names if len(names) > 1 else ():
-        own = np.array([group == name for group in matrix.groups])
-        scores = None if matrix.scores is None else matrix.scores[own]
-        found += _of(matrix.outcomes[own], scores, {"group": name}, target)
-    return found
+        members = np.array([group == name for group in matrix.groups])
+        scores = None if matrix.scores is None else matrix.scores[members]
+        measures += _measures(matrix.outcomes[members], scores, {"group": name}, target)
+    return measures
 
 
-def _of(outcomes: Floats, scores: Floats | None, groups: dict[str, str], target: float) -> Iterator[Measure]:
+def _measures(
+    outcomes: Floats, scores: Floats | None, groups: dict[str, str], target: float
+) -> Iterator[Measure]:
     items, runs = outcomes.shape
     undecided = int(np.isnan(outcomes).sum())
 
@@ -40,9 +42,9 @@ def _of(outcomes: Floats, scores: Floats | None, groups: dict[str, str], target:
     ) -> Measure:
         known = None if value is None or np.isnan(value) else float(value)
         sound = interval if interval and not np.isnan(interval[0]) else None
-        own = {key.replace("_", " "): word for key, word in more.items()}
+        further = {key.replace("_", " "): word for key, word in more.items()}
         return Measure(
-            name, known, items, {**groups, **own}, sound, how if sound else "", undecided, note=note
+            name, known, items, {**groups, **further}, sound, how if sound else "", undecided, note=note
         )
 
     spread = r.run_spread(outcomes)
@@ -52,7 +54,7 @@ def _of(outcomes: Floats, scores: Floats | None, groups: dict[str, str], target:
     yield measure(
         "over-dispersion ratio",
         spread.ratio,
-        note="near 1: items flip on their own; above: runs shift together",
+        note="near 1: items flip independently; above 1: whole runs shift",
     )
     if runs < 2:
         return
@@ -72,12 +74,12 @@ def _of(outcomes: Floats, scores: Floats | None, groups: dict[str, str], target:
     complete = decided if scores is None else scores[~np.isnan(scores).any(axis=1)]
     if len(complete) < 2:
         return
-    found = r.icc(complete)
-    yield measure("ICC(2,1)", found.agreement, note="would another run give this item the same value")
-    yield measure("ICC(2,k)", found.mean_agreement, note=f"the same for the mean of {runs} runs")
-    needed = r.runs_needed(found.agreement, target) if 0 < found.agreement < 1 else None
+    icc = r.icc(complete)
+    yield measure("ICC(2,1)", icc.agreement, note="agreement of two runs on an item")
+    yield measure("ICC(2,k)", icc.mean_agreement, note=f"agreement of means over {runs} runs")
+    needed = r.runs_needed(icc.agreement, target) if 0 < icc.agreement < 1 else None
     yield measure(
-        "runs needed", needed, note=f"for a reliability of {target:g}" if needed else "one run tells nothing"
+        "runs needed", needed, note=f"for a reliability of {target:g}" if needed else "undefined for one run"
     )
     shares = r.variance_components(complete).shares
     for name, share in zip(("seeds", "items", "residual"), shares, strict=True):

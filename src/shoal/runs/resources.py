@@ -53,18 +53,18 @@ def read_resources(table: Any, protocols: Sequence[str], where: str) -> dict[str
             fix="[resources] on a line of its own, cores = 2 below it",
         )
     general = _read({key: value for key, value in table.items() if key not in protocols}, known, where)
-    found = {}
+    resources = {}
     for protocol in protocols:
-        own = table.get(protocol, {})
+        specific = table.get(protocol, {})
         place = f"{where}.{protocol}"
-        if not isinstance(own, Mapping):
+        if not isinstance(specific, Mapping):
             raise PlanError(
-                f"{place} = {own!r}",
+                f"{place} = {specific!r}",
                 why="a table is expected",
                 fix=f"[resources.{protocol}], gpus = 1 below it",
             )
-        found[protocol] = replace(general, **_values(own, NAMES, place))
-    return found
+        resources[protocol] = replace(general, **_values(specific, NAMES, place))
+    return resources
 
 
 def _read(table: Mapping[str, Any], known: Sequence[str], where: str) -> Resources:
@@ -114,11 +114,11 @@ def _bytes(value: Any, where: str) -> int:
     >>> _bytes("1.5 GB", "[resources]")
     1500000000
     """
-    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) ?([KMGT]?B?)", str(value).strip())
-    unit = found[2] if found else "?"
-    if found is None or isinstance(value, bool) or unit not in UNITS or not float(found[1]) > 0:
+    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) ?([KMGT]?B?)", str(value).strip())
+    unit = match[2] if match else "?"
+    if match is None or isinstance(value, bool) or unit not in UNITS or not float(match[1]) > 0:
         raise PlanError(f"{where}: memory = {value!r}", fix='memory = "4 GB"')
-    return int(float(found[1]) * UNITS[unit])
+    return int(float(match[1]) * UNITS[unit])
 
 
 READERS: dict[str, Callable[[Any, str], Any]] = {"memory": _bytes, "checkpoints": _minutes}

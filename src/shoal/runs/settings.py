@@ -1,7 +1,7 @@
 """Make the settings of a protocol from plain values: from a plan, from `--set`, from Python.
 
 Unknown names, wrong types and values given twice are errors. A name in `REMOVED` of a Settings class is an error that
-names the replacement. Settings under `[PROTOCOL.advanced]` are read as if they stood in `[PROTOCOL]`.
+names the replacement. Settings under `[PROTOCOL.advanced]` count as settings of `[PROTOCOL]`.
 """
 
 import re

@@ -17,8 +17,8 @@
       checkpoints/, features/     stages of training that several jobs share (`training.py`)
       midway/                     trainings in progress
 
-There is no database and no status field that could be out of date. Locks are those of the operating system and end
-with their process.
+The files are the only state: no database, no status field. Locks are those of the operating system and end with their
+process.
 """
 
 import errno
@@ -68,7 +68,7 @@ from .store_files import (
 )
 
 FORMAT = 3
-"""Of the files of a job. Raised when older files would be misread; they are then an error."""
+"""Format of a job's files. Raised when older files would be misread; reading them is then an error."""
 NO_LOCKS = (errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS)
 """Errors of file systems without locks."""
 JOB = {"format", "id", "protocol", "model", "settings", "identity", "cases"}
@@ -340,19 +340,22 @@ class RunStore:
 
     def _answers_on_disk(self, job_id: str) -> Iterator[Answer]:
         path = self.job_folder(job_id) / "answers.jsonl"
+        if not seal_words(path):
+            raise StoreError(
+                f"{path}: damaged",
+                why="its digest is missing",
+                # Resuming keeps the valid answers, which may have cost money.
+                fix=f"mv {path} {path.with_name('answers.partial.jsonl')}, then shoal run PLAN, which resumes",
+            )
+        if not is_kept(path):
+            raise _damaged_answers(path, "the content has changed since it was written")
+        if not _is_owner(path, job_id):
+            raise _damaged_answers(path, "these are the answers of another job")
         try:
-            if not is_kept(path):
-                raise DataError("the content has changed since it was written")
-            if not _is_owner(path, job_id):
-                raise DataError("these are the answers of another job")
             for _, row in read_json_lines(path):
                 yield Answer(**row)
         except (DataError, TypeError) as problem:
-            raise StoreError(
-                f"{path}: damaged",
-                why=str(problem).splitlines()[0],
-                fix=f"rm {path}, then shoal run PLAN queries the model again",
-            ) from None
+            raise _damaged_answers(path, str(problem).splitlines()[0]) from None
 
     def replace_answers(self, job_id: str, rows: Sequence[Answer]) -> None:
         """Replace all answers; after a crash the next run finds them complete."""
@@ -490,6 +493,11 @@ def _is_job(job: Any) -> bool:
         and "\0" not in job["cases"]
         and len(job["cases"]) < 200
     )
+
+
+def _damaged_answers(path: Path, why: str) -> StoreError:
+    fix = f"rm {path}, then shoal run PLAN queries the model again"
+    return StoreError(f"{path}: damaged", why=why, fix=fix)
 
 
 def _is_owner(path: Path, job_id: str) -> bool:

@@ -281,11 +281,20 @@ class MemoryAnswers(PartialAnswers):
 
 
 def _is_answer(raw: bytes) -> bool:
-    """Return whether a line holds an answer."""
+    """Return whether a line holds an answer; someone may have edited the file."""
     try:
-        return Answer(**json.loads(raw)) is not None
+        row = Answer(**json.loads(raw))
     except (ValueError, TypeError, RecursionError):
         return False
+    is_text = all(isinstance(word, str) for word in (row.example_id, row.kind, row.error, row.mark))
+    if not is_text or row.error or row.kind not in ("label", "probabilities"):
+        return is_text
+    probabilities = row.data.get("probabilities", {}) if isinstance(row.data, dict) else None
+    return (
+        isinstance(probabilities, dict)
+        and isinstance(row.data.get("label"), str)
+        and all(isinstance(value, int | float) for value in probabilities.values())
+    )
 
 
 def answer_line(row: Answer) -> str:
@@ -424,9 +433,9 @@ def write_seal(content: Path, path: Path, errors: int | None = None) -> None:
 @contextmanager
 def sealing(path: Path) -> Iterator[Path]:
     """Yield a temporary path to write to; it replaces the file, with its digest, when the block ends."""
-    with making(path.parent), replacing(path) as beside:
-        yield beside
-        write_seal(beside, path)
+    with making(path.parent), replacing(path) as temporary:
+        yield temporary
+        write_seal(temporary, path)
 
 
 def is_kept(path: Path) -> bool:

@@ -168,9 +168,9 @@ def _keeping(model: Any, places: Mapping[str, Path], mark: Mark) -> Mark:
 def _keep(model: Any, path: Path) -> None:
     from safetensors import SafetensorError
 
-    with sealing(path) as beside:
+    with sealing(path) as temporary:
         try:
-            model.save_weights(beside)
+            model.save_weights(temporary)
         except SafetensorError as problem:  # how safetensors reports a full disk
             raise OSError(str(problem)) from None
 
@@ -196,8 +196,8 @@ def _found(store: RunStore, search: Search, progress: Progress) -> Try:
             ]
             chosen = dict(best_try(search, scores)) if len(scores) == len(search.tries) else None
             about = {"search": search.title, "chosen": chosen, "tried": tried, "of": len(search.tries)}
-            with replacing(path) as beside:
-                beside.write_text(json.dumps(about, indent=1))
+            with replacing(path) as temporary:
+                temporary.write_text(json.dumps(about, indent=1))
 
         scores = run_search(search, _scores_of(path), keep, progress)
     return best_try(search, scores)
@@ -302,8 +302,8 @@ def _freeze(
             raise BusyError(lock)
         if not is_kept(path):
             table = model.features(wanted, lambda done, total: progress("encoding", done, total))
-            with sealing(path) as beside:
-                save_features(table, beside)
+            with sealing(path) as temporary:
+                save_features(table, temporary)
     model.frozen = load_features(path)
 
 

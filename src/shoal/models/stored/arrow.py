@@ -64,7 +64,7 @@ def _open(path: Path, kind: str) -> Any:
         import pyarrow
         from pyarrow import ipc, parquet
     except ImportError:
-        raise MissingExtra("pyarrow", extra="tables", needed_for="Parquet and Arrow files") from None
+        raise MissingExtra("pyarrow", needed_for="Parquet and Arrow files") from None
     content = whole_bytes(path)
     source = pyarrow.BufferReader(content)
     try:

@@ -43,7 +43,7 @@ def _open(request: Request) -> Any:
     try:
         import openpyxl
     except ImportError:
-        raise MissingExtra("openpyxl", extra="tables", needed_for="Excel workbooks") from None
+        raise MissingExtra("openpyxl", needed_for="Excel workbooks") from None
     content = io.BytesIO(whole_bytes(request.path))
     try:
         with zipfile.ZipFile(content) as parts:

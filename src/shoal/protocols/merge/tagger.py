@@ -55,7 +55,7 @@ class Tagger:
         try:
             import HanTa.HanoverTagger as hanta  # noqa: N813
         except ImportError:
-            raise MissingExtra("HanTa", extra="merge", needed_for="word classes of the texts") from None
+            raise MissingExtra("HanTa", needed_for="word classes of the texts") from None
         self._library: Any = hanta.HanoverTagger("morphmodel_en.pgz")
         self._start: State = (hanta.EMPTY, hanta.START)
         self._end: int = hanta.END

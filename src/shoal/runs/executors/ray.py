@@ -58,7 +58,7 @@ try:
 except ModuleNotFoundError as problem:
     if problem.name != "ray":
         raise
-    raise MissingExtra("ray", extra="ray", needed_for="--on ray") from None
+    raise MissingExtra("ray", needed_for="--on ray") from None
 
 BETWEEN_MAILS = 2.0
 """Seconds between two looks for new files: the most work that a lost node costs, apart from its current batch."""
@@ -151,20 +151,20 @@ def _knock(address: str, on: str) -> None:
     socket.create_connection((host.strip("[]"), int(port)), timeout=10).close()
     if address.startswith("ray://") or os.environ.get("RAY_USE_TLS", "0") not in ("", "0"):
         return  # Ray checks this itself
-    said = _said_by_head(address)
-    if said == "UNAUTHENTICATED" and os.environ.get("RAY_AUTH_MODE", "").lower() != "token":
+    status = _head_status(address)
+    if status == "UNAUTHENTICATED" and os.environ.get("RAY_AUTH_MODE", "").lower() != "token":
         raise PlanError(
             f"--on {on}: the cluster asks for a token",
             why="Ray sends its token to a given address only if RAY_AUTH_MODE is set",
             fix="set RAY_AUTH_MODE=token, and put the cluster's token where Ray looks for it",
         )
-    if said in ("UNAVAILABLE", "UNIMPLEMENTED", "DEADLINE_EXCEEDED"):
+    if status in ("UNAVAILABLE", "UNIMPLEMENTED", "DEADLINE_EXCEEDED"):
         raise OSError(
             "something listens there that is not the head of a Ray cluster, whose port is mostly 6379"
         )
 
 
-def _said_by_head(address: str) -> str:
+def _head_status(address: str) -> str:
     """Return the gRPC status of a liveness request to a cluster's head."""
     try:
         import grpc
@@ -204,7 +204,7 @@ class _Driver:
         self.references: OrderedDict[tuple[str, object], Any] = OrderedDict()
         self.looked, self.mailed = 0.0, time.monotonic()
         self.nodes: list[Mapping[str, float]] = []
-        self.told: set[Resources] = set()
+        self.reported: set[Resources] = set()
 
     def run(self) -> Iterator[Ended]:
         """Yield the end of every task."""
@@ -257,8 +257,8 @@ class _Driver:
             return
         takes = _takes(task)
         places = self._places(takes)
-        if not places and takes not in self.told:
-            self.told.add(takes)
+        if not places and takes not in self.reported:
+            self.reported.add(takes)
             self.progress(f"waiting for {takes.words()}: no node of the cluster has that much", 0, 0)
         self.attempts += 1
         order = Order(
