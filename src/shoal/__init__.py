@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from .models import load_model
     from .protocols.behaviour.suite import Suite, case, read_suite, write_suite
     from .render.writing import write_report
-    from .runs.auditing import audit
     from .runs.executors import run_here
     from .runs.plan import read_plan
+    from .runs.results import audit
     from .runs.store import RunStore
 
 _HOMES = {
@@ -37,7 +37,7 @@ _HOMES = {
     "Outcome": "core.records",
     "Result": "core.records",
     "RunStore": "runs.store",
-    "audit": "runs.auditing",
+    "audit": "runs.results",
     "read_plan": "runs.plan",
     "run_here": "runs.executors",
     "write_report": "render.writing",

@@ -32,7 +32,6 @@ from .tables import interval_text, is_defined, value_text
 
 CAVEATS = frozenset(
     [
-        "aggregation",
         "assumed",
         "drawn",
         "errors",

@@ -1,0 +1,328 @@
+"""The cases of a comparison: what of a result can be compared, and both sides on one list of cases.
+
+A measure says by its `Basis` which cases it is a mean of. Sides that were tested on other cases, or scored under other
+settings, are an error that names the difference.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.errors import DataError, some
+from ..core.records import Case, Finding, Measure, Result, verdicts_of
+from ..protocols.base import identity
+from ..stats.hits import errors_of, hits_of
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+CASES, TEMPLATES = "cases", "templates"
+
+
+# What can be compared
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A measure, and the cases it is made of."""
+
+    measure: Measure
+    level: str
+    name: str
+    groups: Mapping[str, str]
+    """Those of the measure's groups that choose cases."""
+    parts: Sequence[tuple[str, Integers]] = ()
+    """Positions of the cases of each group that it is a mean over; one part where it is a mean over cases."""
+    weights: Sequence[float] = ()
+    """A weight per part, where they are not all alike."""
+
+    @property
+    def column(self) -> str:
+        """Return the column of the results that it is a mean of; empty for passes."""
+        return self.measure.basis.column
+
+    @property
+    def over_runs(self) -> bool:
+        """Whether only several runs show how far it varies."""
+        return not self.parts
+
+    @property
+    def has_templates(self) -> bool:
+        """Whether the clusters of its cases are templates, which are the unit on request only."""
+        return self.measure.basis.templates is not None
+
+    def templates(self, clusters: Integers | None, values: Floats) -> int:
+        """Return the number of templates with a value."""
+        if clusters is None:
+            return 0
+        known = [members[~np.isnan(values[members])] for _, members in self.parts]
+        return len(np.unique(clusters[np.concatenate(known)])) if known else 0
+
+
+def judgeable(measures: Iterable[Measure]) -> list[Measure]:
+    """Return the measures that rest on cases or on runs, and so can be compared and judged."""
+    return [row for row in measures if row.basis.mean_over or row.basis.runs]
+
+
+def comparable(result: Result, cases: Sequence[Case]) -> list[Quantity]:
+    """Return the measures of a result that can be compared, the whole first, then level by level."""
+    measures = judgeable(result.measures)
+    # A group with the same value in all measures, such as the diagnostic, does not tell them apart.
+    alike = {key for key in _keys(measures) if len({row.groups.get(key) for row in measures}) == 1}
+    choosing = [
+        {key: value for key, value in row.groups.items() if value != "all" and key not in alike}
+        for row in measures
+    ]
+    firsts = [next(iter(groups), "") for groups in choosing]
+    times = Counter(
+        (row.name, level, groups.get(level, ""))
+        for row, level, groups in zip(measures, firsts, choosing, strict=True)
+    )
+    quantities, index = [], CaseIndex(cases)
+    for row, level, groups in zip(measures, firsts, choosing, strict=True):
+        alone = times[row.name, level, groups.get(level, "")] == 1
+        name = row.name if not level else groups[level] if alone else " · ".join(groups.values())
+        quantities.append(_quantity(row, level, name, groups, index))
+    order = {level: number for number, level in enumerate(_levels(quantities))}
+    return sorted(quantities, key=lambda quantity: order[quantity.level])
+
+
+def _keys(measures: Sequence[Measure]) -> list[str]:
+    return list(dict.fromkeys(key for row in measures for key in row.groups))
+
+
+def _levels(quantities: Sequence[Quantity]) -> list[str]:
+    """The whole first, then the levels with the fewest rows: the finest comes last."""
+    counts = Counter(quantity.level for quantity in quantities)
+    return sorted(counts, key=lambda level: (level != "", counts[level]))
+
+
+def _quantity(
+    measure: Measure, level: str, name: str, groups: Mapping[str, str], index: "CaseIndex"
+) -> Quantity:
+    basis = measure.basis
+    if not basis.mean_over:
+        return Quantity(measure, level, name, groups)
+    members = index.members({**measure.groups, **basis.only})
+    if basis.without:
+        members = np.setdiff1d(members, index.members(basis.without))
+    if basis.mean_over == CASES:
+        return Quantity(measure, level, name, groups, [(name, members)])
+    parts, weights = index.parts(basis.mean_over, members), basis.weights
+    if weights is not None:
+        parts = {part: parts.get(part, np.array([], np.int64)) for part in weights}
+    return Quantity(
+        measure, level, name, groups, list(parts.items()), list(weights.values()) if weights else ()
+    )
+
+
+def members_of(cases: Sequence[Case], groups: Mapping[str, str]) -> Integers:
+    """The cases whose groups agree with these; groups that cases do not have, and "all", restrict nothing."""
+    return CaseIndex(cases).members(groups)
+
+
+class CaseIndex:
+    """Which cases have which value of a group, looked up once for all that ask."""
+
+    def __init__(self, cases: Sequence[Case]) -> None:
+        self.cases = cases
+        self._known: dict[str, tuple[Integers, dict[str | None, int]]] = {}
+
+    def members(self, groups: Mapping[str, str]) -> Integers:
+        """The positions of the cases whose groups agree with these."""
+        agree = np.ones(len(self.cases), bool)
+        for key, value in groups.items():
+            if value != "all":
+                found, numbers = self._numbered(key)
+                agree &= (found == numbers.get(value, -1)) | (found == numbers.get(None, -1))
+        return np.flatnonzero(agree)
+
+    def parts(self, key: str, members: Integers) -> dict[Any, Integers]:
+        """Of these cases, ascending, those with each value of a group, in the order in which the values come first."""
+        found, numbers = self._numbered(key)
+        own = found[members]
+        order, values = np.argsort(own, kind="stable"), list(numbers)
+        pieces = np.split(members[order], np.flatnonzero(np.diff(own[order])) + 1)
+        return {
+            values[found[piece[0]]]: piece
+            for piece in sorted(pieces, key=lambda piece: piece[:1].tolist())
+            if len(piece)
+        }
+
+    def _numbered(self, key: str) -> "tuple[Integers, dict[str | None, int]]":
+        """The value of a group for each case as a number, and the number of each; None where a case has no value."""
+        if key not in self._known:
+            numbers: dict[str | None, int] = {}
+            each = (numbers.setdefault(case.groups.get(key), len(numbers)) for case in self.cases)
+            self._known[key] = np.fromiter(each, np.int64, len(self.cases)), numbers
+        return self._known[key]
+
+
+# Both sides on the same cases
+
+
+class Sides:
+    """The outcomes of both sides as arrays over the same cases, a column per run."""
+
+    def __init__(
+        self,
+        hits: Sequence[Floats],
+        clusters: Integers | None = None,
+        failed: Sequence[NDArray[np.bool_]] | None = None,
+    ) -> None:
+        self.hits = hits
+        self.failed = failed or [np.zeros(side.shape, bool) for side in hits]
+        self.runs = hits[0].shape[1], hits[1].shape[1]
+        common: NDArray[np.bool_] = np.logical_not(in_any(np.isnan(np.column_stack(self.hits))))
+        # Only what every run of both sides has an outcome for (7.7).
+        self.common = [np.where(common[:, None], side, np.nan) for side in self.hits]
+        self.means = [side.mean(axis=1) for side in self.common]
+        self.changes: Floats = self.means[1] - self.means[0]
+        self.clusters = clusters
+
+    @property
+    def several(self) -> bool:
+        return sum(self.runs) > 2
+
+    def case_by_case(self) -> "Sides":
+        """The same, every case by itself."""
+        return Sides(self.hits, None, self.failed)
+
+
+def sides_of(a: Sequence[Result], b: Sequence[Result], column: str = "") -> Sides:
+    """Both sides on the cases of A, their outcomes or a column; an error that says what differs where it cannot be."""
+    _same_settings(a, b)
+    cases, hits, failed = a[0].cases, [], []
+    for side, results in (("A", a), ("B", b)):
+        orders = [
+            _order_of(cases, result, side, len(results), number) for number, result in enumerate(results)
+        ]
+        runs = list(zip(results, orders, strict=True))
+        hits.append(np.column_stack([_hits(run, column)[order] for run, order in runs]))
+        failed.append(np.column_stack([_failed(run)[order] for run, order in runs]))
+    return Sides(hits, _clusters(cases), failed)
+
+
+def _same_settings(a: Sequence[Result], b: Sequence[Result]) -> None:
+    """Refuse results that were scored by different rules: their difference is not the models'."""
+    first = scoring_of(a[0])
+    for side, results in (("A", a), ("B", b)):
+        for result in results:
+            if result.job.get("protocol") != a[0].job.get("protocol"):
+                raise DataError(
+                    f"A is a result of {a[0].job.get('protocol')}, {side} of {result.job.get('protocol')}",
+                    fix="two results of one protocol",
+                )
+            scoring = scoring_of(result)
+            differing = [
+                f"{key}: {first[key]!r} for A, {scoring[key]!r} for {side}"
+                for key in first
+                if key in scoring
+                and scoring[key] != first[key]  # else it decides on the cases, which are looked at
+            ]
+            if differing:
+                raise DataError(
+                    "A and B were scored under different settings"
+                    if side == "B"
+                    else "the seeds of A were scored under different settings",
+                    why="; ".join(differing),
+                    fix="score both under the same settings; it takes seconds and asks no model",
+                )
+
+
+EXCUSED_CHECKS = ("every example is answered", "known by what it reads", "same answer when asked again")
+"""Self-checks whose failure does not fail a gate: unanswered cases have a rule of their own, the others are notes."""
+
+
+def unusable(result: Result) -> list[Finding]:
+    """Return the findings that make every number of a result unusable; if there are none, the failed self-checks."""
+    findings = [finding for finding in result.findings if finding.disqualifies]
+    # A constant answer is both a finding and a failed self-check: one line is enough.
+    return findings or [
+        Finding(check["name"], f"{check['name']}: {check['detail']}", disqualifies=True)
+        for check in result.job.get("checks", ())
+        if check["ok"] is False and check["name"] not in EXCUSED_CHECKS
+    ]
+
+
+RESAMPLING = ("seed", "resamples", "shuffles")
+"""Settings that decide how intervals are drawn, not how an answer is judged."""
+
+
+def scoring_of(result: Result) -> dict[str, Any]:
+    """The settings of a result that decide how an answer is judged, as the profile resolves them."""
+    if result.settings is None:
+        return {}
+    scoring = identity(result.settings, "scoring")
+    return {name: value for name, value in scoring.items() if name not in RESAMPLING}
+
+
+def _order_of(cases: Sequence[Case], result: Result, side: str, runs: int, number: int) -> Integers:
+    """Where in a result each of these cases is; an error that names what differs if its cases are others."""
+    who = f"{side} (seed {number + 1})" if runs > 1 else side
+    if result.cases is cases:
+        return np.arange(len(cases))
+    place = {case.id: position for position, case in enumerate(result.cases)}
+    missing = [case.id for case in cases if case.id not in place]
+    extra = place.keys() - {case.id for case in cases}
+    if missing or extra:
+        parts = [f"only A has {some(missing, 3)}"] if missing else []
+        parts += [f"only {who} has {some(sorted(extra), 3)}"] if extra else []
+        raise DataError(
+            f"A and {who} were not asked the same cases: {len(cases):,} and {len(result.cases):,}",
+            why="; ".join(parts),
+            fix="the same suite, split, profile, limit and only on both sides",
+        )
+    order = [place[case.id] for case in cases]
+    for case, position in zip(cases, order, strict=True):
+        other = result.cases[position]
+        if other is not case and (what := _what_differs(case, other)):
+            raise DataError(
+                f"case {case.id!r} is not the same for A and {who}",
+                why=f"{what} differ: {_shown(case, what)} and {_shown(other, what)}",
+                fix="score both on one version of the suite",
+            )
+    return np.array(order, np.int64)
+
+
+def _what_differs(case: Case, other: Case) -> str:
+    for what in ("examples", "labels", "groups", "cluster"):
+        if getattr(case, what) != getattr(other, what):
+            return what
+    return "expectations" if case.meta.get("expect") != other.meta.get("expect") else ""
+
+
+def _shown(case: Case, what: str) -> str:
+    text = repr(case.meta.get("expect") if what == "expectations" else getattr(case, what))
+    return text if len(text) < 80 else text[:77] + "…"
+
+
+def _hits(result: Result, column: str = "") -> Floats:
+    """Passes, or the numbers of a column, as 1, 0 or any; NaN where a case does not apply."""
+    if not column:
+        return hits_of(verdicts_of(result.outcomes))
+    values = result.columns.get(column) or [None] * len(result.cases)
+    return np.array([math.nan if value is None else float(value) for value in values], np.float64)
+
+
+def _failed(result: Result) -> NDArray[np.bool_]:
+    return errors_of(verdicts_of(result.outcomes))
+
+
+def in_any(runs: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Which cases it holds for in at least one run."""
+    found: NDArray[np.bool_] = np.logical_or.reduce(runs, axis=1)
+    return found
+
+
+def _clusters(cases: Sequence[Case]) -> NDArray[np.int64] | None:
+    """Clusters as numbers; None where every case is its own. A case without one stands alone."""
+    if not any(case.cluster for case in cases):
+        return None
+    codes: dict[str | int, int] = {}
+    numbers = (codes.setdefault(case.cluster or at, len(codes)) for at, case in enumerate(cases))
+    return np.fromiter(numbers, np.int64, len(cases))
