@@ -6,12 +6,12 @@ from dataclasses import asdict
 import numpy as np
 import pytest
 from rich.console import Console
-from shoal.protocols.bias.graded import fit_temperature
 
 from shoal.core.errors import PlanError
 from shoal.core.records import Answer, Case, Measure, Measures, Result
 from shoal.protocols import bias
 from shoal.protocols.base import Built
+from shoal.protocols.bias.graded import fit_temperature
 from shoal.protocols.bias.stereoset import sentence_score
 from shoal.render.csv_tables import tables_of
 from shoal.render.terminal import print_sections
