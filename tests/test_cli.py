@@ -78,7 +78,7 @@ def test_try_prints_a_table_in_which_data_are_never_markup(suite, predictions):
     done = shoal("try", "behaviour", f"predictions:{predictions}", "--set", f"suite={suite}")
     assert done.exit_code == 0, done.output
     assert "[bold]bad[/bold]: 1 of " in done.stdout
-    assert "expected positive, said negative" in done.stdout
+    assert "expected positive, got negative" in done.stdout
 
 
 def test_a_limit_is_a_sample(suite, predictions):
@@ -125,7 +125,7 @@ def test_import_says_what_it_found_and_what_it_left(tmp_path):
     done = shoal("import", table, "--out", out)
     assert done.exit_code == 0, done.output
     assert "1 cases (1 MFT), 1 examples" in done.stdout.replace("\n", " ")
-    assert "not carried over: column 'case_templ'" in done.stdout
+    assert "not imported: column 'case_templ'" in done.stdout
     assert '"cluster": "7"' in out.read_text()
 
 

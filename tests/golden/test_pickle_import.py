@@ -18,7 +18,7 @@ def test_an_imported_pickle_is_the_published_suite(data: Path, tmp_path: Path, n
         main, ["import", str(data / "checklist" / f"{name}_suite.tar.gz"), "--out", str(out)]
     )
     assert done.exit_code == 0, done.output
-    assert "not carried over" not in done.output
+    assert "not imported" not in done.output
     imported, published = read_suite(out), read_suite(data / "checklist" / f"{name}.jsonl.gz")
     assert (imported.labels, imported.task) == (published.labels, published.task)
     assert imported.cases == published.cases

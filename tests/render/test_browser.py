@@ -25,13 +25,9 @@ from shoal.core.views import (
     Line,
     Number,
     Row,
-    Scatter,
     Section,
     Summary,
     Table,
-    Weighed,
-    WeighedWords,
-    strip_table,
 )
 from shoal.protocols import PROTOCOLS
 from shoal.protocols.bias import example
@@ -245,15 +241,6 @@ def _drills_down(watched: Watched, name: str) -> None:
         watched.page.get_by_role("button", name="Clear").click()
 
 
-def test_without_a_browser_ci_fails_and_a_users_machine_skips(monkeypatch):
-    monkeypatch.setenv("CI", "true")
-    with pytest.raises(pytest.fail.Exception, match="no Chromium"):
-        _missing("no Chromium here")
-    monkeypatch.delenv("CI")
-    with pytest.raises(pytest.skip.Exception, match="no Chromium"):
-        _missing("no Chromium here")
-
-
 def serious(page: Any) -> list[str]:
     """What axe-core says is seriously wrong; to describe what is right would take most of its time."""
     if not page.evaluate("'axe' in window"):
@@ -266,19 +253,6 @@ def serious(page: Any) -> list[str]:
         if rule["impact"] in SERIOUS
         for node in rule["nodes"]
     ]
-
-
-def test_dark_colours_have_enough_contrast_too(two_models, opened):
-    watched = opened(two_models, color_scheme="dark")
-    watched.cases()
-    assert serious(watched.page) == []
-
-
-@pytest.mark.parametrize("width", [390, 768, 1280])
-def test_no_width_makes_the_page_scroll_sideways(width, two_models, opened):
-    watched = opened(two_models, width=width)
-    watched.cases()
-    assert watched.value("document.documentElement.scrollWidth <= innerWidth")
 
 
 # From numbers to cases
@@ -330,20 +304,6 @@ def test_cases_are_searched_and_filtered_and_failing_ones_come_first(two_models,
     assert verdicts == sorted(verdicts, key=lambda word: "fails" not in word)
 
 
-def test_a_pair_that_counts_for_a_stereotype_score_has_not_passed_anything(tmp_path, opened):
-    result = made("a", 30)
-    score = Measure("stereotype score", 0.5, 60, {}, (0.4, 0.6), facts={"mean over": "cases"})
-    shown = contents(Result(result.job, result.cases, result.outcomes, Measures([score]), result.columns))
-    write_page(shown, tmp_path / "p.html", [])
-    watched = opened(tmp_path / "p.html")
-    cases, page = watched.cases(), watched.page
-    assert page.locator("#count").inner_text() == "60 cases"
-    assert "○ does not count for the stereotype score" in cases.first.inner_text()
-    page.get_by_label("Outcome").select_option("Counts for the stereotype score (30)")
-    assert "● counts for the stereotype score" in cases.first.inner_text()
-    assert not re.search("(?i)fail|pass", page.locator("#cases").inner_text())
-
-
 def test_numbers_can_be_reached_by_keyboard(two_models, opened):
     watched = opened(two_models)
     page = watched.page
@@ -356,63 +316,6 @@ def test_numbers_can_be_reached_by_keyboard(two_models, opened):
     page.keyboard.press("Escape")
     assert page.locator("#hint").is_hidden()
     assert watched.value("document.activeElement.className") == "num"
-
-
-def _shares(*values: float) -> list[Measure]:
-    return [Measure("accuracy", value, 50, {}, (value - 0.1, value + 0.1), "wilson") for value in values]
-
-
-def _pictured(path: Path) -> Path:
-    """Two lines, some points, a strip of dots and words in colour."""
-    low, high = _shares(0.2, 0.3, 0.4), _shares(0.6, 0.7, 0.8)
-    lines = [
-        Line(name, [(float(epoch), row) for epoch, row in enumerate(rows)])
-        for name, rows in (("under", low), ("over", high))
-    ]
-    points = [("near", low[0], high[2]), ("far", high[0], low[1])]
-    blocks: list[Block] = [
-        Curves("epoch", lines, title="curves"),
-        Scatter(("x", "y"), points, title="points"),
-        strip_table([("first", low), ("second", high[:2])], (0.0, 1.0), title="strips"),
-        WeighedWords([Weighed([[("good", 0.5), (" and ", None), ("bad", -0.4)]])]),
-    ]
-    write_page(Contents([Part("pictures", [Section("", blocks=blocks)])]), path, [])
-    return path
-
-
-def test_points_of_a_picture_can_be_reached_by_keyboard(tmp_path, opened):
-    watched = opened(_pictured(tmp_path / "p.html"))
-    page, hint = watched.page, watched.page.locator("#hint")
-
-    def told(*keys: str) -> str:
-        for key in keys:
-            page.keyboard.press(key)
-        text: str = hint.inner_text()
-        return text.partition("\n")[0]
-
-    page.locator(".chart svg").evaluate("svg => svg.querySelector('[tabindex=\"0\"]').focus()")
-    assert hint.inner_text() == ("under at 0: accuracy: 20.0\n95 % CI 10.0 – 30.0 (wilson)\nn = 50")
-    assert told("ArrowRight") == "under at 1: accuracy: 30.0"
-    assert told("ArrowUp") == "over at 1: accuracy: 70.0"
-    assert told("ArrowUp", "ArrowLeft", "ArrowLeft") == "over at 0: accuracy: 60.0", "the ends are ends"
-    assert watched.value("document.activeElement.getAttribute('aria-label')").startswith("over at 0")
-    assert serious(page) == []
-    assert told("Tab", "Tab") == "near: accuracy: 20.0", "one stop for a picture, one for its numbers"
-    assert told("ArrowDown") == "far: accuracy: 60.0"
-    page.keyboard.press("Escape")
-    assert hint.is_hidden()
-
-
-def test_points_of_a_picture_can_be_tapped_beside_them(tmp_path, opened):
-    watched = opened(_pictured(tmp_path / "p.html"), width=390, has_touch=True)
-    page, hint = watched.page, watched.page.locator("#hint")
-    point = page.locator(".chart circle").nth(4)
-    point.scroll_into_view_if_needed()
-    box = point.bounding_box()
-    page.touchscreen.tap(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2 + 12)
-    assert hint.inner_text().startswith("over at 1: accuracy: 70.0\n95 % CI 60.0 – 80.0 (wilson)")
-    page.touchscreen.tap(box["x"], box["y"] - 40)
-    assert hint.is_hidden()
 
 
 # Looks

@@ -1,10 +1,9 @@
-"""What an edit changed, and text that could steer a terminal."""
+"""The edit between an original and its variants."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.core.text import on_one_line, printable
 from shoal.render.cases import SMALL, marked_edits
 
 
@@ -46,26 +45,3 @@ def test_of_very_long_texts_the_whole_stretch_counts_as_changed():
 def test_the_pieces_are_the_text(examples):
     marked = marked_edits(examples)
     assert [tuple("".join(piece for piece, _ in field) for field in fields) for fields in marked] == examples
-
-
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("plain, naïve, 漢字, ½ – “quoted”", "plain, naïve, 漢字, ½ – “quoted”"),
-        ("\x1b]0;title\x07", r"\x1b]0;title\x07"),
-        ("over\rwritten\ttab", r"over\rwritten\ttab"),
-        ("\u202egnp.exe\u2066", r"\u202egnp.exe\u2066"),
-        ("zero\u200bwidth\ufeff\u00ad", r"zero\u200bwidth\ufeff\xad"),
-        ("\u2028line\x85\x9b", r"\u2028line\x85\x9b"),
-        ("hidden\U000e0041", r"hidden\U000e0041"),
-        ("half \ud83d", r"half \ud83d"),
-        ("👩\u200d🚀 می\u200cخواهم\u00a0x", "👩\u200d🚀 می\u200cخواهم\u00a0x"),
-        ("two\nlines", "two\nlines"),
-    ],
-)
-def test_what_would_steer_a_terminal_is_spelt_out(text, shown):
-    assert printable(text) == shown
-
-
-def test_a_name_stays_on_its_line():
-    assert on_one_line("two\nlines") == r"two\nlines"

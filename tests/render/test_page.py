@@ -5,9 +5,9 @@ import re
 from base64 import b64encode
 from hashlib import sha256
 from html.parser import HTMLParser
-from pathlib import Path
 
 import pytest
+from blocks import BUILT
 
 from shoal.core.errors import StoreError
 from shoal.core.records import Case, Finding, Measure, Measures, Outcome, Result
@@ -17,7 +17,6 @@ from shoal.core.views import (
     CaseList,
     Column,
     Curves,
-    Dots,
     HeatMap,
     Line,
     Number,
@@ -32,7 +31,7 @@ from shoal.core.views import (
     strip_table,
 )
 from shoal.render.html_blocks import section_html
-from shoal.render.html_parts import span, ticks
+from shoal.render.html_parts import ticks
 from shoal.render.page import Page as Contents
 from shoal.render.page import Part
 from shoal.render.writing import page_html, write_page
@@ -81,48 +80,7 @@ def rate(value: float | None, n: int = 140, name: str = "pass rate") -> Measure:
 
 
 def blocks(text: str = "words") -> list[Block]:
-    columns = [
-        Column(text, "left"),
-        Column("pass rate"),
-        Column("", "left", spare=True),
-        Column("95 % interval"),
-        Column("", scale=(0.0, 1.0)),
-    ]
-    rows = [
-        Row([text]),
-        Row(
-            [text, Number(rate(0.25)), Number(rate(0.25), part="n"), Number(rate(0.25), part="interval")],
-            "bad",
-        ),
-        Row(),
-        Row(
-            [
-                f"  {text}",
-                Number(rate(None), instead=text),
-                "",
-                "",
-                Dots([rate(0.5), rate(0.75)], (0.0, 1.0), 0.5),
-            ]
-        ),
-    ]
-    shown = ShownCase(
-        Case(text, ((f"A good {text}.", text), (f"A bad {text}.", text))),
-        Outcome(text, False, -0.25),
-        text,
-        [text, text],
-        "bad",
-        "▼",
-    )
-    line = Line(text, [(1.0, rate(0.25)), (2.0, rate(0.5)), (3.0, rate(None)), (4.0, rate(0.75))])
-    return [
-        Text([text, Words(text, ("strong", "good")), Number(rate(0.5))]),
-        Table(columns, rows, "t", text, [text]),
-        HeatMap([(text, text)], [(text, text), ("b", "")], {(0, 0): rate(0.9)}, text, kinds=[text]),
-        Curves(text, [line, Line("other", [(1.0, rate(0.1))])], 2.0, text),
-        strip_table([(text, [rate(0.5), rate(0.6)])], (0.0, 1.0), 0.5, title=text),
-        Scatter((text, text), [(text, rate(0.5), rate(0.6))], text),
-        CaseList([shown], text, [text]),
-    ]
+    return [build(text, rate(0.25)) for build in BUILT.values()]
 
 
 def sections(text: str = "words") -> list[Section]:
@@ -155,22 +113,6 @@ def test_a_page_cannot_take_the_place_of_its_data(tmp_path):
     with pytest.raises(StoreError, match="a page cannot end in .json"):
         write_page(page(), tmp_path / "report.json", [])
     assert not list(tmp_path.iterdir())
-
-
-def test_a_page_alone_goes_into_a_device():
-    beside = sorted(path.name for path in Path("/dev").iterdir())
-    write_page(page(), "/dev/null", [])
-    assert sorted(path.name for path in Path("/dev").iterdir()) == beside
-
-
-def test_a_file_of_cases_that_lies_beside_is_left_alone_where_the_page_holds_all(tmp_path):
-    (tmp_path / "report-cases.jsonl").write_text("mine\n")
-    write_page(page(), tmp_path / "report.html", [])
-    assert (tmp_path / "report-cases.jsonl").read_text() == "mine\n"
-
-
-def test_the_same_sections_give_the_same_bytes():
-    assert page_html(page(a=sections(), b=sections())) == page_html(page(a=sections(), b=sections()))
 
 
 def test_the_page_fetches_nothing_and_runs_nothing_but_its_own_script():
@@ -273,16 +215,6 @@ def test_numbers_below_an_axis_leave_room_to_each_other():
     assert 'x="640" y="260" text-anchor="end">2,000,000<' in text, "and stay inside the picture"
 
 
-def test_what_is_only_for_those_who_want_everything_is_folded():
-    assert str(section_html(Section("In depth", "text", detail="full"))) == (
-        '<details class="full"><summary>In depth</summary><p class="text">text</p></details>\n'
-    )
-    matrix = HeatMap([("f", "")], [("a", "")], {(0, 0): rate(0.9)}, "by f")
-    assert str(section_html(Section("In depth", blocks=[matrix], detail="full"))).startswith(
-        '<section><h3>In depth</h3><figure class="heat-map"><figcaption>by f</figcaption>'
-    )
-
-
 # Blocks
 
 
@@ -296,12 +228,6 @@ def test_a_number_says_what_it_rests_on():
         html(Text([Number(rate(0.25), "good")]))
         == f'<p class="text"><span class="num t-good" title="{hint}">25.0</span></p>'
     )
-
-
-def test_a_number_that_rests_on_cases_says_which():
-    groups = {"functionality": "a b", "capability": "c&d"}
-    measure = Measure("pass rate", 0.5, 9, groups, facts={"mean over": "cases", "only": {"kind": "ID"}})
-    assert 'data-g="functionality=a+b&amp;capability=c%26d&amp;kind=ID"' in html(Text([Number(measure)]))
 
 
 def test_every_element_is_closed():
@@ -322,19 +248,6 @@ def test_a_table_has_headings_names_and_numbers():
         f'<td class="right"><span class="num t-quiet" title="{hint}">1 of 2</span></td>'
         "</tr></tbody></table></div></figure>\n"
     )
-
-
-def test_an_interval_stands_quietly_behind_its_value():
-    text = html(
-        Table(
-            [Column("a", "left"), Column("G")],
-            [Row(["x", Number(rate(0.5), "good", "▲", "value and interval")])],
-        )
-    )
-    assert re.findall(r'<span class="([a-z -]*)"[^>]*>([^<]*)<', text) == [
-        ("num t-good", "50.0 ▲"),
-        ("num t-quiet", "25.0 – 75.0"),
-    ]
 
 
 def test_a_heat_map_is_coloured_by_how_far_a_rate_is_from_a_half():
@@ -363,12 +276,6 @@ def test_a_curve_breaks_where_a_value_is_undefined_and_its_band_with_it():
     assert '<polyline points="48,197.6 190,155.2"/>' in text
 
 
-def test_lines_without_a_tone_differ_in_colour_and_in_stroke():
-    text = html(Curves("k", [Line("a", [(1.0, rate(0.5))]), Line("b", [(1.0, rate(0.6))])]))
-    assert re.findall(r'<g class="line ([^"]+)"', text) == ["s0 t-first", "s1 t-second"]
-    assert re.findall(r'<li class="([^"]+)"', text) == ["s0 t-first", "s1 t-second"]
-
-
 def test_a_dot_beyond_its_scale_is_a_triangle_at_the_end():
     scale = (-1.0, 1.0)
     dots = [Measure("effect size", value, 8) for value in (-2.0, 0.0, 0.5)]
@@ -394,18 +301,6 @@ def test_an_edit_is_marked_and_the_texts_keep_their_own_direction():
 
 
 # Axes
-
-
-@pytest.mark.parametrize(
-    ("values", "expected"),
-    [
-        ([0.2, 0.4], (0.0, 1.0)),
-        ([-0.05, 0.9], (-0.2, 1.0)),
-        ([1.2], (0.0, 1.2)),
-    ],
-)
-def test_shares_are_drawn_from_nothing_to_all(values, expected):
-    assert span([Measure("accuracy", value, 9) for value in values]) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(

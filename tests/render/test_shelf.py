@@ -52,11 +52,6 @@ def test_a_case_that_two_jobs_were_asked_is_there_once():
     assert len(held["cases"]) == 2 and len(held["rows"]) == 4
 
 
-def test_another_case_of_the_same_name_is_another():
-    held = shelf({"a": result("0", "a"), "b": result("0", "b", text="A fine day")})
-    assert len(held["cases"]) == 2
-
-
 def test_what_an_edit_changed_is_every_second_piece():
     (case,) = shelf({"m": result("0")})["cases"]
     assert case["texts"] == [[["A ", "good", " film 0"]], [["A ", "bad", " film 0"]]]
@@ -72,14 +67,7 @@ def test_the_same_results_give_the_same_and_no_sign_of_markup_is_left():
 def test_a_very_long_text_is_cut_and_says_so():
     (case,) = shelf({"m": result("0", text="x" * 30_000)})["cases"]
     text = "".join(case["texts"][0][0])
-    assert len(text) < 20_100 and text.endswith("… (10,002 more letters)")
-
-
-def test_a_case_that_two_jobs_share_takes_its_room_once():
-    texts = {"text": "A good and rather long film " * 20}
-    one = shelf({"a": result("0", "a", **texts)}, room=1_400)
-    assert is_whole(one)
-    assert is_whole(shelf({name: result("0", name, **texts) for name in "ab"}, room=1_400))
+    assert len(text) < 20_100 and text.endswith("… (10,002 more characters)")
 
 
 def test_an_outcome_is_a_failure_only_where_the_measure_has_a_better_way():

@@ -188,11 +188,6 @@ def test_a_name_that_is_taken_gets_a_number_and_what_has_none_is_left_out():
     ]
 
 
-def test_titles_that_are_there_twice_get_a_number():
-    columns = [Column("a", "left"), Column("a", "left"), Column("a 2", "left")]
-    assert tables_of([Section(blocks=[Table(columns, [], "t")])])["t"] == "a,a 2,a 2 2\n"
-
-
 def test_several_numbers_and_words_in_a_cell_become_columns_of_their_own():
     cell = [Number(measure(0.5)), " of ", Number(measure(0.25, "accuracy"))]
     dots = Dots([measure(0.5), measure(None)], (0.0, 1.0))
@@ -226,10 +221,6 @@ def test_several_numbers_and_words_in_a_cell_become_columns_of_their_own():
 def test_what_a_spreadsheet_would_run_is_marked_as_text_and_every_text_can_be_read_back(text, written):
     table = rows_as_csv([{"name": text, "n": -1}, {"name": "next", "n": 2}])
     assert [(row["name"], row["n"]) for row in rows_of(table)] == [(written, "-1"), ("next", "2")]
-
-
-def test_a_formula_in_a_heading_is_marked_too():
-    assert rows_as_csv([{"=1+1": 0}]) == "'=1+1\n0\n"
 
 
 # Pictures as tables

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..core.errors import ModelError, ShoalError, some
+from ..core.errors import ModelError, PlanError, ShoalError, some
 from ..core.files import is_file
 from .options import (
     AS_JSON,
@@ -87,7 +87,7 @@ def run(plan: Path, into: Path, retry_errors: bool, workers: int, on: str, as_js
     if as_json:
         echo_plan(jobs, compared, store)
     else:
-        print_sections(plan_sections(wanted, results, compared))
+        print_sections(plan_sections(wanted, results, compared), more=f"shoal status {plan} --full")
     if failed:
         raise ShoalError(f"{failed} of {len(jobs)} jobs failed", fix=f"shoal run {plan}, once fixed")
     refuse_dead(dead_results([job for job in jobs if job.id in todo], store))
@@ -244,8 +244,15 @@ def show(
     metavar="METHOD",
     help="Also explain the worst cases of each job by words: shapley, lime, gradients.",
 )
+@click.option("--rules", type=EXISTING, help="Start the page with the verdict of this gate.")
 def report(
-    plan: str, into: Path, out: Path | None, form: str, figures: Path | None, explain: str | None
+    plan: str,
+    into: Path,
+    out: Path | None,
+    form: str,
+    figures: Path | None,
+    explain: str | None,
+    rules: Path | None,
 ) -> None:
     """Write the results of a plan or job as an HTML page.
 
@@ -265,6 +272,7 @@ def report(
         refuse_overwrite(out, (plan,))
     page, jobs, told, problems = _page_of(plan, into)
     page = with_explanations(page, explain) if explain else page
+    page = _with_gate(page, rules) if rules else page
     path = out or Path(f"report{SUFFIXES[form]}")
     written, alone = write_forms(page, jobs, path, form), say_alone(path)
     if figures:
@@ -272,6 +280,26 @@ def report(
         click.echo(f"{figures}: {count} figures" if count else f"{figures}: no picture to draw", err=alone)
     click.echo(f"{written}: {told}", err=alone)
     refuse_absent(problems)
+
+
+def _with_gate(page: "Page", path: Path) -> "Page":
+    """Return the page with the verdict of a gate: of its only model, or of the second against the first."""
+    from ..comparing.gate_view import verdict_sections
+    from ..comparing.judge import judge
+    from ..comparing.rules import read_rules
+    from ..render.page import with_gate
+
+    rules, results = read_rules(path), list(page.results.values())
+    if len(results) > 2:
+        raise click.UsageError("--rules judges a page of one or two models")
+    if len(results) == 1 and any(rule.is_relative for rule in rules):
+        raise PlanError(f"{path}: a relative rule needs a baseline", fix="a plan with two models")
+    verdicts = judge(rules, results[-1], results[0] if len(results) == 2 else None)
+    missed = [verdict for verdict in verdicts if not verdict.is_met]
+    failed = len({id(verdict.rule) for verdict in missed})
+    count = f"{len(rules)} rule{'' if len(rules) == 1 else 's'}"
+    words = f"Gate not met: {failed} of {count} failed" if missed else f"Gate met: {count} passed"
+    return with_gate(page, verdict_sections(verdicts, results[-1]), words, is_met=not missed)
 
 
 def _page_of(name: str, into: Path) -> "tuple[Page, list[dict[str, Any]], str, dict[str, str]]":

@@ -20,7 +20,7 @@ CHARTED = 20
 
 def comparison_summary(comparison: Comparison, a: str = "A", b: str = "B") -> Summary:
     """Return the verdict, the cards and the chart of a comparison of model `b` with model `a`."""
-    overall = overall_row(comparison)
+    overall = comparison.overall
     fine = comparison.by(comparison.finest) if comparison.finest else []
     worse, better = _changed(fine, better=False), _changed(fine, better=True)
     verdict, tone = _verdict(overall, worse, comparison.finest, a, b)
@@ -41,12 +41,6 @@ def comparison_summary(comparison: Comparison, a: str = "A", b: str = "B") -> Su
     elif better:
         cards.append(Card(f"Got better: {len(better)}", rows=_card_rows(better)))
     return Summary(verdict, tone, text, cards, _chart(comparison, a, b))
-
-
-def overall_row(comparison: Comparison) -> Row:
-    """Return the plain pass rate if there is one, or the protocol's headline."""
-    rates = [row for row in comparison.by("") if row.measure == "pass rate"]
-    return (rates or [comparison.headline])[0]
 
 
 def _changed(rows: Sequence[Row], *, better: bool) -> list[Row]:

@@ -27,7 +27,7 @@ def outcome_words(shown: ShownCase, answers: Sequence[str] = ()) -> list[str]:
 
 
 def error_of(shown: ShownCase) -> str:
-    """Return why there is no answer; empty if there is one."""
+    """Return the error of a case; empty if the model answered."""
     return shown.outcome.error if shown.outcome is not None else ""
 
 

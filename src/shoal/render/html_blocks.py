@@ -69,7 +69,7 @@ LONG = 12
 
 
 def section_html(section: Section, *, titled: bool = True) -> Markup:
-    """Return a section of the page; details without a chart are folded."""
+    """Return a section of the page; details are folded."""
     first, *rest = lines_of(section.title) or [EMPTY]
     title = Markup("<h3>{}</h3>").format(first) if first and titled else EMPTY
     body = joined(
@@ -81,7 +81,7 @@ def section_html(section: Section, *, titled: bool = True) -> Markup:
             _paragraphs(map(words, section.notes), "note"),
         ]
     )
-    if section.detail == "full" and not any(isinstance(block, CHARTS) for block in section.blocks):
+    if section.detail == "full":
         names = [plain(block.title) for block in section.blocks if not isinstance(block, Text)]
         name = first or words("; ".join(dict.fromkeys(filter(None, names)))) or "Details"
         return Markup('<details class="full"><summary>{}</summary>{}</details>\n').format(name, body)
@@ -98,9 +98,6 @@ def _figure(block: Any, content: Markup, kind: str) -> Markup:
     return Markup('<figure class="{}">{}{}{}</figure>\n').format(
         kind, title, content, _paragraphs(map(words, block.legend), "legend")
     )
-
-
-CHARTS = (HeatMap, Curves, Scatter)
 
 
 # Tables

@@ -1,7 +1,7 @@
 """Lay out columns in a terminal so that nothing is cut off.
 
-Where the room is too narrow, in this order: headings break, words fold, intervals go below their values, spare columns
-are left out and named, and at last the columns come in blocks, one below the other.
+In a narrow terminal, headings break first, then words wrap, intervals go below their values, spare columns are hidden
+and named, and finally the columns come in blocks, one below the other.
 """
 
 from bisect import bisect_left
@@ -14,39 +14,38 @@ from rich.cells import cell_len
 from rich.text import Text
 
 COMFORTABLE, LONG_WORD, LEAST = 24, 40, 16
-"""Characters: words fold down to the first without another thought, are torn apart only from the second on, and a
-column of words is never narrower than the third."""
+"""Characters: columns of words shrink to the first; words break from the second on; the third is the minimum."""
 HIGHEST = 4
-"""Lines of a heading, where it is not narrower than its words."""
+"""The most lines of a heading."""
 SEPARATORS = "_-/."
-"""A name that is too long is torn after one of these, if it has any."""
+"""A long name breaks after one of these."""
 
 
 @dataclass(frozen=True)
 class ShownColumn:
-    """A column in words and styles, its width still open."""
+    """A column as styled text, without a width."""
 
     title: str
     cells: Sequence[Text]
-    """A cell per row; rows that are gaps or headings have none."""
+    """A cell per row, without gaps and headings."""
     align: Literal["left", "right"] = "right"
     folds: bool = False
     spare: bool = False
     is_picture: bool = False
     name: str = ""
-    """What it is called where it is left out."""
+    """Its name in the line about hidden columns."""
     tall: Sequence[Text] = ()
-    """The cells with intervals below the values, for narrow terminals."""
+    """The cells with intervals below the values."""
     group: str = ""
-    """Stands above the first of the columns that share it."""
+    """A heading above the first column of a group."""
 
     @property
     def natural(self) -> int:
-        """The width at which nothing breaks."""
+        """Return the width at which nothing breaks."""
         return max([_width(self.cells), *(cell_len(line) for line in self.title.split("\n"))])
 
     def least(self, *, tear: bool) -> int:
-        """The width down to which it may go; with `tear`, also through words."""
+        """Return the smallest width; with `tear`, words may break."""
         heading = max(map(cell_len, self.title.split()), default=0)
         heading = min(heading, LEAST if tear else COMFORTABLE)
         if not self.folds:
@@ -58,37 +57,37 @@ class ShownColumn:
 
 @dataclass(frozen=True)
 class Grid:
-    """Columns, and the lines between their rows."""
+    """Columns, and the headings between their rows."""
 
     columns: Sequence[ShownColumn]
     above: Mapping[int, Sequence[Text]] = field(default_factory=dict)
     """Headings and gaps by the position of the row below them."""
     gap: int = 2
     repeated: int = 1
-    """How many columns every block begins with, where the columns come in blocks."""
+    """The number of columns that every block repeats."""
 
 
 def lay_out(grid: Grid, width: int) -> list[Text]:
-    """The lines, none wider than the terminal."""
+    """Return the lines, none wider than the terminal."""
     if not any(column.cells for column in grid.columns):
         return [Text("nothing to show", "dim")]
-    kept, left_out = _fitting(grid, width)
+    kept, hidden = _fitting(grid, width)
     lines: list[Text] = []
     for block in _blocks(replace(grid, columns=kept), width):
         lines += [Text("")] if lines else []
         lines += _lines(replace(grid, columns=block), width)
-    if left_out:
-        words = f"Hidden (terminal too narrow): {', '.join(left_out)}."
+    if hidden:
+        words = f"Hidden (terminal too narrow): {', '.join(hidden)}."
         lines += fold(Text(words, "dim"), width)
     return lines
 
 
 def _fitting(grid: Grid, width: int) -> tuple[list[ShownColumn], list[str]]:
-    """The columns that are shown, and the names of those that are left out."""
+    """Return the shown columns, and the names of the hidden ones."""
     flat = list(grid.columns)
     dropped: list[int] = []
-    for leaving in [[], *_in_order_of_leaving(flat)]:
-        dropped += leaving
+    for group in [[], *_hiding_order(flat)]:
+        dropped += group
         kept = [column for i, column in enumerate(flat) if i not in dropped]
         tall = [
             replace(column, cells=column.tall, align="left") if column.tall else column for column in kept
@@ -103,8 +102,8 @@ def _names(columns: Sequence[ShownColumn], dropped: Sequence[int]) -> list[str]:
     return list(dict.fromkeys(columns[i].name or columns[i].title for i in sorted(dropped)))
 
 
-def _in_order_of_leaving(columns: Sequence[ShownColumn]) -> list[list[int]]:
-    """Pictures first and together, for they only repeat what the numbers say; then one by one from the right."""
+def _hiding_order(columns: Sequence[ShownColumn]) -> list[list[int]]:
+    """Return the order in which columns are hidden: dots together, then one by one from the right."""
     spare = [i for i, column in enumerate(columns) if column.spare]
     pictures = [i for i in spare if columns[i].is_picture]
     return [pictures] * bool(pictures) + [[i] for i in reversed(spare) if i not in pictures]
@@ -116,7 +115,7 @@ def _need(columns: Sequence[ShownColumn], gap: int, *, tear: bool = False) -> in
 
 
 def _blocks(grid: Grid, width: int) -> Iterator[list[ShownColumn]]:
-    """The columns in as few blocks as fit; columns that share a group stay together where they can."""
+    """Yield the columns in as few blocks as possible; groups stay together if they fit."""
     columns = list(grid.columns)
     if _need(columns, grid.gap, tear=True) <= width or len(columns) <= grid.repeated:
         yield columns
@@ -141,7 +140,7 @@ def _blocks(grid: Grid, width: int) -> Iterator[list[ShownColumn]]:
 
 
 def _with_groups(columns: Sequence[ShownColumn]) -> list[ShownColumn]:
-    """The columns with the name of their group above the first of each."""
+    """Return the columns with the name of each group above its first column."""
     if not any(column.group for column in columns):
         return list(columns)
     named, last = [], ""
@@ -153,7 +152,7 @@ def _with_groups(columns: Sequence[ShownColumn]) -> list[ShownColumn]:
 
 
 def _widths(columns: Sequence[ShownColumn], room: int) -> list[int]:
-    """Headings on as few lines as the room allows; what is then left over mends words, from the left."""
+    """Return widths that give headings the fewest lines; the remaining room goes to words, from the left."""
     tear = sum(column.least(tear=False) for column in columns) > room
     least = [column.least(tear=tear) for column in columns]
     widths = least
@@ -177,7 +176,7 @@ def _widths(columns: Sequence[ShownColumn], room: int) -> list[int]:
 
 
 def _heading_width(title: str, height: int) -> int:
-    """How wide a column must be for its heading to have at most so many lines, or as few as it can have."""
+    """Return the width at which a heading has at most this number of lines, or its fewest."""
     whole = max(map(cell_len, title.split("\n")))
     word = max(map(cell_len, title.split()), default=0)
     lines = max(height, 1 + title.count("\n"))
@@ -200,7 +199,7 @@ def _lines(grid: Grid, width: int) -> list[Text]:
 
 
 def _heading(columns: Sequence[ShownColumn], widths: Sequence[int], gap: int) -> list[Text]:
-    """The titles on the lowest of their lines; nothing where no column has one."""
+    """Return the titles, aligned at the bottom; nothing if no column has one."""
     titles = [fold(Text(column.title, "dim"), widths[i]) for i, column in enumerate(columns)]
     if not any(line.plain for title in titles for line in title):
         return []
@@ -236,7 +235,7 @@ def _width(cells: Sequence[Text]) -> int:
 
 
 def fold(text: Text, width: int, hang: int | None = None) -> list[Text]:
-    """The text in lines no wider than this: broken between words, then after a separator, then anywhere.
+    """Wrap a text: between words, then after a separator, then anywhere.
 
     Lines after the first are indented by `hang`, or as the first one is.
     """
@@ -251,7 +250,7 @@ def fold(text: Text, width: int, hang: int | None = None) -> list[Text]:
 
 
 def _breaks(plain: str, width: int, indent: int, start: int) -> list[int]:
-    """Where lines begin anew."""
+    """Return the positions of line breaks."""
     if cell_len(plain) <= width:
         return []
     breaks: list[int] = []

@@ -1,14 +1,14 @@
-"""The cases of some results as the page holds them: failing ones first, as many as there is room for.
+"""The cases of a page as JSON: failing ones first, as many as fit.
 
     {"jobs": [{"name", "words", "counts", "held"}], "groups": [{"name", "values"}],
      "cases": [{"id", "groups", "texts", "expected"}], "rows": [[job, case, verdict, said, error]]}
 
-A case that several jobs were asked is there once. Texts are lists of pieces, every second of which an edit touched.
+Jobs with the same case share its entry. Texts are lists of pieces; every second piece is an edit.
 """
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..core.measures import quantity
@@ -18,16 +18,16 @@ from ..core.views import expected_words
 from .cases import Marked, marked_edits
 
 ROOM = 3_000_000
-"""Letters of text; a page with more opens slowly."""
+"""Characters of text; a larger page opens slowly."""
 A_ROW = 120
-"""Letters that a case costs beside its texts."""
+"""Characters of a case besides its texts."""
 LONGEST = 20_000
-"""Letters of one text that are shown; what is cut is said."""
+"""Characters of a text that are shown."""
 FAIL, PASS, NOT_APPLICABLE, ERROR = range(4)
 ORDER = (FAIL, ERROR, NOT_APPLICABLE, PASS)
-"""Of each group so much is taken in turn: first of what fails."""
+"""Failing cases first."""
 KINDS = "01-e"
-"""The letters of their verdicts."""
+"""The letters of these outcomes."""
 
 PASS_OR_FAIL = ["fails", "passes"]
 
@@ -36,12 +36,12 @@ Place = tuple[int, int]
 
 
 def verdict(outcome: Outcome) -> int:
-    """How a case went, as a number."""
+    """Return an outcome as a number."""
     return KINDS.index(verdicts_of([outcome]))
 
 
 def shelf(results: Mapping[str, Result], room: int = ROOM) -> dict[str, Any]:
-    """What the page knows of the cases; the same results give the same."""
+    """Return the cases of a page; equal results give equal data."""
     jobs = list(results.values())
     chosen = _chosen(jobs, room)
     values = _values([jobs[job].cases[place] for job, place in chosen])
@@ -81,12 +81,12 @@ def shelf(results: Mapping[str, Result], room: int = ROOM) -> dict[str, Any]:
 
 
 def is_whole(held: Mapping[str, Any]) -> bool:
-    """Whether every case of every job is there."""
+    """Return whether the page has every case of every job."""
     return all(job["counts"] == job["held"] for job in held["jobs"])
 
 
 def as_script(data: Any) -> str:
-    """JSON that may stand inside a script element: no sign in it can end that, or begin another."""
+    """Return JSON for a script element, without characters that could end it."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     for sign in "<>&\u2028\u2029":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
@@ -94,12 +94,9 @@ def as_script(data: Any) -> str:
 
 
 def outcome_words(result: Result) -> list[str]:
-    """What it means that a case did not pass, and that it did: not every outcome is good or bad.
-
-    A pair that counts for a stereotype score has not passed anything.
-    """
-    rates = [row for row in result.measures if "mean over" in row.facts]
-    plain = [row for row in rates if "column" not in row.facts]
+    """Return the words for a case that did not pass and one that did: a pair of a bias test cannot fail."""
+    rates = [row for row in result.measures if row.basis.mean_over]
+    plain = [row for row in rates if not row.basis.column]
     if any(quantity(row).direction == "higher" for row in plain or rates):
         return PASS_OR_FAIL
     if any(row.name == "p value" for row in result.measures):
@@ -109,7 +106,7 @@ def outcome_words(result: Result) -> list[str]:
 
 
 def is_pass_or_fail(held: Mapping[str, Any]) -> bool:
-    """Whether every job's cases can fail."""
+    """Return whether the cases of every job can fail."""
     return all(job["words"] == PASS_OR_FAIL for job in held["jobs"])
 
 
@@ -119,7 +116,7 @@ def _counts(result: Result) -> list[int]:
 
 
 def _values(cases: Sequence[Case]) -> dict[str, dict[str, int]]:
-    """Every group of the cases, and the number of each of its values."""
+    """Return the groups of the cases, with a number for each value."""
     values: dict[str, dict[str, int]] = {}
     for case in cases:
         for name, value in case.groups.items():
@@ -129,45 +126,35 @@ def _values(cases: Sequence[Case]) -> dict[str, dict[str, int]]:
 
 
 def _chosen(results: Sequence[Result], room: int) -> list[Place]:
-    """The places of the cases there is room for: every group in turn, the worst of each first."""
+    """Return the places of the cases that fit: each group in turn, its worst case first."""
+    queue: list[tuple[int, int, int, int]] = []
+    for job, result in enumerate(results):
+        verdicts, values = verdicts_of(result.outcomes), values_of(result.outcomes)
+        turns: Counter[tuple[str, str]] = Counter()
+        for place in sorted(range(len(verdicts)), key=lambda place: _finite(values[place])):
+            letter, group = verdicts[place], next(iter(result.cases[place].groups.values()), "")
+            queue.append((ORDER.index(KINDS.index(letter)), turns[letter, group], job, place))
+            turns[letter, group] += 1
     chosen: list[Place] = []
     known: set[tuple[str, Any]] = set()
-    for kind in ORDER:
-        waiting = [
-            (job, queue) for job, result in enumerate(results) for queue in _queues(result, KINDS[kind])
-        ]
-        for job, position in _in_turn(waiting):
-            case = results[job].cases[position]
-            room -= A_ROW
-            if (case.id, case.examples) not in known:
-                known.add((case.id, case.examples))
-                room -= sum(min(len(text), LONGEST) for example in case.examples for text in example)
-            if room < 0:
-                return sorted(chosen, key=lambda place: _rank(results, place))
-            chosen.append((job, position))
+    for _, _, job, place in sorted(queue):
+        case = results[job].cases[place]
+        room -= A_ROW
+        if (case.id, case.examples) not in known:
+            known.add((case.id, case.examples))
+            room -= sum(min(len(text), LONGEST) for example in case.examples for text in example)
+        if room < 0:
+            break
+        chosen.append((job, place))
     return sorted(chosen, key=lambda place: _rank(results, place))
 
 
-def _queues(result: Result, letter: str) -> Iterator[list[int]]:
-    """The places of the cases with this verdict, group by group in the order they come, the worst of each first."""
-    verdicts, values = verdicts_of(result.outcomes), values_of(result.outcomes)
-    groups: dict[str, list[int]] = {}
-    place = verdicts.find(letter)
-    while place >= 0:
-        groups.setdefault(next(iter(result.cases[place].groups.values()), ""), []).append(place)
-        place = verdicts.find(letter, place + 1)
-    for places in groups.values():
-        yield sorted(places, key=lambda place: 0.0 if values[place] != values[place] else values[place])
-
-
-def _in_turn(queues: Sequence[tuple[int, Sequence[int]]]) -> Iterator[Place]:
-    """The first of each, then the second of each, and so on."""
-    for turn in range(max((len(queue) for _, queue in queues), default=0)):
-        yield from ((job, queue[turn]) for job, queue in queues if turn < len(queue))
+def _finite(value: float) -> float:
+    return 0.0 if value != value else value
 
 
 def _rank(results: Sequence[Result], place: Place) -> tuple[int, float, int, int]:
-    """Failing first, worst first."""
+    """Return the sort key of a case: failing ones first, the worst of them before the others."""
     outcome = results[place[0]].outcomes[place[1]]
     kind = verdict(outcome)
     return ORDER.index(kind), (outcome.value or 0.0) if kind == FAIL else 0.0, *place
@@ -184,7 +171,7 @@ def _case(case: Case, values: Mapping[str, Mapping[str, int]]) -> dict[str, Any]
 
 
 def _edits(examples: Sequence[Example]) -> list[list[Marked]]:
-    """Each example's texts with what an edit changed; nothing is marked where of the first no word was left."""
+    """Return each example's texts with edits marked, unless the edit replaced every word."""
     edits = marked_edits(examples)
     if edits and not any(text.strip() and not touched for marked in edits[0] for text, touched in marked):
         return [[[(text, False)] for text in example] for example in examples]
@@ -193,11 +180,11 @@ def _edits(examples: Sequence[Example]) -> list[list[Marked]]:
 
 def _cut(text: str) -> str:
     left = len(text) - LONGEST
-    return text if left <= 0 else f"{text[:LONGEST]} … ({left:,} more letters)"
+    return text if left <= 0 else f"{text[:LONGEST]} … ({left:,} more characters)"
 
 
 def _pieces(marked: Sequence[tuple[str, bool]]) -> list[str]:
-    """Texts in turn untouched and touched; the first may be empty."""
+    """Return pieces that alternate between unchanged and changed; the first may be empty."""
     pieces = [""]
     for text, touched in marked:
         if touched != (len(pieces) % 2 == 0):
@@ -207,7 +194,7 @@ def _pieces(marked: Sequence[tuple[str, bool]]) -> list[str]:
 
 
 def _answers(result: Result, places: Sequence[int]) -> dict[int, Sequence[str]]:
-    """What the model said at these places, read in their order: a column that lies in a file is read once."""
+    """Return the model's answers at these places; sorted, because the column may be a file."""
     column = result.columns.get("said")
     return {} if column is None else {place: column[place] for place in sorted(places)}
 

@@ -49,7 +49,7 @@ def tone_of(piece: Piece, *outer: Tones) -> Tones:
 
 
 def is_replaced(number: Number) -> bool:
-    """Return whether a text stands in for an undefined number."""
+    """Return whether a text replaces an undefined number."""
     return bool(number.instead) and (number.measure is None or not is_defined(number.measure))
 
 

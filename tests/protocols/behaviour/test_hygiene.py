@@ -517,7 +517,7 @@ def test_check_prints_the_findings_grouped_with_what_to_do(tmp_path):
 def test_check_of_a_clean_suite_says_so(tmp_path):
     path = tmp_path / "clean.jsonl"
     write_suite(clean(), path)
-    assert f"hygiene: {len(CHECKS)} checks find nothing wrong" in check(path).output
+    assert f"Hygiene: {len(CHECKS)} checks, no problem." in check(path).output
 
 
 def test_check_as_json_has_the_findings(tmp_path):

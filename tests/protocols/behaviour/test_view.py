@@ -120,7 +120,7 @@ def test_how_labels_were_read_is_noted():
 def test_a_failing_case_shows_what_the_model_said_of_it():
     text = alone(audited(answers_of(flawed())))
     assert text.index("Failing examples") < text.index("praise: 1 of 4 fail") < text.index("names: 1 of 4")
-    assert "expected positive, said negative .80" in text
+    assert "expected positive, got negative .80" in text
 
 
 def test_a_failing_pair_shows_what_the_model_said_of_original_and_variant():
@@ -134,7 +134,7 @@ def test_the_band_shows_the_models_own_probability_and_no_distance_between_three
     rows = probabilities(2)
     rows[0] = [0.45, 0.55]
     text = alone(audited(answers_of(rows, TWO)))
-    assert "expected positive, said neutral (positive .55)" in text and "off by" not in text
+    assert "expected positive, got neutral (positive .55)" in text and "off by" not in text
 
 
 def test_checks_that_failed_come_before_the_table():
