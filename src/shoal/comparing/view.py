@@ -63,7 +63,7 @@ COMPARED = "compared"
 DRAWN = 40
 """How many rows the chart of a page has."""
 NOTES = 3
-"""How many caveats stand below the table."""
+"""The number of caveats below the table."""
 PLURALS = {"functionality": "functionalities", "capability": "capabilities", "category": "categories"}
 
 
@@ -395,7 +395,7 @@ def difference_strips(comparison: Comparison) -> list[Block]:
 
 
 def _round_up(value: float) -> float:
-    """The next of 1, 2 and 5 with noughts.
+    """Return the next of 1, 2 and 5 with noughts.
 
     >>> _round_up(0.034), _round_up(0.5), _round_up(7.0)
     (0.05, 0.5, 10.0)

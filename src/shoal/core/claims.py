@@ -1,4 +1,4 @@
-"""How far numbers reach: at which level, for how many seeds, and in which words (`docs/method/beyond.md` 7.19)."""
+"""Levels of tests, and the scope of claims (`docs/method/beyond.md` 7.19)."""
 
 ALPHA = 0.05
 """The level of every test, after adjustment."""
@@ -16,7 +16,7 @@ TOO_FEW_TEMPLATES = "too few templates"
 
 
 def too_few_templates(number: int) -> str:
-    """Return what stands in the place of an interval over templates.
+    """Return the text shown instead of an interval over templates.
 
     >>> too_few_templates(3)
     'too few templates (3)'
@@ -25,7 +25,7 @@ def too_few_templates(number: int) -> str:
 
 
 def reach(seeds: int) -> str:
-    """Of what a number speaks that rests on so many seeds.
+    """Return the scope of a number from this many seeds.
 
     >>> reach(1), reach(3)
     ('this checkpoint only', '3 seeds')
@@ -34,7 +34,7 @@ def reach(seeds: int) -> str:
 
 
 def reach_so_far(seeds: int, known: int) -> list[str]:
-    """The same where some of the known seeds may not be complete, with what so few do not support.
+    """Return the same where some of the known seeds may not be complete, with what so few do not support.
 
     >>> reach_so_far(3, 4)
     ['3 of 4 seeds complete', 'fewer than 5 seeds: no claim about the recipe']
@@ -47,7 +47,7 @@ def reach_so_far(seeds: int, known: int) -> list[str]:
 
 
 def claim_of_rows(seeds: int) -> str:
-    """Of what a table speaks whose rows are means of so many seeds.
+    """Return the scope of a table whose rows are means over seeds.
 
     >>> claim_of_rows(3)
     'mean of 3 seeds; fewer than 5 support no claim about the recipe'
