@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
+from shoal.render.escapes import escape_latex, escape_markdown
 
 from shoal import Measure
 from shoal.comparing.gate import judge
@@ -20,7 +21,6 @@ from shoal.comparing.view import comparison_sections, comparison_table, rows_for
 from shoal.protocols.behaviour.settings import Train
 from shoal.protocols.behaviour.view import view
 from shoal.render.csv_tables import rows_as_csv
-from shoal.render.escapes import escape_latex, escape_markdown
 from shoal.render.latex import as_latex
 from shoal.render.markdown import as_markdown
 from shoal.render.terminal import print_sections

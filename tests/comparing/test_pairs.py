@@ -16,8 +16,9 @@ from shoal.comparing.cases import CaseIndex
 from shoal.comparing.pairs import Choices, Comparison, Row, compare
 from shoal.comparing.wording import row_note
 from shoal.core.errors import DataError, PlanError
-from shoal.protocols.behaviour.iid import IID
-from shoal.protocols.behaviour.score import iid_score, measure
+from shoal.protocols.behaviour.score import measure
+from shoal.protocols.learning.iid import IID
+from shoal.protocols.learning.score import iid_score
 from shoal.stats.multiplicity import benjamini_hochberg, holm
 from shoal.stats.power import sign_test_power
 
@@ -51,7 +52,7 @@ def test_iid_cases_beside_a_suite_are_compared_apart():
         groups = {"functionality": IID, "capability": IID, "test type": "MFT"}
         cases = [replace(case, groups=groups) if case.id.startswith(IID) else case for case in both.cases]
         asked = len(suite)
-        rows = measure(cases[:asked], both.outcomes[:asked], beside_iid=True)
+        rows = measure(cases[:asked], both.outcomes[:asked], chosen={"without": {"capability": IID}})
         return replace(both, cases=cases, measures=Measures([*rows, iid_score(both.outcomes[asked:])]))
 
     comparison = one(trained([1, 1, 1, 1], [1, 0]), trained([0, 0, 1, 1], [1, 1]))

@@ -9,7 +9,7 @@ from shoal.explaining import explain
 from shoal.explaining.attributions import How, completeness_gap
 from shoal.explaining.quality import findings, quality, spearman
 from shoal.models.fresh import untrained
-from shoal.models.imported import around
+from shoal.models.python import wrap
 
 
 def by_words(texts):
@@ -24,7 +24,7 @@ def measured(model, method="shapley", text="a good film of old", how=None, **mor
 
 
 def test_deletion_and_insertion_are_the_areas_under_known_curves():
-    rows = measured(around(by_words))
+    rows = measured(wrap(by_words))
     # Five words; the deciding one goes first, then the helping one: .9, .2, .1 …
     gone = np.interp(np.linspace(0, 1, 11), np.linspace(0, 1, 6), [0.9, 0.2, 0.1, 0.1, 0.1, 0.1])
     come = np.interp(np.linspace(0, 1, 11), np.linspace(0, 1, 6), [0.1, 0.8, 0.9, 0.9, 0.9, 0.9])
@@ -36,7 +36,7 @@ def test_deletion_and_insertion_are_the_areas_under_known_curves():
 
 
 def test_exact_values_need_no_seeds_and_models_without_weights_cannot_be_randomised():
-    rows = measured(around(by_words))
+    rows = measured(wrap(by_words))
     assert (rows["seed correlation"].value, rows["seed correlation"].na) == (None, 1)
     assert rows["completeness gap"].value == pytest.approx(0)
     assert rows["correlation with random weights"].value is None
@@ -50,13 +50,11 @@ def test_more_samples_make_other_draws_agree():
         return [{"no": 1 - p, "yes": p} for p in yes]
 
     few, many = (
-        measured(around(uneven), "lime", " ".join(words), How(samples=samples))["seed correlation"].value
+        measured(wrap(uneven), "lime", " ".join(words), How(samples=samples))["seed correlation"].value
         for samples in (15, 800)
     )
     assert few is not None and many is not None and few < 0.9 < many
-    assert (
-        measured(around(uneven), "lime", " ".join(words), How(samples=15))["completeness gap"].value is None
-    )
+    assert measured(wrap(uneven), "lime", " ".join(words), How(samples=15))["completeness gap"].value is None
 
 
 def test_gradients_leave_nothing_to_chance_and_differ_from_those_of_random_weights():
@@ -111,4 +109,4 @@ def test_rank_correlation_knows_ties_and_lists_without_order():
     assert spearman(np.array([1.0, 1.0]), np.array([1.0, 2.0])) is None
     assert spearman(np.array([1.0, 2.0, 3.0]), np.array([3.0, 2.0, 1.0])) == pytest.approx(-1)
     with pytest.raises(ShoalError, match="correlations need 3"):
-        quality(around(by_words), [("good",)], "lime", How(), seeds=2)
+        quality(wrap(by_words), [("good",)], "lime", How(), seeds=2)

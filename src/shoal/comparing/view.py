@@ -2,13 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from math import floor, log10
 from typing import Any
 
 from ..core.claims import ALPHA
 from ..core.errors import some
 from ..core.measures import quantity, shown, shown_p
-from ..core.records import Basis, Finding, Measure, Result
+from ..core.records import Basis, Measure, Result
 from ..core.views import (
     Block,
     CaseList,
@@ -17,7 +16,6 @@ from ..core.views import (
     Number,
     Section,
     ShownCase,
-    Strips,
     Table,
     Text,
     Tone,
@@ -32,7 +30,6 @@ from .pairs import Comparison, difference_of
 from .rows import Row
 from .rules import Rule
 from .wording import (
-    NAMED,
     about_cases,
     both_sides,
     caption,
@@ -58,10 +55,6 @@ from .wording import (
 
 EXAMPLES = 2
 """How many newly failing cases the short view shows."""
-COMPARED = "compared"
-"""The kind of the findings that a page shows first."""
-DRAWN = 40
-"""How many rows the chart of a page has."""
 NOTES = 3
 """The number of caveats below the table."""
 PLURALS = {"functionality": "functionalities", "capability": "capabilities", "category": "categories"}
@@ -357,51 +350,7 @@ def _every_change(comparison: Comparison) -> Iterator[Block]:
     yield Text([Words(f"{lost:,} cases newly fail in B, {gained:,} are fixed.", "quiet")])
 
 
-# Caveats and provenance
-
-
-# For pages and files
-
-
-def comparison_findings(comparison: Comparison) -> list[Finding]:
-    """Return what a page says first: overall, what got worse, what got better."""
-    whole = comparison.headline
-    text = "".join(
-        piece if isinstance(piece, str) else getattr(piece, "text", "") for piece in _answer(comparison)
-    )
-    findings = [Finding(COMPARED, text.strip().replace("\n", " "), (_with_cases(whole, comparison),), 3.0)]
-    worse, better, _ = _sorted(comparison)
-    for word, rows in (("worse", worse), ("better", better)):
-        if rows:
-            names = [f"{row.name} {difference_text(row)}" for row in rows]
-            text = f"{direction_word(rows[0], word).capitalize()} in B: {some(names, NAMED)}."
-            rests_on = tuple(_with_cases(row, comparison) for row in rows)
-            findings.append(Finding(COMPARED, text, rests_on, 2.0))
-    return findings
-
-
-def difference_strips(comparison: Comparison) -> list[Block]:
-    """Return the differences on one scale, each with its interval: worse, better, the rest."""
-    worse, better, undecided = _sorted(comparison)
-    rows = [row for row in (*worse, *better, *undecided) if row.gained or row.lost or row.significant][:DRAWN]
-    if len(rows) < 2:
-        return []
-    measures = [_with_cases(row, comparison) for row in rows]
-    ends = [abs(end) for measure in measures for end in (measure.value or 0.0, *(measure.interval or ()))]
-    reach = _round_up(max(ends))
-    legend = "Dot: B minus A. Bar: 95 % CI."
-    drawn = [(row.name, [measure]) for row, measure in zip(rows, measures, strict=True)]
-    return [Strips(drawn, (-reach, reach), 0.0, f"B minus A, by {comparison.finest}", legend=[legend])]
-
-
-def _round_up(value: float) -> float:
-    """Return the next of 1, 2 and 5 with noughts.
-
-    >>> _round_up(0.034), _round_up(0.5), _round_up(7.0)
-    (0.05, 0.5, 10.0)
-    """
-    power = 10.0 ** floor(log10(value)) if value > 0 else 1.0
-    return next((factor * power for factor in (1, 2, 5) if factor * power >= value), 10 * power)
+# For files
 
 
 def _with_cases(row: Row, comparison: Comparison) -> Measure:

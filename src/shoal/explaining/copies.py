@@ -12,9 +12,11 @@ from numpy.typing import NDArray
 
 from ..core.errors import ModelError, some
 from ..core.records import Example
-from ..models.ask import Classifier, HasAnswered, Questions, batch_plan, classify_safely
-from ..models.copies import SPECIAL, Pieces, Row, ask_rows, label_order, pieces_of
+from ..models.asking import classify_safely
+from ..models.batching import Questions, batch_plan
+from ..models.copies import SPECIAL, Pieces, Row, ask_rows, label_order, tokenize_examples
 from ..models.hf import HFModel
+from ..models.interface import Classifier, StoredAnswers
 from .attributions import How, Units, Values
 from .words import word_spans
 
@@ -46,7 +48,7 @@ def copies_of(model: object, examples: Sequence[Example], labels: Sequence[str] 
     """The way to ask this model about copies of these examples."""
     if isinstance(model, HFModel):
         return TokenCopies(model, examples, labels, how)
-    if isinstance(model, HasAnswered) or not isinstance(model, Classifier):
+    if isinstance(model, StoredAnswers) or not isinstance(model, Classifier):
         raise ModelError(
             f"{model!r} cannot be asked about copies of a text",
             why="an explanation compares what a model says of a text with what it says without some of its words",
@@ -67,7 +69,7 @@ class TokenCopies:
             _refuse_mask(model)
         self.absent: str = how.absent or ("drop" if self.mask is None else "mask")
         self.labels, self.network_columns = label_order(model, labels)
-        self.pieces = pieces_of(model, examples)
+        self.pieces = tokenize_examples(model, examples)
         placed = [
             _place(pieces, example, model.tokenizer.convert_ids_to_tokens, specials=how.specials)
             for pieces, example in zip(self.pieces, examples, strict=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from ..core.errors import DataError
-from ..models.features import Features
+from ..models.caches import Features
 
 
 def save_features(table: Features, path: Path) -> None:
