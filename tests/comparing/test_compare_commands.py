@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
-from shoal.render.escapes import escape_latex, escape_markdown
 
 from shoal import Measure
 from shoal.comparing.gate import judge
@@ -21,8 +20,8 @@ from shoal.comparing.view import comparison_sections, comparison_table, rows_for
 from shoal.protocols.behaviour.settings import Train
 from shoal.protocols.behaviour.view import view
 from shoal.render.csv_tables import rows_as_csv
-from shoal.render.latex import as_latex
-from shoal.render.markdown import as_markdown
+from shoal.render.latex import as_latex, escape_latex
+from shoal.render.markdown import as_markdown, escape_markdown
 from shoal.render.terminal import print_sections
 
 ROOT = Path(__file__).parents[2]
