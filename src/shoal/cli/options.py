@@ -132,5 +132,5 @@ def refuse_dead(results: "Sequence[Result]") -> None:
             raise ModelError(
                 f"{result.job['model']} answered none of {len(result.cases):,} cases",
                 why=first.strip()[:500],
-                fix="mend what it fails with, and try again; nothing of it was counted",
+                fix="fix the cause and try again; its results were not counted",
             )

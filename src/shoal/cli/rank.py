@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 PROTOCOL = "ranking"
 """The protocol whose verb this is."""
 SIZES = [5, 10, 20, 50, 100, 200, 500]
-"""Probe sets of a table of shares: nothing is asked, so larger ones cost nothing."""
+"""Probe sets of a table of accuracies; larger ones are free, since no model is queried."""
 
 
 @click.command("rank")

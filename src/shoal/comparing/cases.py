@@ -96,7 +96,7 @@ def _keys(measures: Sequence[Measure]) -> list[str]:
 
 
 def _levels(quantities: Sequence[Quantity]) -> list[str]:
-    """The whole first, then the levels with the fewest rows: the finest comes last."""
+    """Return the whole first, then the levels with the fewest rows: the finest comes last."""
     counts = Counter(quantity.level for quantity in quantities)
     return sorted(counts, key=lambda level: (level != "", counts[level]))
 
@@ -121,7 +121,7 @@ def _quantity(
 
 
 def members_of(cases: Sequence[Case], groups: Mapping[str, str]) -> Integers:
-    """The cases whose groups agree with these; groups that cases do not have, and "all", restrict nothing."""
+    """Return the cases whose groups agree with these; groups that cases do not have, and "all", restrict nothing."""
     return CaseIndex(cases).members(groups)
 
 
@@ -133,7 +133,7 @@ class CaseIndex:
         self._known: dict[str, tuple[Integers, dict[str | None, int]]] = {}
 
     def members(self, groups: Mapping[str, str]) -> Integers:
-        """The positions of the cases whose groups agree with these."""
+        """Return the positions of the cases whose groups agree with these."""
         agree = np.ones(len(self.cases), bool)
         for key, value in groups.items():
             if value != "all":
@@ -142,7 +142,7 @@ class CaseIndex:
         return np.flatnonzero(agree)
 
     def parts(self, key: str, members: Integers) -> dict[Any, Integers]:
-        """Of these cases, ascending, those with each value of a group, in the order in which the values come first."""
+        """Return the members with each value of a group, in the order in which the values first occur."""
         found, numbers = self._numbered(key)
         own = found[members]
         order, values = np.argsort(own, kind="stable"), list(numbers)
@@ -154,7 +154,7 @@ class CaseIndex:
         }
 
     def _numbered(self, key: str) -> "tuple[Integers, dict[str | None, int]]":
-        """The value of a group for each case as a number, and the number of each; None where a case has no value."""
+        """Return the group value of each case as a code, and the code of each value; None for cases without one."""
         if key not in self._known:
             numbers: dict[str | None, int] = {}
             each = (numbers.setdefault(case.groups.get(key), len(numbers)) for case in self.cases)
@@ -189,12 +189,12 @@ class Sides:
         return sum(self.runs) > 2
 
     def case_by_case(self) -> "Sides":
-        """The same, every case by itself."""
+        """Return the same, every case by itself."""
         return Sides(self.hits, None, self.failed)
 
 
 def sides_of(a: Sequence[Result], b: Sequence[Result], column: str = "") -> Sides:
-    """Both sides on the cases of A, their outcomes or a column; an error that says what differs where it cannot be."""
+    """Return both sides on the cases of A, by outcomes or a column; an error names what differs."""
     _same_settings(a, b)
     cases, hits, failed = a[0].cases, [], []
     for side, results in (("A", a), ("B", b)):
@@ -254,7 +254,7 @@ RESAMPLING = ("seed", "resamples", "shuffles")
 
 
 def scoring_of(result: Result) -> dict[str, Any]:
-    """The settings of a result that decide how an answer is judged, as the profile resolves them."""
+    """Return the settings of a result that decide how an answer is judged, as the profile resolves them."""
     if result.settings is None:
         return {}
     scoring = identity(result.settings, "scoring")
@@ -262,7 +262,7 @@ def scoring_of(result: Result) -> dict[str, Any]:
 
 
 def _order_of(cases: Sequence[Case], result: Result, side: str, runs: int, number: int) -> Integers:
-    """Where in a result each of these cases is; an error that names what differs if its cases are others."""
+    """Return where in a result each of these cases is; an error that names what differs if its cases are others."""
     who = f"{side} (seed {number + 1})" if runs > 1 else side
     if result.cases is cases:
         return np.arange(len(cases))
@@ -314,13 +314,13 @@ def _failed(result: Result) -> NDArray[np.bool_]:
 
 
 def in_any(runs: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Which cases it holds for in at least one run."""
+    """Return which cases it holds for in at least one run."""
     found: NDArray[np.bool_] = np.logical_or.reduce(runs, axis=1)
     return found
 
 
 def _clusters(cases: Sequence[Case]) -> NDArray[np.int64] | None:
-    """Clusters as numbers; None where every case is its own. A case without one stands alone."""
+    """Return clusters as numbers; None where every case is its own. A case without one is its own cluster."""
     if not any(case.cluster for case in cases):
         return None
     codes: dict[str | int, int] = {}

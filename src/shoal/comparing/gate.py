@@ -32,7 +32,7 @@ from .rules import EVERY, Rule
 
 Floats = NDArray[np.float64]
 Status = Literal["met", "failed", "error", "undefined", "not judged", "passed over"]
-"""`error`: the model is unusable or left cases unanswered; `undefined`: there is no number to judge; `not judged`: at
+"""`error`: the model is unusable or left cases unanswered; `undefined`: the number is missing; `not judged`: at
 its number of cases the rule could not fail, or could not pass. All three fail the gate. `passed over`: undefined, and
 the rule allows that."""
 
@@ -50,7 +50,7 @@ class Verdict:
 
     rule: Rule
     measure: Measure
-    """What was judged: a measure, or its difference from the baseline."""
+    """The judged measure, or its difference from the baseline."""
     status: Status
     judged: float | None
     """The end of the interval, or the rate, that was compared with the limit."""
@@ -63,7 +63,7 @@ class Verdict:
 
     @property
     def name(self) -> str:
-        """What was judged, by its groups; a number, such as a threshold, needs the measure and the other groups."""
+        """The name of the judged group; for a number, such as a threshold, with the measure and the other groups."""
         groups = [value for value in self.measure.groups.values() if value != "all"]
         measure = self.measure.of or self.measure.name
         if any(value.replace(".", "", 1).isdecimal() for value in groups):
@@ -112,11 +112,11 @@ def _unusable(result: Result) -> list[Verdict]:
     ]
 
 
-# What a rule looks at
+# Measures that a rule applies to
 
 
 def _looked_at(rule: Rule, number: int, measures: Measures) -> list[Measure]:
-    """The measures that a rule is about."""
+    """Return the measures that a rule is about."""
     rows = [row for row in measures if row.name == rule.measure] if rule.measure else judgeable(measures)
     if rule.measure and not rows:
         known = list(dict.fromkeys(row.name for row in measures))
@@ -148,7 +148,7 @@ def _looked_at(rule: Rule, number: int, measures: Measures) -> list[Measure]:
 
 
 def _headline(rows: Sequence[Measure], rule: Rule, number: int) -> list[Measure]:
-    """What the protocol is about: marked as such, or the first with the fewest groups."""
+    """Return what the protocol is about: marked as such, or the first with the fewest groups."""
     marked = [row for row in rows if row.headline]
     if marked:
         return marked[:1]
@@ -243,7 +243,7 @@ def _reason(verdict: Verdict, measure: Measure, difference: "Difference | None")
 
 
 def _counts(row: Measure) -> bool:
-    """Whether a rate counts passes: the cases times the rate is a whole number."""
+    """Return whether a rate counts passes: the cases times the rate is a whole number."""
     passes = (row.value or 0.0) * row.n
     return row.name.endswith("pass rate") and abs(passes - round(passes)) < 1e-6
 
@@ -440,7 +440,7 @@ class _Evidence:
 
     @property
     def values(self) -> Floats:
-        """What is judged of each case: its outcome, or its difference from the baseline."""
+        """The outcome of each case, or its difference from the baseline."""
         return self.hits[0] - self.hits[1] if self.relative else self.hits[0]
 
     def _quantity(self, measure: Measure) -> Quantity | None:
@@ -453,7 +453,7 @@ class _Evidence:
 
 
 def _passes(rule: Rule, n: int, rate: float) -> bool:
-    """Whether a rule on the confident bound is met at this rate of n cases."""
+    """Return whether a rule on the confident bound is met at this rate of n cases."""
     low, high = wilson(rate * n, n)
     if not 0 < rule.limit < 1:
         return (low >= rule.limit) if rule.kind == "at_least" else (high <= rule.limit)
@@ -462,7 +462,7 @@ def _passes(rule: Rule, n: int, rate: float) -> bool:
 
 
 def _fails(rule: Rule, n: int, rate: float, relative: bool) -> bool:
-    """Whether the worst outcome of n cases is evidence against a rule."""
+    """Return whether the worst outcome of n cases is evidence against a rule."""
     level = ALPHA if rule.is_family else ALPHA / 2
     if relative:
         return difference_p([paired_table(np.zeros(n), np.ones(n))], -rule.limit, "below") <= level

@@ -1,8 +1,8 @@
 """Verdicts as JUnit XML, which every CI server reads: a test suite per block, a test case per thing that was judged.
 
-What is finest (a functionality, a cell, a category) is a test case, inside the test suite that its second group names
+The finest group (a functionality, a cell, a category) is a test case, inside the test suite of its second group
 (its capability). A rule that is not met is a `failure`; a model that gave no answer is an `error`; what does not
-apply, or has no rule, is `skipped` and says why. Rules about means stand in test suites of their own. No times: same
+apply, or has no rule, is `skipped` and says why. Rules about means have their own test suites. No times: same
 verdicts, same bytes.
 """
 
@@ -28,7 +28,7 @@ def write_junit(verdicts: Sequence[Verdict], result: Result, path: Path) -> None
 
 
 def junit(verdicts: Sequence[Verdict], result: Result) -> str:
-    """The XML of some verdicts and of every finest measure that they are silent about."""
+    """Return the XML of some verdicts and of every finest measure that they are silent about."""
     suites: dict[str, dict[str, tuple[Measure | None, list[Verdict]]]] = {}
     finest = _finest(result)
     names = {_name(row): row for row in finest}
@@ -57,7 +57,7 @@ def junit(verdicts: Sequence[Verdict], result: Result) -> str:
 
 
 def _finest(result: Result) -> list[Measure]:
-    """The measures over cases with the most groups."""
+    """Return the measures over cases with the most groups."""
     rows = [row for row in judgeable(result.measures) if row.basis.mean_over == CASES]
     most = max((len(row.groups) for row in rows), default=0)
     return [row for row in rows if most and len(row.groups) == most]
@@ -68,7 +68,7 @@ def _name(row: Measure) -> frozenset[tuple[str, str]]:
 
 
 def _home(verdict: Verdict, homes: set[str]) -> tuple[str, str]:
-    """The test suite and the name of a rule about a mean."""
+    """Return the test suite and the name of a rule about a mean."""
     group, value = next(iter(verdict.measure.groups.items()), ("", ""))
     if not group:
         return "suite", verdict.name

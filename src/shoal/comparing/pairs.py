@@ -78,7 +78,7 @@ class Comparison:
 
     @property
     def cases(self) -> Sequence[Case]:
-        """The cases that both were asked."""
+        """The cases of both sides."""
         return self.a[0].cases
 
     @property
@@ -88,7 +88,7 @@ class Comparison:
 
     @property
     def headline(self) -> Row:
-        """What the protocol is about, in one row."""
+        """The number that the protocol is about."""
         marked = [row for row in self.rows if row.is_headline]
         return (marked or self.by("") or list(self.rows))[0]
 
@@ -105,11 +105,11 @@ class Comparison:
         return max(dict.fromkeys(levels), key=levels.count, default="")
 
     def by(self, level: str) -> list[Row]:
-        """The rows of one level, such as capability; of the whole, where it is empty."""
+        """Return the rows of one level, such as capability; an empty level is the whole."""
         return [row for row in self.rows if row.level == level]
 
     def changed(self, row: Row | None = None) -> list[tuple[Case, bool]]:
-        """The cases that changed, and whether for the better; those that B newly fails come first."""
+        """Return the cases that changed, and whether for the better; those that B newly fails come first."""
         changes = np.nan_to_num(self.changes)
         positions = np.flatnonzero(np.abs(changes) >= 0.5)
         if row is not None:
@@ -273,7 +273,7 @@ def _mean_rates(
 
 
 def _applicability(sides: Sides, members: NDArray[np.int64]) -> tuple[float | None, float | None]:
-    """The share of answered cases that each side's tests apply to."""
+    """Return the share of answered cases that each side's tests apply to."""
     shares: list[float | None] = []
     for hits, failed in zip(sides.hits, sides.failed, strict=True):
         answered = int((~failed[members]).sum())
@@ -295,7 +295,7 @@ def _why_none(sides: Sides, members: NDArray[np.int64]) -> str:
 
 
 def _row_over_runs(quantity: Quantity, a: Sequence[Result], b: Sequence[Result]) -> tuple[Row, Estimate]:
-    """A measure that rests on no cases that could be paired: only several runs a side tell how far it varies."""
+    """Return a measure that rests on no cases that could be paired: only several runs a side tell how far it varies."""
     measure = quantity.measure
     known = [[value for result in side if (value := _value(result, measure)) is not None] for side in (a, b)]
     means = [math.fsum(side) / len(side) if side else None for side in known]
@@ -375,7 +375,7 @@ def _mean_of_seeds(rows: Sequence[Measure], side: str) -> Measure:
 
 
 def difference_of(row: Row, comparison: Comparison) -> Measure:
-    """The difference of a row, with what it rests on."""
+    """Return the difference of a row, with what it rests on."""
     return next(_row_measures(row, comparison))
 
 

@@ -72,7 +72,7 @@ class Row:
     errors: tuple[int, int]
     """Cases that A, and B, gave no answer to; the difference excludes them."""
     reason: str = ""
-    """Why there is no difference."""
+    """Why the difference is undefined."""
     is_headline: bool = False
     """Whether it is the number that the protocol is about."""
     is_paired: bool = True

@@ -43,7 +43,7 @@ class Rule:
     """What must hold of a result."""
 
     groups: Mapping[str, str] = field(default_factory=dict)
-    """What it looks at: values of groups, or "*" for each of them. None: the headline."""
+    """The groups it applies to: values, or "*" for each of them. None: the headline."""
     measure: str = ""
     """Which measure, where the groups do not tell."""
     at_least: float | None = None
@@ -53,7 +53,7 @@ class Rule:
     no_worse_than_baseline_by: float | None = None
     """How much worse than the baseline it may be; 0 is not at all."""
     judge: Judge = "observed"
-    """What is compared with the limit: the rate itself, or an end of its interval."""
+    """The number compared with the limit: the rate itself, or an end of its interval."""
     allow_errors: bool = False
     """Judge what was answered, though the model gave no answer to some cases."""
     allow_undefined: bool = False
@@ -126,7 +126,7 @@ class Rule:
 
 
 def read_rules(path: Path) -> list[Rule]:
-    """The rules of a file, checked whole."""
+    """Return the rules of a file, checked whole."""
     return make_rules(
         read_toml(path, 'tables such as [[rule]] with functionality = "negation" and at_least = 0.9'),
         str(path),
@@ -145,7 +145,7 @@ def make_rules(table: Mapping[str, Any], where: str = "rules") -> list[Rule]:
 
 
 def _rule(row: Mapping[str, Any], where: str) -> Rule:
-    """The words of a rule that are none of its options are groups, such as functionality or test_type."""
+    """Return the words of a rule that are none of its options are groups, such as functionality or test_type."""
     options = {key: value for key, value in row.items() if key in OPTIONS}
     groups = {key.replace("_", " "): value for key, value in row.items() if key not in OPTIONS}
     try:

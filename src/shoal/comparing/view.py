@@ -56,7 +56,7 @@ from .wording import (
 EXAMPLES = 2
 """How many newly failing cases the short view shows."""
 NOTES = 3
-"""How many caveats stand below the table."""
+"""The number of caveats below the table."""
 PLURALS = {"functionality": "functionalities", "capability": "capabilities", "category": "categories"}
 
 
@@ -348,9 +348,6 @@ def _every_change(comparison: Comparison) -> Iterator[Block]:
             yield CaseList(cases, [Words(row.name, "strong"), Words(count, "quiet")])
     lost, gained = (sum(getattr(row, name) for row in rows) for name in ("lost", "gained"))
     yield Text([Words(f"{lost:,} cases newly fail in B, {gained:,} are fixed.", "quiet")])
-
-
-# Caveats and provenance
 
 
 # For files

@@ -20,7 +20,7 @@ CHANCE_LEVEL = 0.95
 
 
 def two_means(vectors: ArrayLike, rng: Generator) -> Codes:
-    """The cluster, 0 or 1, of each vector (a row): k-means with k-means++ starts, the tightest of several.
+    """Return the cluster, 0 or 1, of each vector (a row): k-means with k-means++ starts, the tightest of several.
 
     Not `scipy.cluster.vq.kmeans2`: it never stops before its last iteration, which takes ten to sixty times as long.
 
@@ -36,7 +36,7 @@ def two_means(vectors: ArrayLike, rng: Generator) -> Codes:
 
 
 def _plus_plus(points: Floats, rng: Generator) -> Floats:
-    """Two centres: a point at random, and another the likelier the farther away."""
+    """Return two centres: a point at random, and another the likelier the farther away."""
     first = points[int(rng.integers(len(points)))]
     away = ((points - first) ** 2).sum(axis=1)
     total = away.sum()
@@ -62,7 +62,7 @@ def _lloyd(points: Floats, centres: Floats) -> tuple[Codes, float]:
 
 
 def cluster_accuracy(labels: ArrayLike, clusters: ArrayLike) -> float:
-    """Share right under the better of the two ways to match two clusters to two labels.
+    """Return the share right under the better of the two ways to match two clusters to two labels.
 
     >>> cluster_accuracy([0, 0, 1, 1], [1, 1, 0, 0]), cluster_accuracy([0, 0, 1, 1], [0, 1, 0, 1])
     (1.0, 0.5)
@@ -83,7 +83,7 @@ class Chance:
 
 
 def chance_accuracy(labels: ArrayLike, clusters: ArrayLike) -> Chance:
-    """The permutation distribution of the accuracy, over all permutations of the labels.
+    """Return the permutation distribution of the accuracy, over all permutations of the labels.
 
     >>> round(chance_accuracy([0, 0, 1, 1], [0, 0, 1, 1]).mean, 4)
     0.6667
@@ -107,7 +107,7 @@ def chance_accuracy(labels: ArrayLike, clusters: ArrayLike) -> Chance:
 
 
 def adjusted_rand(labels: ArrayLike, clusters: ArrayLike) -> float:
-    """The adjusted Rand index: 1 for the same division, 0 as expected of a random one; NaN where both are whole.
+    """Return the adjusted Rand index: 1 for the same division, 0 as expected of a random one; NaN where both are whole.
 
     >>> adjusted_rand([0, 0, 1, 1], [1, 1, 0, 0]), round(adjusted_rand([0, 0, 1, 1], [0, 1, 0, 1]), 4)
     (1.0, -0.5)
@@ -127,7 +127,7 @@ def adjusted_rand(labels: ArrayLike, clusters: ArrayLike) -> float:
 
 
 def silhouette(vectors: ArrayLike, clusters: ArrayLike) -> float:
-    """Mean silhouette: near 1 where clusters are far apart, near 0 where they touch; NaN with one cluster.
+    """Return the mean silhouette: near 1 where clusters are far apart, near 0 where they touch; NaN with one cluster.
 
     >>> round(silhouette([[0.0], [0.1], [5.0], [5.1]], [0, 0, 1, 1]), 3)
     0.98

@@ -59,12 +59,12 @@ ONES = np.array([byte.bit_count() for byte in range(256)], dtype=np.uint8)
 
 
 def suite_score(suite: Floats, iid: Floats) -> Floats:
-    """The suite's part alone."""
+    """Return the suite's part alone."""
     return suite
 
 
 def iid_score(suite: Floats, iid: Floats) -> Floats:
-    """The i.i.d. part alone."""
+    """Return the i.i.d. part alone."""
     return iid
 
 
@@ -87,7 +87,7 @@ class Pair:
         return int(self.suite_rates.shape[2])
 
     def value(self, score: Score, sides: tuple[float, float]) -> Floats:
-        """A score, or difference of scores, per seed."""
+        """Return a score, or difference of scores, per seed."""
         return _contrast(score(*self.scores), sides)
 
 
@@ -98,7 +98,7 @@ def pair(
     method_iid: ArrayLike,
     clusters: Sequence[ArrayLike] | None = None,
 ) -> Pair:
-    """Both sides as tables; a cases × seeds matrix of 1, 0, NaN per functionality, and one for the i.i.d. data.
+    """Return both sides as tables; a cases × seeds matrix of 1, 0, NaN per functionality, and one for the i.i.d. data.
 
     >>> toy = pair([[[1], [0]]], [[[1], [1]]], [[1], [1], [0]], [[1], [0], [0]])
     >>> toy.value(generalization_score, METHOD).round(4).tolist()  # of 1 and 1/3
@@ -125,7 +125,7 @@ def pair(
 def exchange_test(
     both: Pair, shuffles: int, rng: Generator, iid_rng: Generator | None = None
 ) -> Randomisation:
-    """ΔG, method minus baseline and averaged over seeds, as observed and with cases exchanged at random.
+    """Return ΔG, method minus baseline and averaged over seeds, as observed and with cases exchanged at random.
 
     A case changes sides with the outcomes of all its seeds. Scenarios that begin with i.i.d. generators in the same
     state share the i.i.d. exchanges.
@@ -173,7 +173,7 @@ def _unordered(table: ClusterTable) -> _Kinds:
 
 
 def _shuffled(kinds: _Kinds, seeds: int, shuffles: int, rng: Generator) -> Floats:
-    """The rates of both sides in each shuffle: (shuffles, sides, seeds)."""
+    """Return the rates of both sides in each shuffle: (shuffles, sides, seeds)."""
     lesser, greater = kinds.pairs[:, 0], kinds.pairs[:, 1]
     step = greater - lesser
     moved = np.zeros((shuffles, len(kinds.same)))
@@ -186,7 +186,7 @@ def _shuffled(kinds: _Kinds, seeds: int, shuffles: int, rng: Generator) -> Float
 
 
 def _heads(coins: NDArray[np.int64], shuffles: int, rng: Generator) -> Floats:
-    """How many of so many coins show heads: (shuffles, kinds). Up to eight coins are the bits of a random byte."""
+    """Return numbers of heads, (shuffles, kinds). Up to eight coins are the bits of a random byte."""
     heads = np.empty((shuffles, len(coins)))
     few = coins <= 8
     masks = ((1 << coins[few]) - 1).astype(np.uint8)
@@ -212,14 +212,14 @@ class Draws:
 
 
 def draw(both: Pair, resamples: int, rng: Generator) -> Draws:
-    """Cases drawn again inside each functionality: "these functionalities, new cases" (`docs/method/beyond.md` 7.2)."""
+    """Return a bootstrap of cases within each functionality (`docs/method/beyond.md` 7.2)."""
     iid = _resampled(both.iid, both.seeds, resamples, rng)
     suite = np.stack([_resampled(table, both.seeds, resamples, rng) for table in both.suite])
     return Draws(both, suite, iid, (suite.mean(axis=0), iid))
 
 
 def draw_functionalities(draws: Draws, rng: Generator) -> Draws:
-    """The functionalities drawn again too: "new functionalities like these".
+    """Return the functionalities drawn again too: "new functionalities like these".
 
     The observed rates carry the noise of the cases once already, so that this interval errs on the wide side.
     """
@@ -233,7 +233,7 @@ def draw_functionalities(draws: Draws, rng: Generator) -> Draws:
 
 
 def _resampled(table: ClusterTable, seeds: int, resamples: int, rng: Generator) -> Floats:
-    """Rates per resample, (resamples, sides, seeds); drawn again where a side came out without an applicable case.
+    """Return rates per resample, (resamples, sides, seeds); resamples without an applicable case are drawn again.
 
     A side and seed that never has one keeps its NaN.
     """
@@ -247,7 +247,7 @@ def _resampled(table: ClusterTable, seeds: int, resamples: int, rng: Generator) 
 
 
 def _drawn_counts(table: ClusterTable, resamples: int, rng: Generator) -> NDArray[np.int64]:
-    """How often each kind is drawn, (resamples, kinds): by kind where those are few, else case by case."""
+    """Return how often each kind is drawn, (resamples, kinds): by kind where those are few, else case by case."""
     kinds, clusters = len(table.counts), table.clusters
     drawn = max(1, clusters - 1)
     if 4 * kinds < clusters:
@@ -283,7 +283,7 @@ def estimate(
     population: int = 0,
     level: float = 0.95,
 ) -> Estimate:
-    """A score or a difference of scores: its mean over seeds (or of one), with an interval.
+    """Return a score or a difference of scores: its mean over seeds (or of one), with an interval.
 
     `population` is how many functionalities these were drawn from at random, where only some were held out
     (`docs/method/beluga.md` 1.16); the mean over the drawn ones is the Horvitz-Thompson estimate of the mean over all.
@@ -343,12 +343,12 @@ class _Contrast:
         return float(_contrast(self.score(suite, iid), self.sides) @ self.weights)
 
     def of_rates(self, rates: Floats) -> Floats:
-        """Rates (…, sides, seeds) as they enter, before the score is taken: a rate or a difference of rates."""
+        """Return rates (…, sides, seeds) as they enter, before the score is taken: a rate or a difference of rates."""
         weighted: Floats = _contrast(rates, self.sides) @ self.weights
         return weighted
 
     def shifted(self, reach: ArrayLike, *, iid: bool = False) -> Floats:
-        """How far the number moves when the suite (or i.i.d.) score is that much lower, or higher."""
+        """Return how far the number moves when the suite (or i.i.d.) score is that much lower, or higher."""
         below, above = np.broadcast_to(np.asarray(reach, np.float64), (2,))
         suite, own = self.both.scores
         moved = [own, suite] if iid else [suite, own]
@@ -363,7 +363,7 @@ class _Contrast:
         return distances
 
     def slopes(self) -> tuple[Floats, Floats]:
-        """How the number answers to the suite and the i.i.d. rates of each side and seed, (sides, seeds) each."""
+        """Return derivatives by the suite and the i.i.d. rates of each side and seed, (sides, seeds) each."""
         suite, iid = self.both.scores
         step = 1e-6
         entering = np.array(self.sides)[:, None] * self.weights
@@ -373,7 +373,7 @@ class _Contrast:
 
 
 def _degrees(draws: Draws, of: _Contrast) -> float:
-    """How well the variance over cases is known (Satterthwaite); functionalities minus one where those are drawn."""
+    """Return degrees of freedom over cases (Satterthwaite); functionalities minus one if those are drawn."""
     if draws.has_new_functionalities and of.score is not iid_score:
         return len(draws.suite) - 1.0
     by_suite, by_iid = of.slopes()
@@ -388,7 +388,7 @@ def _degrees(draws: Draws, of: _Contrast) -> float:
 
 
 def _unmoved(draws: Draws, of: _Contrast, level: float) -> Floats:
-    """What is added for functionalities, or i.i.d. data, that come out the same however their cases are drawn."""
+    """Return the distances added for functionalities, or i.i.d. data, whose rate no resample changes."""
     squares = np.zeros(2)
     for number in np.flatnonzero(np.ptp(of.of_rates(draws.suite), axis=1) < 1e-12):
         squares += _still(draws.pair.suite[number], of, level) ** 2
@@ -400,7 +400,7 @@ def _unmoved(draws: Draws, of: _Contrast, level: float) -> Floats:
 
 
 def _still(table: ClusterTable, of: _Contrast, level: float) -> Floats:
-    """How far down and up a rate (or difference) may be that no draw of its cases moves."""
+    """Return how far down and up a rate (or difference) may be that no draw of its cases moves."""
     seeds = of.both.seeds
     counts = table.rows.reshape(len(table.rows), 2, 2, seeds)[:, :, 1]
     applies = (counts[:, np.array(of.sides) != 0] > 0).any(axis=(1, 2))
@@ -415,12 +415,12 @@ def _still(table: ClusterTable, of: _Contrast, level: float) -> Floats:
 
 @lru_cache(maxsize=1024)
 def _no_difference(n: int, level: float) -> float:
-    """What n cases without any difference leave open."""
+    """Return what n cases without any difference leave open."""
     return paired_difference_interval(paired_table(np.zeros(n), np.zeros(n)), level)[1]
 
 
 def _sampling_reach(draws: Draws, of: _Contrast, population: int, level: float) -> float:
-    """Student's reach of the draw of k of K functionalities without replacement; NaN for a lone one.
+    """Return Student's reach of the draw of k of K functionalities without replacement; NaN for a lone one.
 
     Two stages (Cochran 1977, chapter 10): the variance of the mean is (1 - k/K) s²/k + (k/K) v/k, where s² is that of
     the observed rates, the noise of their cases included, and v the mean of their own variances over cases. This is
@@ -435,7 +435,7 @@ def _sampling_reach(draws: Draws, of: _Contrast, population: int, level: float) 
 
 
 def _of_sample(draws: Draws, population: int) -> tuple[Floats, Floats]:
-    """The scores of the draws, the suite's with the share of their variance that the draw of the sample leaves."""
+    """Return the scores of the draws, the suite's with the variance that sampling functionalities leaves."""
     suite, iid = draws.scores
     middle = draws.pair.scores[0]
     return middle + math.sqrt(len(draws.suite) / population) * (suite - middle), iid
@@ -452,7 +452,7 @@ def _seed_share(values: Floats, replicates: Floats) -> float | None:
 
 
 def _rates(totals: Floats, seeds: int) -> Floats:
-    """Sums over counts, (draws, sides, seeds); NaN where nothing applies."""
+    """Return sums over counts, (draws, sides, seeds); NaN where nothing applies."""
     parts = totals.reshape(len(totals), 2, 2, seeds)
     sums, counts = parts[:, :, 0], parts[:, :, 1]
     rates: Floats = np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0)

@@ -17,7 +17,7 @@ def hits_of(verdicts: str) -> NDArray[np.float64]:
 
 
 def errors_of(verdicts: str) -> NDArray[np.bool_]:
-    """Which cases have no answer.
+    """Return which cases have no answer.
 
     >>> errors_of("10-e").tolist()
     [False, False, False, True]

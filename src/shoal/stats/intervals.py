@@ -32,7 +32,7 @@ SMALLEST_P = 1e-12
 
 
 def wilson(passes: float, n: float, level: float = 0.95) -> Interval:
-    """Wilson's interval for a proportion of n independent cases (`docs/method/beyond.md` 7.2); NaN for n = 0.
+    """Return Wilson's interval for a proportion of n independent cases (`docs/method/beyond.md` 7.2); NaN for n = 0.
 
     n may be an effective number of cases, and then need not be whole.
 
@@ -67,7 +67,7 @@ def wilson_cases(rate: float, interval: Interval, level: float = 0.95) -> float 
 
 
 def cluster_wilson(table: ClusterTable, level: float = 0.95) -> Interval:
-    """Wilson's interval for a pass rate of clustered cases; NaN if none applies.
+    """Return Wilson's interval for a pass rate of clustered cases; NaN if none applies.
 
     It is taken on the effective number of cases (see `effective_cases`). Where each cluster has one case this is
     `wilson`.
@@ -83,7 +83,7 @@ def cluster_wilson(table: ClusterTable, level: float = 0.95) -> Interval:
 
 
 def macro_wilson(tables: Sequence[ClusterTable], level: float = 0.95, shared: float = 1.0) -> Interval:
-    """Wilson's interval for a macro mean of rates, "these functionalities, new cases"; NaN if one has none.
+    """Return Wilson's interval for a macro mean of rates, "these functionalities, new cases"; NaN if one has none.
 
     The mean is taken for a proportion of the effective number of cases, as sample surveys with strata do (Korn &
     Graubard 1998; Franco et al. 2019). Nothing is drawn, and functionalities that pass every case need no treatment
@@ -111,11 +111,11 @@ def macro_wilson(tables: Sequence[ClusterTable], level: float = 0.95, shared: fl
 
 
 def effective_cases(tables: Sequence[ClusterTable], level: float = 0.95, shared: float = 1.0) -> float:
-    """As many independent cases as tell as much of the macro mean as these clusters do; NaN if a rate is undefined.
+    """Return the effective sample size of the macro mean; NaN if a rate is undefined.
 
     mean (1 - mean) / variance, lowered to the t quantile because the variance is itself estimated (Korn & Graubard
-    1998; Satterthwaite's degrees of freedom). Where all cases agree there is no variance to see, and clusters are
-    counted instead.
+    1998; Satterthwaite's degrees of freedom). If all cases agree, the variance cannot be estimated, and
+    clusters are counted instead.
 
     >>> from .resampling import cluster_table
     >>> effective_cases([cluster_table([1, 0, 1])]), effective_cases([cluster_table([1] * 9, [0, 1, 2] * 3)])
@@ -172,7 +172,7 @@ def _degrees(tables: Sequence[ClusterTable], taken: float = 0.0) -> float:
 
 
 def cautious_variance(table: ClusterTable, level: float = 0.95) -> float:
-    """Variance of a rate over new clusters, no smaller than with one more cluster that went the rarer way.
+    """Return the variance of a rate over new clusters, no smaller than with one more cluster that went the rarer way.
 
     A single failure in twenty templates of twenty cases looks like independent cases; whether failures come in whole
     templates cannot be seen from it. So the design effect is taken with a cluster added, in which as many cases go the
@@ -194,7 +194,7 @@ def cautious_variance(table: ClusterTable, level: float = 0.95) -> float:
 
 
 def _design_effect(rarer: Floats, table: ClusterTable, size: float) -> float:
-    """How many times more a rate varies than of independent cases, with one more cluster of this size."""
+    """Return how many times more a rate varies than of independent cases, with one more cluster of this size."""
     added = math.sqrt((size**2 + table.counts @ rarer**2) / (1 + table.counts[rarer > 0].sum()))
     rows = np.vstack([np.column_stack([rarer, table.rows[:, -1]]), [added, max(size, added)]])
     widened = ClusterTable(rows, np.append(table.counts, 1))
@@ -203,11 +203,11 @@ def _design_effect(rarer: Floats, table: ClusterTable, size: float) -> float:
 
 
 def paired_difference_interval(table: ClusterTable, level: float = 0.95) -> Interval:
-    """An interval for the difference of two models on the same clustered cases; NaN without any.
+    """Return an interval for the difference of two models on the same clustered cases; NaN without any.
 
     A t interval after adding two clusters, one that only A passes and one that only B passes: Bonett &
-    Price (2012) for clusters. Twenty cases without a difference are no proof that there is none, though
-    every bootstrap of them says 0. The added clusters are as large as the differences between A and B
+    Price (2012) for clusters. Twenty cases without a difference do not prove equality, although
+    every bootstrap of them gives 0. The added clusters are as large as the differences between A and B
     are where there are any, and as a whole cluster where there are none. Exchanging A and B exchanges
     the ends.
 
@@ -221,7 +221,7 @@ def paired_difference_interval(table: ClusterTable, level: float = 0.95) -> Inte
 def macro_difference_interval(
     tables: Sequence[ClusterTable], level: float = 0.95, shared: float = 1.0
 ) -> Interval:
-    """An interval for the mean over functionalities of paired differences; NaN if one has no common case.
+    """Return an interval for the mean over functionalities of paired differences; NaN if one has no common case.
 
     `paired_difference_interval` for one. For several, the variances add up (Satterthwaite's degrees of freedom), and
     the two clusters are added once, to the mean, not to each functionality: five functionalities without a difference
@@ -237,7 +237,7 @@ def macro_difference_interval(
 
 @dataclass(frozen=True, slots=True)
 class Student:
-    """What a t interval is made of."""
+    """Middle, standard error and degrees of freedom of a t interval."""
 
     middle: float
     error: float
@@ -250,7 +250,7 @@ class Student:
 
 
 def paired_t(tables: Sequence[ClusterTable], shared: float = 1.0) -> Student:
-    """Middle, error and degrees of freedom of `macro_difference_interval`, for tests and power."""
+    """Return middle, error and degrees of freedom of `macro_difference_interval`, for tests and power."""
     differences = [difference(table) for table in tables]
     if any(math.isnan(each) for each in differences):
         return Student(math.nan, math.nan, math.nan)
@@ -276,7 +276,7 @@ def _with_two_more(table: ClusterTable) -> ClusterTable:
 
 
 def _added_size(tables: Sequence[ClusterTable]) -> float:
-    """Root mean square of the differences clusters show, and of a whole cluster of average size."""
+    """Return the root mean square of the differences clusters show, and of a whole cluster of average size."""
     cases = math.fsum(float(table.totals[-1]) for table in tables)
     whole = cases / sum(int(table.counts[table.rows[:, -1] > 0].sum()) for table in tables)
     squares = [(table.rows[:, 0] - table.rows[:, 1]) ** 2 for table in tables]
@@ -286,7 +286,7 @@ def _added_size(tables: Sequence[ClusterTable]) -> float:
 
 
 def mean_t_interval(values: ArrayLike, level: float = 0.95) -> Interval:
-    """Student's interval for a mean, such as a score over runs (`docs/method/beyond.md` 7.6); NaN for one value.
+    """Return Student's interval for a mean, such as a score over runs (`docs/method/beyond.md` 7.6); NaN for one value.
 
     >>> [round(end, 3) for end in mean_t_interval([1, 2, 3, 4, 5])]
     [1.037, 4.963]
@@ -320,7 +320,7 @@ def largest_sd(n: int) -> float:
 
 
 def sd_interval(sd: float, n: int, level: float = 0.95) -> Interval:
-    """The chi-square interval for a standard deviation over n runs (`docs/method/beyond.md` 7.6); NaN for n < 2.
+    """Return the chi-square interval for a standard deviation over n runs (`docs/method/beyond.md` 7.6); NaN for n < 2.
 
     >>> [round(end, 3) for end in sd_interval(1.0, 5)]
     [0.599, 2.874]
@@ -338,7 +338,7 @@ def sd_interval(sd: float, n: int, level: float = 0.95) -> Interval:
 def percentile_interval(
     replicates: ArrayLike, level: float = 0.95, *, degrees: float | None = None
 ) -> Interval:
-    """The middle `level` of bootstrap replicates (`docs/method/beyond.md` 7.2); NaN replicates are left out.
+    """Return the middle `level` of bootstrap replicates (`docs/method/beyond.md` 7.2); NaN replicates are left out.
 
     `degrees` (see `resampling.degrees_of_freedom`) asks for the tails that a t distribution has at the
     usual quantiles: Hesterberg's (2015) expanded percentile. Without it 20 clusters cover some 92 %
@@ -360,7 +360,7 @@ def percentile_interval(
 def replicate_t_interval(
     estimate: float, replicates: ArrayLike, degrees: float, level: float = 0.95
 ) -> Interval:
-    """Student's interval from the SD of bootstrap replicates; NaN replicates are left out (Hesterberg 2015, section 4).
+    """Return Student's interval from the SD of bootstrap replicates without NaN (Hesterberg 2015, section 4).
 
     For few units: the replicates of three terms cannot leave the range of the three, however far into their tails a
     percentile goes.
@@ -375,7 +375,7 @@ def replicate_t_interval(
 
 
 def in_agreement(interval: Interval, p: float, level: float = 0.95) -> Interval:
-    """The interval of a difference, reaching to 0 where its test does not reject.
+    """Return the interval of a difference, reaching to 0 where its test does not reject.
 
     An exact test of few cases is more careful than an interval: five of five give p = .0625.
 
@@ -387,7 +387,7 @@ def in_agreement(interval: Interval, p: float, level: float = 0.95) -> Interval:
 
 
 def p_where(excludes: Callable[[float], bool]) -> float:
-    """The p value of the test that an interval makes: one minus the highest level at which it excludes the null.
+    """Return the p value of the test that an interval makes: one minus the highest level at which it excludes the null.
 
     >>> round(p_where(lambda level: normal_quantile(level) < 1.96), 4)
     0.05

@@ -8,7 +8,7 @@ A gate over many functionalities that fails on evidence fails wrongly the more o
 by `multiplicity.holm`, and at most α of gates fail wrongly in all. A gate that passes on evidence for each of them
 needs no adjustment: to pass wrongly it must be wrong about the one that is bad (Berger 1982, intersection-union).
 
-The end of Wilson's interval is no one-sided test: at a rate of .95 and twenty cases it errs in 7.5 % instead of 2.5.
+The end of Wilson's interval is not a one-sided test: at a rate of .95 and twenty cases it errs in 7.5 % instead of 2.5.
 """
 
 import math
@@ -26,13 +26,13 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Side = Literal["below", "above"]
 EXACT_CASES = 300
-"""Score tests of at most so many cases are exact; above that, their normal approximation errs by 0.3 points at most."""
+"""Score tests of up to this many cases are exact; above that, their normal approximation errs by 0.3 points at most."""
 
 
 def rate_p(tables: Sequence[ClusterTable], limit: float, side: Side, shared: float = 1.0) -> float:
-    """One-sided p that the (macro) mean of rates is below, or above, a limit; NaN if a rate is undefined.
+    """Return the one-sided p that the (macro) mean of rates is below, or above, a limit; NaN if a rate is undefined.
 
-    The binomial test where each case stands alone (Clopper & Pearson 1934); else the same on the effective number of
+    The binomial test if each cluster has one case (Clopper & Pearson 1934); else the same on the effective number of
     cases (Korn & Graubard 1998), and then at most .5. `shared` is `resampling.sharing`.
 
     >>> from .resampling import cluster_table
@@ -117,7 +117,7 @@ def _score(gained: Integers, lost: Integers, n: int, limit: float) -> tuple[Floa
 
 
 def binomial_p(mean: float, n: float, limit: float, side: Side) -> float:
-    """The chance of as few, or as many, passes as seen in n cases at the limit; n and passes need not be whole.
+    """Return the chance of as few, or as many, passes as seen in n cases at the limit; n and passes need not be whole.
 
     >>> round(binomial_p(0.8, 20, 0.95, "below"), 4), round(binomial_p(1.0, 36, 0.9, "above"), 4)
     (0.0159, 0.0225)

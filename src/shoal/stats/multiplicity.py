@@ -11,7 +11,7 @@ Floats = NDArray[np.float64]
 
 
 def holm(p: ArrayLike) -> Floats:
-    """Holm's adjusted p values: the family-wise error stays below α whatever the dependence.
+    """Return Holm's adjusted p values: the family-wise error stays below α whatever the dependence.
 
     >>> holm([0.04, 0.001, 0.03, 0.012]).round(6).tolist()
     [0.06, 0.004, 0.06, 0.036]
@@ -23,9 +23,9 @@ def holm(p: ArrayLike) -> Floats:
 
 
 def holm_level(p: ArrayLike, alpha: float = 0.05) -> float:
-    """The level at which Holm's procedure tests the first p that it does not reject: α / (tests left).
+    """Return the level at which Holm's procedure tests the first p that it does not reject: α / (tests left).
 
-    At this level the other rows of the table would have been found; `power` is asked at it.
+    Power is evaluated at this level.
 
     >>> holm_level([0.001, 0.04, 0.5, 0.6])  # the first is rejected, three are left
     0.016666666666666666
@@ -36,7 +36,7 @@ def holm_level(p: ArrayLike, alpha: float = 0.05) -> float:
 
 
 def benjamini_hochberg(p: ArrayLike) -> Floats:
-    """Adjusted p values that bound the expected share of false discoveries, for screening heat maps.
+    """Return adjusted p values that bound the expected share of false discoveries, for screening heat maps.
 
     >>> benjamini_hochberg([0.04, 0.001, 0.03, 0.012]).round(6).tolist()
     [0.04, 0.004, 0.04, 0.024]
@@ -48,7 +48,7 @@ def benjamini_hochberg(p: ArrayLike) -> Floats:
 
 
 def _sorted(p: ArrayLike) -> tuple[Floats, NDArray[np.intp]]:
-    """The p values, and the positions of those that are defined, smallest first."""
+    """Return the p values, and the positions of those that are defined, smallest first."""
     raw = np.asarray(p, dtype=np.float64)
     if raw.ndim != 1 or ((raw < 0) | (raw > 1)).any():
         raise ValueError("p values are a list of numbers between 0 and 1")

@@ -17,7 +17,7 @@ SLACK = 1e-9
 """Shuffles this close to the observed value count as reaching it (`docs/method/glossary.md` 0.3)."""
 
 EXACT_TOSSES = 200
-"""Sign tests of at most so many cases are exact to the last digit, in whole numbers."""
+"""Sign tests of up to this many cases are computed in integers."""
 
 EXACT_TOTAL = 4_000
 """Whole differences adding up to this at most are enumerated, by convolution."""
@@ -27,7 +27,7 @@ EXACT_PATTERNS = 2**14
 
 
 def sign_test(only_a: int, only_b: int) -> float:
-    """Exact two-sided sign (McNemar) test of the cases only one model gets right; 1 when there is none.
+    """Return the exact two-sided sign (McNemar) test of the cases only one model gets right; 1 when there is none.
 
     >>> sign_test(10, 2), sign_test(0, 0)
     (0.03857421875, 1.0)
@@ -42,7 +42,7 @@ def sign_test(only_a: int, only_b: int) -> float:
 
 
 def sign_flip_test(differences: ArrayLike, rng: Generator | None = None, shuffles: int = 10_000) -> float:
-    """Two-sided p of a sum of differences, one per cluster, when each sign is a coin toss.
+    """Return the two-sided p of a sum of differences, one per cluster, when each sign is a coin toss.
 
     The sign test for clusters: a difference is passes of A minus passes of B over a cluster's common
     applicable cases; with one case per cluster it is `sign_test`. Exact for whole differences of
@@ -77,7 +77,7 @@ def sign_flip_test(differences: ArrayLike, rng: Generator | None = None, shuffle
 
 
 def smallest_sign_flip_p(clusters: int) -> float:
-    """The smallest two-sided p that sign flips of so many differences can give: 5 runs never reach .01.
+    """Return the smallest two-sided p that sign flips of this many differences can give: 5 runs never reach .01.
 
     >>> smallest_sign_flip_p(5)
     0.0625
@@ -86,7 +86,7 @@ def smallest_sign_flip_p(clusters: int) -> float:
 
 
 def generalization_score(pass_rate: ArrayLike, iid_score: ArrayLike) -> Floats:
-    """Harmonic mean of suite pass rate and i.i.d. score (BELUGA, eq. 8); 0 where both are 0.
+    """Return the harmonic mean of suite pass rate and i.i.d. score (BELUGA, eq. 8); 0 where both are 0.
 
     Low when either is low: a model that passes the suite but forgot the task gets little. NaN where an
     input is.
@@ -115,7 +115,7 @@ class Randomisation:
 
 
 def randomisation_p(observed: ArrayLike, shuffled: ArrayLike) -> Floats:
-    """Two-sided p per score from its shuffles, a column each: (count + 1) / (shuffles + 1).
+    """Return the two-sided p per score from its shuffles, a column each: (count + 1) / (shuffles + 1).
 
     NaN for a NaN score.
 

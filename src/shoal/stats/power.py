@@ -32,14 +32,14 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 PRECISION = 1e-6
 SHARES = (np.arange(8) + 0.5) / 8
-"""Levels whose quantiles stand for all shares of cases that may differ; power hardly bends between them."""
+"""Levels at which the share of differing cases is evaluated; power is nearly linear between them."""
 DRAWS = 1000
 POINTS = 2000
-"""Pairs of a true spread and one estimated anew that stand for all."""
+"""Quasi-random pairs of a true spread and a new estimate of it."""
 
 
 def sign_test_power(n: int, discordance: float, difference: float, alpha: float = 0.05) -> float:
-    """The chance that the exact sign test finds this difference of two models on n cases, summed over all counts.
+    """Return the power of the exact sign test for a difference of two models on n cases, summed over all counts.
 
     `discordance` is the share of cases on which one is right and the other wrong; how many of n that are is binomial,
     and so is how many of those favour one model (McNemar 1947).
@@ -53,7 +53,7 @@ def sign_test_power(n: int, discordance: float, difference: float, alpha: float 
 
 
 def _sign_test_powers(n: int, discordances: Floats, difference: float, alpha: float) -> Floats:
-    """The same for several shares of cases, none smaller than the difference."""
+    """Return the same for several shares of cases, none smaller than the difference."""
     spread = 6 * np.sqrt(n * discordances * (1 - discordances)) + 6  # all counts but some 1e-9
     fewest, most = (n * discordances - spread).min(), (n * discordances + spread).max()
     tossed = np.arange(max(0, math.floor(fewest)), min(n, math.ceil(most)) + 1)
@@ -71,9 +71,9 @@ def _sign_test_powers(n: int, discordances: Floats, difference: float, alpha: fl
 def smallest_difference(
     n: int, discordance: float, alpha: float = 0.05, power: float = 0.8, *, known: bool = False
 ) -> float | None:
-    """The smallest difference of two models on the same n cases that the exact sign test finds with `power`.
+    """Return the smallest difference of two models on the same n cases that the exact sign test finds with `power`.
 
-    `discordance` is the share of n cases on which they differed; of all cases, if `known`. Two models differ at least
+    `discordance` is the share of n cases on which they differed; the true share, if `known`. Two models differ at least
     as often as by how much. So where even the whole discordance would be missed, it is taken to grow with the
     difference, all one way. None where n cases cannot show any: five give p = .0625 at best. After Holm ask at
     `multiplicity.holm_level`.
@@ -113,7 +113,7 @@ class Cases:
         return cls(np.exp((bins - bins.max()) / 10), counts)
 
     def times(self, factor: float) -> "Cases":
-        """Return so many times as many cases of each weight, rounded up."""
+        """Return the cases of each weight multiplied by a factor, rounded up."""
         return Cases(self.weights, np.ceil(factor * self.counts - 1e-9).astype(np.int64))
 
     @property
@@ -180,7 +180,7 @@ def _flip_p(failed: Integers, improved: Integers, weights: Floats) -> Floats:
 
 
 def smallest_distance(n: int, alpha: float = 0.05, power: float = 0.8) -> float | None:
-    """The smallest distance of a proportion from ½ that the exact test of n cases finds with `power`; None if none.
+    """Return the smallest distance of a proportion from ½ that the exact test finds with `power`; None if none.
 
     >>> [smallest_distance(n) and round(smallest_distance(n), 3) for n in (5, 60, 1508)]
     [None, 0.192, 0.036]
@@ -212,7 +212,7 @@ def smallest_mean_difference(
 
 
 def welch_power(runs: int, sd: float, degrees: float, difference: float, alpha: float = 0.05) -> float:
-    """Return the chance that Welch's t test finds this difference of two recipes with so many runs each.
+    """Return the power of Welch's t test for this difference of two recipes, with `runs` runs each.
 
     `sd` is the spread of runs around their recipe's mean, estimated with these degrees of freedom.
 
@@ -233,14 +233,14 @@ def _found(difference: float, reach: Floats, sd: Floats) -> float:
 
 
 def _ratios(degrees: float, levels: Floats) -> Floats:
-    """Quantiles of an estimated variance over the true one."""
+    """Return quantiles of an estimated variance over the true one."""
     ratios: Floats = np.asarray(special.chdtri(degrees, levels), np.float64) / degrees
     return ratios
 
 
 @lru_cache
 def _evenly(dimensions: int) -> Floats:
-    """Points that fill a cube evenly, a row per dimension: multiples of the powers of one root (Roberts 2018)."""
+    """Return quasi-random points of a cube, a row per dimension (Roberts 2018)."""
     root = 1.0
     for _ in range(50):
         root = (1 + root) ** (1 / (dimensions + 1))
@@ -250,7 +250,7 @@ def _evenly(dimensions: int) -> Floats:
 
 
 def _rejected(tossed: NDArray[np.int64], alpha: float) -> NDArray[np.int64]:
-    """For so many tosses each, the largest count of the rarer side that the exact test rejects; -1 where none is."""
+    """Return the largest count of the rarer side that the exact test rejects, per number of tosses; -1 for none."""
     near = np.floor((tossed - normal_quantile(1 - alpha) * np.sqrt(tossed) - 1) / 2)
     largest = np.maximum(near, -1).astype(np.int64)
     while (more := 2 * special.bdtr(largest + 1, np.maximum(tossed, 1), 0.5) <= alpha).any():
@@ -261,7 +261,7 @@ def _rejected(tossed: NDArray[np.int64], alpha: float) -> NDArray[np.int64]:
 
 
 def _smallest(power_of: Callable[[float], float], power: float, precision: float = PRECISION) -> float | None:
-    """The smallest difference with this power; None if even the largest has less."""
+    """Return the smallest difference with this power; None if even the largest has less."""
     below, above = 0.0, 1.0
     if power_of(above) < power:
         return None

@@ -6,12 +6,12 @@ the few *distinct* contributions and how many clusters have each, whatever the n
 
     cases ──► cluster_table ──► distinct rows, how many clusters have each ──► rates, variances
 
-Tables are sorted by content, and lists of tables are taken in an order their content defines: what is computed from
-them does not depend on the order or the names of cases and functionalities.
+Tables, and lists of tables, are sorted by content: results do not depend on the order or the names of cases and
+functionalities.
 
 **Variances are those of one cluster fewer.** With m clusters, m draws give replicates whose variance is too small by
 (m-1)/m; m-1 draws give the unbiased one (Rao & Wu 1988, section 2). That matters where it adds up: thirty
-functionalities of four cases. A lone cluster says nothing of its own variance.
+functionalities of four cases. A single cluster has no variance estimate.
 """
 
 import math
@@ -51,12 +51,12 @@ class ClusterTable:
 
     @property
     def content(self) -> tuple[int, bytes, bytes]:
-        """What the table is sorted by among others."""
+        """The sort key of the table among others."""
         return (self.clusters, self.rows.tobytes(), self.counts.tobytes())
 
 
 def cluster_table(values: ArrayLike, clusters: ArrayLike | None = None) -> ClusterTable:
-    """What each cluster contributes to a rate or mean: (sum, applicable cases).
+    """Return what each cluster contributes to a rate or mean: (sum, applicable cases).
 
     Values are 1, 0 or any number, NaN where the test does not apply. Without `clusters` each case is
     its own.
@@ -72,7 +72,7 @@ def cluster_table(values: ArrayLike, clusters: ArrayLike | None = None) -> Clust
 
 
 def paired_table(values_a: ArrayLike, values_b: ArrayLike, clusters: ArrayLike | None = None) -> ClusterTable:
-    """What each cluster contributes to a difference of two models: (sum of A, sum of B, applicable).
+    """Return what each cluster contributes to a difference of two models: (sum of A, sum of B, applicable).
 
     A case that does not apply to either of the two counts for neither (`docs/method/beyond.md` 7.7).
 
@@ -89,24 +89,24 @@ def paired_table(values_a: ArrayLike, values_b: ArrayLike, clusters: ArrayLike |
 
 
 def rate(table: ClusterTable) -> float:
-    """Passes over applicable cases; NaN when none applies."""
+    """Return passes over applicable cases; NaN when none applies."""
     total, applicable = table.totals
     return float(total / applicable) if applicable else float("nan")
 
 
 def difference(table: ClusterTable) -> float:
-    """Rate of A minus rate of B on the common applicable cases; NaN when there is none."""
+    """Return the rate of A minus rate of B on the common applicable cases; NaN when there is none."""
     sum_a, sum_b, applicable = table.totals
     return float((sum_a - sum_b) / applicable) if applicable else float("nan")
 
 
 def macro_mean(tables: Sequence[ClusterTable]) -> float:
-    """Unweighted mean of the rates of several functionalities (`docs/method/beluga.md` 1.5); NaN if one has none."""
+    """Return the unweighted mean of the rates of functionalities (`docs/method/beluga.md` 1.5); NaN if one has none."""
     return float(np.mean([rate(table) for table in _in_order(tables)]))
 
 
 def sampling_variance(table: ClusterTable) -> float:
-    """Variance of the rate (or paired difference) over new clusters, linearised; NaN for one cluster.
+    """Return the variance of the rate (or paired difference) over new clusters, linearised; NaN for one cluster.
 
     m/(m-1) Σ (sum_i - rate · applicable_i)² / applicable², the large-sample value of the bootstrap's.
 
@@ -123,7 +123,7 @@ def sampling_variance(table: ClusterTable) -> float:
 
 
 def degrees_of_freedom(tables: Sequence[ClusterTable]) -> float:
-    """How well the variance of a macro mean is known, for t quantiles (Satterthwaite).
+    """Return how well the variance of a macro mean is known, for t quantiles (Satterthwaite).
 
     Clusters minus one for a single table; near the sum of those for many alike; pulled towards the one
     functionality that dominates the variance. NaN when no functionality has two clusters.
@@ -142,7 +142,7 @@ def degrees_of_freedom(tables: Sequence[ClusterTable]) -> float:
 
 
 def sharing(clusters: Sequence[ArrayLike], values: Sequence[ArrayLike]) -> float:
-    """How many times more a macro mean varies because functionalities share clusters, than if each had its own.
+    """Return how many times more a macro mean varies because functionalities share clusters, than if each had its own.
 
     One list per functionality: the cluster of each case and its value, NaN where it has none. A cluster that pulls
     several functionalities the same way counts as one draw, not as several. A lone cluster does not show how it pulls;
@@ -184,7 +184,7 @@ def sharing(clusters: Sequence[ArrayLike], values: Sequence[ArrayLike]) -> float
 
 
 def _sums_of(codes: NDArray[np.int64], values: Floats) -> Floats:
-    """The sum of the values of each code, 0, 1, 2 and so on, each exact."""
+    """Return the sum of the values of each code, 0, 1, 2 and so on, each exact."""
     ordered = values[np.argsort(codes, kind="stable")].tolist()
     ends = np.cumsum(np.bincount(codes)).tolist()
     return np.array([math.fsum(ordered[start:end]) for start, end in zip([0, *ends], ends, strict=False)])
@@ -203,13 +203,13 @@ def _table(
     """Sum the columns by cluster and keep the distinct rows."""
     cases = len(applicable)
     if cases == 0:
-        raise ValueError("there is no case to resample")
+        raise ValueError("no case to resample")
     masked = [np.where(applicable, column, 0.0) for column in columns]
     return ClusterTable(*distinct_rows(_sum_by_cluster([*masked, applicable.astype(np.float64)], clusters)))
 
 
 def _sum_by_cluster(columns: Sequence[Floats], clusters: ArrayLike | None) -> Floats:
-    """A row per cluster."""
+    """Return a row per cluster."""
     cases = len(columns[0])
     if clusters is None:
         return np.column_stack(columns) + 0.0  # + 0.0: no negative zeros among the sort keys
@@ -224,7 +224,7 @@ def _sum_by_cluster(columns: Sequence[Floats], clusters: ArrayLike | None) -> Fl
 
 
 def distinct_rows(rows: Floats, times: NDArray[np.int64] | None = None) -> tuple[Floats, NDArray[np.int64]]:
-    """The distinct rows in lexicographic order, and how often each occurs (a row may stand for several).
+    """Return the distinct rows in lexicographic order, and how often each occurs (`times` gives multiplicities).
 
     Does what np.unique(axis=0) does, at a tenth of the time: that one compares rows as opaque records.
 
@@ -242,12 +242,12 @@ def distinct_rows(rows: Floats, times: NDArray[np.int64] | None = None) -> tuple
 
 def _in_order(tables: Sequence[ClusterTable]) -> list[ClusterTable]:
     if not tables:
-        raise ValueError("there is no functionality to average over")
+        raise ValueError("no functionality to average over")
     return sorted(tables, key=lambda table: table.content)
 
 
 def _sums_and_applicable(table: ClusterTable) -> tuple[Floats, Floats]:
-    """The column of sums (A - B for a pair) and the column of applicable cases."""
+    """Return the column of sums (A - B for a pair) and the column of applicable cases."""
     rows = table.rows if table.rows.shape[1] == 2 else table.rows @ DIFFERENCE_AND_COUNT
     return rows[:, 0], rows[:, 1]
 
@@ -262,7 +262,7 @@ def _runs(outcomes: Sequence[ArrayLike]) -> int:
 def run_tables(
     sides: Sequence[Sequence[ArrayLike]], clusters: Sequence[ArrayLike] | None
 ) -> list[ClusterTable]:
-    """A table per functionality with, for each side, a sum per run and then a count per run.
+    """Return a table per functionality with, for each side, a sum per run and then a count per run.
 
     A side has one items × runs matrix per functionality; NaN entries count for nothing.
     """

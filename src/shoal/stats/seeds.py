@@ -1,7 +1,7 @@
 """Means and differences over the seeds of a recipe and the cases of a suite: intervals and p values.
 
-Drawing two or three seeds again cannot leave their range, so their part is Student's, and an interval is put together
-from distances whose squares add (Zou & Donner 2008, "MOVER"):
+Drawing two or three seeds again cannot leave their range, so their part is Student's, and an interval combines
+distances whose squares add (Zou & Donner 2008, "MOVER"):
 
     reach² = (reach over cases)² + (t · error over seeds)² - z² · noise
 
@@ -17,8 +17,8 @@ which the same interval reaches the null, so the two never disagree.
     outcomes, a matrix of cases × seeds per functionality ──► recipe_difference
     any other score: values by seed, an interval over cases ──► SeedError ──► composed, composed_p
 
-A side with a single run says nothing of its recipe: against several runs there is no p, and the interval is for these
-runs only.
+A single run does not show the variance of its recipe: against several runs p is undefined, and the interval is for
+these runs only.
 """
 
 import math
@@ -44,7 +44,7 @@ class SeedError:
     parts: tuple[tuple[float, float], ...] = ()
     """Standard errors that add up as their squares do, each with its degrees of freedom."""
     noise: float = 0.0
-    """Of the square of the error, what is also in the variance over cases."""
+    """The part of the squared error that the variance over cases contains as well."""
 
     @property
     def error(self) -> float:
@@ -52,12 +52,12 @@ class SeedError:
         return math.hypot(*(error for error, _ in self.parts))
 
     def reach(self, level: float) -> float:
-        """How far t carries it."""
+        """Return how far t carries it."""
         return math.hypot(*(t_quantile(level, degrees) * error for error, degrees in self.parts))
 
 
 def error_of_mean(by_seed: ArrayLike, noise: float = 0.0) -> SeedError:
-    """Of the mean of one recipe's seeds, or of differences of paired seeds (Student 1908).
+    """Return the error of the mean of one recipe's seeds, or of differences of paired seeds (Student 1908).
 
     >>> round(error_of_mean([0.7, 0.8, 0.9]).reach(0.95), 4)
     0.2484
@@ -69,7 +69,7 @@ def error_of_mean(by_seed: ArrayLike, noise: float = 0.0) -> SeedError:
 
 
 def error_of_difference(first: ArrayLike, second: ArrayLike, noise: float = 0.0) -> SeedError:
-    """Of the difference of two recipes, each with at least two seeds of its own (Welch 1947).
+    """Return the error of the difference of two recipes, each with at least two seeds (Welch 1947).
 
     >>> error, degrees = error_of_difference([0.7, 0.8, 0.9], [0.4, 0.5, 0.9]).parts[0]
     >>> round(error, 3), round(degrees, 2)
@@ -101,8 +101,8 @@ def moderated_errors(
 ) -> list[SeedError]:
     """Return the error of each row's difference of pass rates, its variance pooled over rows; empty for few rows.
 
-    `first` and `second` are rows × runs, at least two runs each, of rows with so many `cases`. Two runs say little of
-    one row's variance, but twenty rows say much about the typical one. A row's dispersion (variance over the binomial
+    `first` and `second` are rows × runs, at least two runs each, with numbers of `cases`. Two runs say little of one
+    row's variance, but twenty rows say much about the typical one. A row's dispersion (variance over the binomial
     one) is therefore averaged with the mean of all rows (moderated t, Smyth 2004; dispersions as in quasi-likelihood).
     The prior's weight is fixed: estimated from few rows, it errs in up to 11 % if rows differ much in their variance.
     What a run does to all rows alike is not pooled: it has the degrees of freedom of the runs only.
@@ -137,7 +137,7 @@ def moderated_errors(
 
 
 def composed(value: float, cases: IntervalAt, seeds: SeedError, level: float = 0.95) -> Interval:
-    """The interval for new cases and new seeds.
+    """Return the interval for new cases and new seeds.
 
     >>> from .intervals import wilson
     >>> [round(end, 3) for end in composed(0.8, lambda level: wilson(80, 100, level), error_of_mean([0.7, 0.8, 0.9]))]
@@ -150,7 +150,7 @@ def composed(value: float, cases: IntervalAt, seeds: SeedError, level: float = 0
 
 
 def composed_p(value: float, cases: IntervalAt, seeds: SeedError, null: float = 0.0) -> float:
-    """Two-sided p: one minus the level at which the composed interval reaches the null.
+    """Return the two-sided p: one minus the level at which the composed interval reaches the null.
 
     One-sided in the direction of `value`: half of it.
 
@@ -188,7 +188,7 @@ def recipe_difference(
     paired_seeds: bool = False,
     level: float = 0.95,
 ) -> RecipeEstimate:
-    """A difference of two recipes' (macro) pass rates, new minus old, on the cases that every run has an outcome for.
+    """Return the difference of two recipes' (macro) pass rates, new minus old, on cases with an outcome in every run.
 
     `paired_seeds`: column k of both began from the same checkpoint. Exchanging new and old changes the sign only.
     """
@@ -227,7 +227,7 @@ def recipe_difference(
 def _on_common_cases(
     new: Sequence[ArrayLike], old: Sequence[ArrayLike], clusters: Sequence[ArrayLike] | None
 ) -> tuple[list[Floats], list[Floats], list[NDArray[Any]]]:
-    """Both sides on the cases without NaN in any run, and their clusters."""
+    """Return both sides on the cases without NaN in any run, and their clusters."""
     news, olds, names = [], [], []
     for number, sides in enumerate(zip(new, old, strict=True)):
         first, second = (np.asarray(side, dtype=np.float64) for side in sides)
@@ -246,7 +246,7 @@ def _on_common_cases(
 
 
 def _scores(tables: Sequence[ClusterTable], columns: slice) -> tuple[Floats, list[Floats]]:
-    """The macro mean of each seed, and how each cluster (a distinct row of a table) pulls at it.
+    """Return the macro mean of each seed, and how each cluster (a distinct row of a table) pulls at it.
 
     `columns` are a side's sums by seed, then its counts by seed. The pull is linearised: (sum - rate · count) / cases.
     """
@@ -264,7 +264,7 @@ def _scores(tables: Sequence[ClusterTable], columns: slice) -> tuple[Floats, lis
 
 
 def _noise(tables: Sequence[ClusterTable], pulls: Sequence[Floats]) -> float:
-    """What outcomes add to the variance of the mean over seeds that neither a seed nor a cluster explains."""
+    """Return what outcomes add to the variance of the mean over seeds that neither a seed nor a cluster explains."""
     total = []
     for table, pull in zip(tables, pulls, strict=True):
         seeds, clusters = pull.shape[1], table.clusters

@@ -15,7 +15,7 @@ BETS = np.linspace(-0.9, 0.9, 19)
 
 
 def differ_e_value(only_a: float, only_b: float) -> float:
-    """Evidence that one of two models is better, whichever, from the examples that only one of the two gets right.
+    """Return the e-value of "one model is better", from the examples that only one of the two gets right.
 
     2^(a + b) B(a + 1, b + 1): a uniform mixture against "every second of them goes to either". Valid for examples drawn
     alike from all, or from those on which the two disagree; drawing them without replacement only makes it smaller.
@@ -29,7 +29,7 @@ def differ_e_value(only_a: float, only_b: float) -> float:
 
 
 def differ_mean_e_value(values: ArrayLike, times: ArrayLike) -> float:
-    """The same for examples that were not drawn alike: each value lies between -1 and 1 and is 0 on average.
+    """Return the same for examples that were not drawn alike: each value lies between -1 and 1 and is 0 on average.
 
     The average over λ from -.9 to .9 of Π (1 + λ x); a value that was drawn several times counts as often.
 

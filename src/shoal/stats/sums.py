@@ -1,4 +1,4 @@
-"""A weighted sum of means over groups of cases that share their clusters, such as the cells that one text stands in.
+"""A weighted sum of means over groups of cases that share their clusters, such as the cells of one text.
 
 Clusters are not compared with each other across groups: which groups there are is fixed, what varies is how the
 clusters of each differ from its mean.
@@ -16,10 +16,10 @@ Floats = NDArray[np.float64]
 
 
 def sum_t(values: Sequence[ArrayLike], clusters: Sequence[ArrayLike], weights: Sequence[float]) -> Student:
-    """What a t interval for Σ weight · mean is made of; `values` are paired differences between -1 and 1, by group.
+    """Return middle, error and degrees of a t interval for Σ weight · mean; `values` are paired differences by group.
 
     As in `paired_difference_interval`, two clusters are added to each set of groups that share clusters, one all the
-    one way and one all the other: agreement on a few cases is no proof, and an interval never collapses to a point.
+    one way and one all the other: agreement on a few cases is not proof, and an interval never collapses to a point.
 
     >>> estimate = sum_t([[0, 0, 1, 1], [1, 1, 1, 1]], [[1, 2, 3, 4], [5, 6, 7, 8]], [0.5, 0.5])
     >>> estimate.middle, [round(end, 2) for end in estimate.interval()]
@@ -45,7 +45,7 @@ def sum_t(values: Sequence[ArrayLike], clusters: Sequence[ArrayLike], weights: S
 
 
 def _by_cluster(pulls: Floats, names: NDArray[np.int64]) -> Floats:
-    """How far each cluster pulls the sum away from where it is."""
+    """Return how far each cluster pulls the sum away from where it is."""
     _, owners = np.unique(names, return_inverse=True)
     # Summed in the order of the values: floating-point sums must not depend on the order of cases.
     order = np.lexsort((pulls, owners))
@@ -54,7 +54,7 @@ def _by_cluster(pulls: Floats, names: NDArray[np.int64]) -> Floats:
 
 
 def _sharing(names: Sequence[NDArray[np.int64]]) -> list[list[int]]:
-    """The groups, by number, in sets whose members share clusters."""
+    """Return the groups, by number, in sets whose members share clusters."""
     sets: list[tuple[set[int], list[int]]] = []
     for number, owners in enumerate(names):
         held, members = set(owners.tolist()), [number]

@@ -16,7 +16,7 @@ Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 
 SMALLEST_VARIATION = 1e-9
-"""Of a factor's variation within problems, beside what other factors explain of it: below this there is none."""
+"""Smallest variation of a factor within problems that counts, other factors partialled out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Effect:
 def within_effects(
     outcomes: ArrayLike, factors: ArrayLike, problems: ArrayLike, first: ArrayLike, second: ArrayLike
 ) -> list[Effect]:
-    """The effect of each factor, the others held fast, with an interval over both groupings.
+    """Return the effect of each factor, the others held fast, with an interval over both groupings.
 
     `factors` is (rows, factors); `first` and `second` say of each row which of the groups of either grouping it is in.
 
@@ -70,7 +70,7 @@ def within_effects(
 
 
 def _demeaned(values: Floats, owners: Codes) -> Floats:
-    """The values minus the mean of their problem."""
+    """Return the values minus the mean of their problem."""
     columns = values.reshape(len(owners), -1)
     sizes = np.bincount(owners)
     means = np.column_stack([np.bincount(owners, column) / sizes for column in columns.T])
@@ -79,7 +79,7 @@ def _demeaned(values: Floats, owners: Codes) -> Floats:
 
 
 def _independent(x: Floats) -> list[int]:
-    """The columns that vary beside those before them."""
+    """Return the columns that vary beside those before them."""
     kept: list[int] = []
     for place in range(x.shape[1]):
         column, before = x[:, place], x[:, kept]
@@ -90,7 +90,7 @@ def _independent(x: Floats) -> list[int]:
 
 
 def _spread(scores: Floats, codes: Codes) -> Floats:
-    """Sums of scores by group, crossed; for one group fewer."""
+    """Return sums of scores by group, crossed; for one group fewer."""
     groups = int(codes.max()) + 1
     sums = np.column_stack([np.bincount(codes, column, groups) for column in scores.T])
     spread: Floats = (sums.T @ sums) * np.float64(groups / max(1, groups - 1))
