@@ -233,12 +233,12 @@ def test_a_function_may_answer_in_words(module):
         "bob",
     ]
     module.numbers = lambda pairs: [1 for _ in pairs]
-    with pytest.raises(ModelError, match="words are expected"):
+    with pytest.raises(ModelError, match="expected a text"):
         ask_cases(load_model("python:answers_here:numbers"), reading, reading, None)
 
 
 def test_a_model_that_finds_no_words_is_refused():
-    with pytest.raises(ModelError, match="cannot be asked for words"):
+    with pytest.raises(ModelError, match="cannot answer with spans"):
         answer_examples(Small(1, MemoryError()), [("a", "b")], ["x"], None, reading=True)
 
 

@@ -253,11 +253,6 @@ def test_a_device_that_is_not_there_is_named(folders, device):
     refused(folders["classifier"], rf"device '{device}' does not work", f"?device={device}")
 
 
-@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
-def test_cuda_without_cuda_is_an_error_in_words(folders):
-    refused(folders["classifier"], r"device 'cuda'[\s\S]*device=cpu", "?device=cuda")
-
-
 # Heads in every format
 
 

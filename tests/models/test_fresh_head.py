@@ -81,7 +81,7 @@ def test_an_encoder_with_a_hole_is_refused(folders, tmp_path):
     ]
     del stored[lost]
     save_file(stored, tmp_path / "hole" / "model.safetensors", metadata={"format": "pt"})
-    with pytest.raises(ModelError, match=r"not a whole encoder[\s\S]*layer.1.output.dense.weight"):
+    with pytest.raises(ModelError, match=r"an incomplete encoder[\s\S]*layer.1.output.dense.weight"):
         load_model(f"hf:{tmp_path / 'hole'}").with_fresh_head(LABELS, 0)
 
 

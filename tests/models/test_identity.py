@@ -100,13 +100,6 @@ def test_of_a_package_every_file_counts(project):
         before = after
 
 
-def test_a_folder_without_init_is_a_package_too(project):
-    project(loose__in__mine="from loose.other import x\n" + ANSWER, loose__in__other="x = 1\n")
-    before = known_by("python:loose.mine:model")
-    project(loose__in__other="x = 2\n")
-    assert known_by("python:loose.mine:model")["source"] != before["source"]
-
-
 def test_what_is_installed_does_not_count(project):
     reads = "import importlib.metadata, json, numpy, shoal\nimportlib.metadata.version('numpy')\n"
     project(mine=reads + "open('/proc/self/status').read()\n" + ANSWER)

@@ -170,7 +170,7 @@ def test_only_some_positions_can_be_asked_for(folders, name):
 def test_small_batches_give_the_same_scores(folders, name, monkeypatch):
     model = load_model(f"hf:{folders[name]}")
     whole = model.log_likelihood(TEXTS)
-    monkeypatch.setattr(likelihood, "TOKENS", 16)
+    monkeypatch.setattr("shoal.models.forward.TOKENS", 16)
     monkeypatch.setattr(likelihood, "CELLS", 16 * 50)
     for one, other in zip(whole, model.log_likelihood(TEXTS), strict=True):
         assert one.scores == pytest.approx(other.scores, abs=1e-5)
@@ -178,8 +178,8 @@ def test_small_batches_give_the_same_scores(folders, name, monkeypatch):
 
 def test_the_number_of_threads_changes_nothing_and_is_left_as_it_was(folders, monkeypatch):
     model = load_model(f"hf:{folders['masked']}")
-    monkeypatch.setattr(likelihood, "FEW_TOKENS", 16)
-    monkeypatch.setattr(likelihood, "TOKENS", 16)  # many small parts
+    monkeypatch.setattr("shoal.models.forward.FEW_TOKENS", 16)
+    monkeypatch.setattr("shoal.models.forward.TOKENS", 16)  # many small parts
     before, told = torch.get_num_threads(), {}
     try:
         for threads in (1, 2, 6):
@@ -229,7 +229,7 @@ def test_fillers_are_the_softmax_at_the_mask(folders):
 
 def test_what_cannot_be_filled_or_scored_says_so(folders):
     model = load_model(f"hf:{folders['masked']}")
-    with pytest.raises(ModelError, match=r"a text with 2 masks[\s\S]*one \[MASK\] in each"):
+    with pytest.raises(ModelError, match=r"a text with 2 masks[\s\S]*one \[MASK\] into each"):
         model.fill([("[MASK] [MASK]",)])
     with pytest.raises(ModelError, match="62 tokens; the model takes 48"):
         model.log_likelihood([("good " * 60,)])

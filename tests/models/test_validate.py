@@ -41,21 +41,12 @@ class Gives:
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
-@pytest.mark.parametrize("place", [0, 1, 2])
-def test_a_number_that_is_none_makes_an_error_and_no_label(bad, place):
-    row = list(GOOD)
-    row[place] = bad
+def test_a_number_that_is_not_finite_makes_an_error_and_no_label(bad):
+    row = [GOOD[0], bad, GOOD[2]]
     answers = classify_safely(Gives(probabilities=[GOOD, row, GOOD, GOOD]), FOUR, LABELS)
     assert answers.errors == {1: NOT_FINITE}
     assert answers.probabilities is not None and np.isnan(answers.probabilities[1]).all()
     assert answers.predictions.tolist() == [2, 0, 2, 2]
-
-
-def test_all_numbers_none_are_as_many_errors():
-    answers = classify_safely(Gives(probabilities=[[np.nan] * 3] * 4), FOUR, LABELS)
-    assert list(answers.errors) == [0, 1, 2, 3]
-    answers = classify_safely(Gives(confidences=[0.5, np.nan, 0.5, np.inf]), FOUR, LABELS)
-    assert list(answers.errors) == [1, 3]
 
 
 @pytest.mark.parametrize(

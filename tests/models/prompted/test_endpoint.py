@@ -104,7 +104,7 @@ def test_labels_of_which_one_begins_another_have_no_first_token(server, tmp_path
 def test_first_tokens_that_begin_two_labels_do_not_tell_them_apart(server):
     server.rule = lambda question: "neutral"
     server.tokens = [("ne", 0.02), ("neu", 0.9)]
-    with pytest.raises(ModelError, match="2.0% of an answer begins with tokens that begin two labels"):
+    with pytest.raises(ModelError, match="2.0% of the probability is on tokens that begin two labels"):
         model_of(server, "mode=first token").classify(EXAMPLES, LABELS)
     model = model_of(server)
     model.classify(EXAMPLES, LABELS)
@@ -412,7 +412,7 @@ def test_more_requests_are_in_flight_again_when_nobody_complains():
         ("prompt=sentiment-plain&mode=guess", "mode is 'guess'"),
         ("prompt=sentiment-plain&budget=2", "without price"),
         ("prompt=sentiment-plain&budget=0&price=input:1,output:1", "budget=0"),
-        ("prompt=sentiment-plain&price=1", "price='1' is not understood"),
+        ("prompt=sentiment-plain&price=1", "price='1' is not valid"),
         ("prompt=sentiment-plain&samples=5", "samples=5"),
         ("prompt=sentiment-plain&temperature=1", "temperature=1"),
         ("prompt=sentiment-plain&concurrency=0", "concurrency is '0'"),

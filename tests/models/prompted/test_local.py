@@ -289,7 +289,7 @@ def test_reading_comprehension_is_asked_in_words(models):
     model = load_model(f"hf:{models['plain']}?prompt=reading-plain")
     answers = model.extract([("Anna went to Paris.", "Where did Anna go?")])
     assert len(answers.texts) == 1 and answers.details[0]["said"].strip().startswith(answers.texts[0])
-    with pytest.raises(ModelError, match="the suite wants labels"):
+    with pytest.raises(ModelError, match="the suite has labels"):
         model.classify([("a", "b")], LABELS)
 
 
@@ -317,7 +317,7 @@ def test_options_that_make_no_sense_are_refused_at_once(models, options, problem
 
 def test_an_encoder_cannot_be_asked_in_words(folders):
     model = load_model(f"hf:{folders['masked']}?prompt=sentiment-plain")
-    with pytest.raises(ModelError, match="cannot be asked in words"):
+    with pytest.raises(ModelError, match="cannot be prompted"):
         model.classify([("x",)], LABELS)
 
 

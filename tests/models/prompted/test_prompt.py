@@ -58,15 +58,15 @@ def test_the_digest_is_of_what_is_asked_not_of_the_file():
     [
         ({"user": "Sentiment:"}, "does not show text"),
         ({"user": "{{ text }} {{ tetx }}"}, "unknown names: tetx"),
-        ({"user": "{{ text }} {{ shots }}"}, "names shots"),
-        ({"user": "{{ text"}, "not a template that shoal accepts"),
-        ({"user": 3}, "is no text"),
+        ({"user": "{{ text }} {{ shots }}"}, "uses shots"),
+        ({"user": "{{ text"}, "not a valid template"),
+        ({"user": 3}, "is not a text"),
         ({"system": "{{ text }}"}, "unknown names: text"),
         ({"task": "image"}, "task = 'image'"),
         ({"lables": {}}, "unknown key 'lables'"),
         ({"labels": {"negative": "bad", "positive": "Bad"}}, "negative and positive are both 'Bad'"),
         ({"labels": {"negative": "bad"}}, "at least two labels"),
-        ({"labels": {"negative": "bad ", "positive": "good"}}, "blanks around it"),
+        ({"labels": {"negative": "bad ", "positive": "good"}}, "white space around it"),
         ({"shots": [{"text": "x", "label": "fine"}]}, "label 'fine'"),
         ({"shots": [{"text": "x"}]}, "shot 1"),
         ({"shots": "x"}, "shots = 'x'"),
@@ -88,12 +88,12 @@ def test_letters_keep_their_case_as_labels():
     ["{{ text.__class__.__mro__ }}", "{{ ''.__class__ }} {{ text }}", "{{ labels.append(1) }} {{ text }}"],
 )
 def test_templates_stay_in_their_sandbox(attack):
-    with pytest.raises(ModelError, match="cannot be rendered|append cannot be called"):
+    with pytest.raises(ModelError, match="rendering user failed|append cannot be called"):
         prompt(user=attack).messages(("x",))
 
 
 def test_an_example_of_another_shape_is_refused():
-    with pytest.raises(ModelError, match="is for text; these examples have 2 texts"):
+    with pytest.raises(ModelError, match="takes text; these examples have 2 texts"):
         prompt().messages(("a", "b"))
 
 

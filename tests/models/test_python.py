@@ -7,13 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from asking import answer_batches, ask_cases
+from asking import ask_cases
 
 from shoal import case, load_model
 from shoal.core.errors import ModelError
-from shoal.models.answer_rows import gather
 from shoal.models.asking import classify_safely
-from shoal.models.batching import batches, distinct
+from shoal.models.batching import batches
 from shoal.models.python import wrap
 
 LABELS = ("negative", "neutral", "positive")
@@ -294,18 +293,6 @@ def test_a_spec_that_names_nothing_is_refused(spec, message):
         load_model(spec).classify(TEXTS, LABELS)
 
 
-def test_an_example_on_which_the_model_raises_is_an_error_and_the_others_are_answered(module):
-    def moody(texts):
-        if any(t == "bad" for t in texts):
-            raise RuntimeError("no")
-        return [LABELS[RIGHT[t]] for t in texts]
-
-    module.moody = moody
-    answers = classify_safely(load_model("python:answering:moody"), TEXTS, LABELS)
-    assert answers.errors == {1: "RuntimeError: no"}
-    assert answers.predictions.tolist()[::2] == [2, 1]
-
-
 def test_identical_examples_are_asked_once(module):
     asked = []
     module.counted = lambda texts: [LABELS[RIGHT[asked.append(t) or t]] for t in texts]  # type: ignore[func-returns-value]
@@ -322,16 +309,3 @@ def test_batches_are_alike_in_length_bounded_and_complete():
     assert planned[0] == [1] and all(len(batch) <= 64 for batch in planned)
     lengths = [len(examples[at][0]) for batch in planned for at in batch]
     assert lengths == sorted(lengths, reverse=True)
-
-
-def test_the_order_of_cases_and_the_batch_do_not_change_an_answer(module):
-    cases = [case(text) for (text,) in TEXTS * 3]
-    for order in (cases, cases[::-1]):
-        questions = distinct(order)
-        rows = [
-            row
-            for batch in answer_batches(load_model("python:answering:by_name"), questions, order, LABELS)
-            for row in batch
-        ]
-        answers = gather(rows, questions, LABELS)
-        assert answers.predictions.tolist() == [RIGHT[one.examples[0][0]] for one in order]
