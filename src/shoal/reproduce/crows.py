@@ -5,7 +5,7 @@ from pathlib import Path
 
 from ..core.records import Measures
 from ..data.crows import FILE
-from ..runs.auditing import audit_with
+from ..runs.results import audit_with
 from ..training.stage import Progress
 from . import REPRODUCTIONS, Cell, Reproduction, find_folder
 

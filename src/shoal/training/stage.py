@@ -1,10 +1,11 @@
-"""What a protocol says about training: stages, each starting from the weights that the one before it ends with.
+"""Recipes of trainings: stages, each starting from the weights that the one before it ends with.
 
     Recipe ──► base(seed) ──► stage 1 ──► stage 2 ──► a model to ask
                fresh head     kept if     asked at
                               shared      its marks
 
 A stage is named by what decides its weights. Jobs whose recipes begin alike share those stages: they are trained once.
+A recipe is only a description: `base`, `train`, `steps` and `frozen` load data when they are called.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -46,6 +47,8 @@ class Fact(str):
 
 Try = Mapping[str, Any]
 """Settings that are tried."""
+Steps = int | Callable[[], int]
+"""A number of training steps, or a function that loads the data to count them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +64,12 @@ class Search:
     """The model that every try starts from; made once."""
     score: Callable[[Any, Try, Progress], float]
     """Train such a model by one try, in place, and say how good it is."""
-    steps: int = 0
-    """How many steps all of it takes, for the estimate of time."""
+    steps: Steps = 0
+    """How many steps all tries take together."""
+
+    def count_steps(self) -> int:
+        """Return how many steps all tries take together."""
+        return self.steps() if callable(self.steps) else self.steps
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +79,8 @@ class Stage:
     title: str
     identity: Mapping[str, Any]
     """Everything that decides the weights beside the seed and what it starts from: data by digest, method, settings."""
-    steps: int
-    """How many steps it takes, for the estimate of time."""
+    steps: Steps
+    """How many steps it takes."""
     train: Callable[[Any, int, Progress, Mark], Sequence[str] | None]
     """Train this model with this seed, in place; gives what is to be known of it, if anything."""
     marks: tuple[str, ...] = ()
@@ -88,6 +95,10 @@ class Stage:
     """What has to be found before this stage is trained."""
     settled: "Callable[[Sequence[Try]], Stage] | None" = None
     """What was found, one for each search, to the stage that is then trained in the place of this one."""
+
+    def count_steps(self) -> int:
+        """Return how many steps it takes."""
+        return self.steps() if callable(self.steps) else self.steps
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,9 +15,9 @@ from shoal.core.records import Measures  # noqa: E402
 from shoal.protocols import bias  # noqa: E402
 from shoal.protocols.bias.settings import Pretrain  # noqa: E402
 from shoal.protocols.bias.training import pretraining, pretraining_marks  # noqa: E402
-from shoal.runs.auditing import audit  # noqa: E402
 from shoal.runs.executors import run_here  # noqa: E402
 from shoal.runs.plan import make_plan  # noqa: E402
+from shoal.runs.results import audit  # noqa: E402
 from shoal.runs.scoring import compare_jobs  # noqa: E402
 from shoal.runs.store import RunStore  # noqa: E402
 from shoal.training.masked import MaskedBlocks, blocks_of  # noqa: E402

@@ -19,13 +19,13 @@ from ...core.views import (
     Scatter,
     Section,
     ShownCase,
-    Strips,
     Table,
     Text,
     Tone,
     WeighedWords,
     Words,
     expected_words,
+    strip_table,
 )
 from ...explaining.attributions import from_data
 from ...explaining.view import weighed
@@ -449,7 +449,7 @@ def _pairs(results: Sequence[Result], rows: Measures) -> list[Section]:
     strips = [(factor, [of[name, factor] for name in names if (name, factor) in of]) for factor in factors]
     if len(names) > 2:  # the paper's Figure 4
         title = "every pair by what orders it; chance is one half"
-        blocks.append(Strips(strips, (0.0, 1.0), 0.5, title, "pairs-by-factor"))
+        blocks.append(strip_table(strips, (0.0, 1.0), 0.5, title=title, name="pairs-by-factor"))
     for factor in factors:
         if factor != BASELINE and BASELINE in factors:
             points = [(name, of[name, BASELINE], of[name, factor]) for name in names if (name, factor) in of]

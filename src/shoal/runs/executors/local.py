@@ -1,8 +1,12 @@
-"""Several processes on this machine, all of them on one store.
+"""Executors on this machine: in this process, or in several processes that share the store.
 
-A worker does one task at a time and is given the next when it has ended, so none holds a place while it waits for
-another. A worker that is lost, as when the kernel kills it for want of memory, is replaced; its task is done again
-once, and then counts as failed.
+A worker gets one task at a time, so that none waits while it holds another. A worker that is lost, for example to the
+kernel's out-of-memory killer, is replaced; its task is attempted once more and then fails.
+
+The parent never waits for a worker without a limit. It polls the pipe and the liveness of every busy worker, kills a
+worker that closed its pipe and does not exit, and retries a task that another process holds every POLL_SECONDS. A run
+therefore ends if its tasks do. A worker imports all libraries anew and derives the recipe of its task, so that on a
+loaded machine minutes may pass before it creates the store.
 """
 
 import multiprocessing
@@ -20,12 +24,12 @@ from threading import Lock
 
 from ...training.stage import Progress
 from ..store import RunStore
-from ..tasks import BETWEEN_LOOKS, BUSY, Ended, Queue, Task, failed, run_task
+from ..tasks import BUSY, POLL_SECONDS, Ended, Queue, Task, record_failure, run_task
 
-TRIES = 2
-"""How often a task is begun whose worker is lost."""
+ATTEMPTS = 2
+"""How often a task is started if its worker is lost."""
 GRACE = 5.0
-"""Seconds that a terminated worker gets to end before it is killed."""
+"""Seconds between terminating and killing a worker."""
 BETWEEN_REPORTS = 1.0
 """Seconds between two progress reports of one worker."""
 
@@ -33,16 +37,33 @@ Report = tuple[str, int, int]
 """A step, how much of it is done, and its total; the total is 0 for a message."""
 
 
+def here(tasks: Sequence[Task], store: RunStore, progress: Progress, workers: int = 1) -> Iterator[Ended]:
+    """Run the tasks one after the other in this process."""
+    queue = Queue(tasks)
+    while queue.left:
+        task = queue.take()
+        if task is None:
+            queue.report_waiting(store, progress)
+            time.sleep(POLL_SECONDS)
+            continue
+        before = queue.problem_before(task)
+        problem = run_task(task, store, progress) if before is None else record_failure(task, store, before)
+        if problem is not None and problem.startswith(BUSY):
+            queue.put_back(task, problem.removeprefix(BUSY))
+        else:
+            yield queue.end(task, problem)
+
+
 @dataclass(slots=True)
 class Worker:
-    """A process, and what it is at."""
+    """A process and its current task."""
 
     process: BaseProcess
     pipe: "Connection[Task | None, Report | str | None]"
     task: Task | None = field(default=None)
 
     def give(self, task: Task) -> bool:
-        """Let it do a task; False where it was lost while it had none."""
+        """Send a task; return False if the worker was lost while idle."""
         try:
             self.pipe.send(task)
         except ConnectionError:
@@ -51,20 +72,29 @@ class Worker:
         return True
 
     def stop(self) -> None:
-        """Let it end, or end it if it is at something."""
+        """End the process, by force if it is busy."""
         if self.task is not None:
             self.process.terminate()
         with suppress(OSError):
             self.pipe.send(None)
-        self.process.join(GRACE)
-        if self.process.is_alive():  # the model's code ignores SIGTERM
-            self.process.kill()
-            self.process.join()
+        self.reap()
         self.pipe.close()
 
+    def reap(self) -> None:
+        """Wait for the end of the process, and kill it if that takes longer than GRACE.
 
-def execute(tasks: Sequence[Task], store: RunStore, progress: Progress, workers: int = 2) -> Iterator[Ended]:
-    """Do the tasks, so many at a time."""
+        Model code may ignore SIGTERM, or leave a thread running that keeps the process alive after `sys.exit`.
+        """
+        self.process.join(GRACE)
+        if self.process.is_alive():
+            self.process.kill()
+            self.process.join()
+
+
+def processes(
+    tasks: Sequence[Task], store: RunStore, progress: Progress, workers: int = 2
+) -> Iterator[Ended]:
+    """Run the tasks in several processes."""
     queue, lost = Queue(tasks), Counter[str]()
     count = min(workers, len(tasks))
     progress(f"starting {count} worker{'s' * (count > 1)}", 0, 0)
@@ -73,14 +103,14 @@ def execute(tasks: Sequence[Task], store: RunStore, progress: Progress, workers:
         while queue.left:
             yield from _give_out(queue, team, store, lost)
             if all(worker.task is None for worker in team):
-                queue.say_for_whom(store, progress)
-            for number, worker in _heard_from(team):
-                answer = _receive(worker)
-                if isinstance(answer, tuple):
-                    step, done, total = answer
+                queue.report_waiting(store, progress)
+            for number, worker in _with_news(team):
+                news = _receive(worker)
+                if isinstance(news, tuple):
+                    step, done, total = news
                     progress(f"worker {number + 1}: {step}" if total else step, done, total)
                     continue
-                task, problem = worker.task, answer
+                task, problem = worker.task, news
                 assert task is not None
                 if problem is not None and problem.startswith(BUSY):
                     queue.put_back(task, problem.removeprefix(BUSY))
@@ -90,10 +120,10 @@ def execute(tasks: Sequence[Task], store: RunStore, progress: Progress, workers:
                     worker.pipe.close()
                     team[number] = _start(store.folder)
                     lost[task.name] += 1
-                    if lost[task.name] < TRIES:
+                    if lost[task.name] < ATTEMPTS:
                         queue.put_back(task)
                         continue
-                    failed(task, store, problem)
+                    record_failure(task, store, problem)
                 worker.task = None
                 yield queue.end(task, problem)
     finally:
@@ -102,31 +132,31 @@ def execute(tasks: Sequence[Task], store: RunStore, progress: Progress, workers:
 
 
 def _give_out(queue: Queue, team: list[Worker], store: RunStore, lost: Counter[str]) -> Iterator[Ended]:
-    """A task for every worker that has none; those that cannot be done any more end here."""
+    """Give every idle worker a task, and yield the tasks that cannot run because one before them failed."""
     for number in range(len(team)):
         while team[number].task is None and (task := queue.take()) is not None:
             problem = queue.problem_before(task)
             if problem is None and not team[number].give(task):
-                # An idle worker may be lost for any reason; one that is lost again and again cannot start.
+                # An idle worker may be lost for any reason; one that is lost repeatedly cannot start.
                 lost[task.name] += 1
                 before, team[number] = team[number], _start(store.folder)
-                if lost[task.name] <= TRIES:
+                if lost[task.name] <= ATTEMPTS:
                     queue.put_back(task)
                     continue
-                before.process.join()
-                problem = _how_lost(before)
+                before.reap()
+                problem = _loss(before)
             if problem is not None:
-                yield queue.end(task, failed(task, store, problem))
+                yield queue.end(task, record_failure(task, store, problem))
 
 
-def _heard_from(team: Sequence[Worker]) -> list[tuple[int, Worker]]:
-    """The workers that have something to say or were lost; none after a short while.
+def _with_news(team: Sequence[Worker]) -> list[tuple[int, Worker]]:
+    """Return the workers that sent something or were lost, after at most POLL_SECONDS.
 
-    A process that the model's code has forked keeps the pipe and the sentinel of a lost worker open, so only asking
-    whether the worker is alive shows its loss.
+    A process that the model's code forked keeps the pipe and the sentinel of a lost worker open, so that only
+    `is_alive` shows the loss.
     """
     pipes = [worker.pipe for worker in team if worker.task is not None]
-    ready = wait(pipes, timeout=BETWEEN_LOOKS)
+    ready = wait(pipes, timeout=POLL_SECONDS)
     return [
         (number, worker)
         for number, worker in enumerate(team)
@@ -135,22 +165,22 @@ def _heard_from(team: Sequence[Worker]) -> list[tuple[int, Worker]]:
 
 
 def _receive(worker: Worker) -> Report | str | None:
-    """Progress, or how its task ended; of a lost worker, how it was lost."""
+    """Return a progress report, or the end of the task: None or an error."""
     try:
         if worker.process.is_alive() or worker.pipe.poll():
             return worker.pipe.recv()
     except (EOFError, ConnectionError):
         pass
-    worker.process.join()
-    return _how_lost(worker)
+    worker.reap()
+    return _loss(worker)
 
 
-def _how_lost(worker: Worker) -> str:
+def _loss(worker: Worker) -> str:
     code = worker.process.exitcode or 0
     how = f"killed by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
     return (
-        f"the process that did it was lost ({how})\n"
-        "  why: the kernel ends a process so when memory is short; this was tried twice\n"
+        f"the worker process was lost twice ({how})\n"
+        "  why: the kernel kills processes when memory is short\n"
         "  try: fewer --workers, or more memory"
     )
 
@@ -165,27 +195,27 @@ def _start(folder: Path) -> Worker:
 
 
 def _work(pipe: "Connection[Report | str | None, Task | None]", folder: Path) -> None:
-    """Do tasks until there are no more. Interrupts are the parent's to handle."""
+    """Run tasks until there are no more; the parent handles interrupts."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    store, tell = RunStore(folder), _reporter(pipe)
+    store, report = RunStore(folder), _reporter(pipe)
     with suppress(EOFError, ConnectionError):  # the parent has ended
         while (task := pipe.recv()) is not None:
-            pipe.send(run_task(task, store, tell))
+            pipe.send(run_task(task, store, report))
 
 
 def _reporter(pipe: "Connection[Report | str | None, Task | None]") -> Progress:
-    """A progress function that reports to the parent: every message, and counts once a second."""
-    last, one_at_a_time = 0.0, Lock()
+    """Return a progress function that sends every message, and counts once a second."""
+    last, sending = 0.0, Lock()
 
-    def tell(step: str, done: int, total: int) -> None:
+    def report(step: str, done: int, total: int) -> None:
         nonlocal last
         if total and time.monotonic() - last < BETWEEN_REPORTS:
             return
         last = time.monotonic()
         try:
-            with one_at_a_time:
+            with sending:
                 pipe.send((step, done, total))
         except ConnectionError:
-            sys.exit()  # the parent has ended: stop here, the next run goes on from what is kept
+            sys.exit()  # the parent has ended; the next run resumes from the store
 
-    return tell
+    return report

@@ -1,4 +1,4 @@
-"""`shoal list`: what there is, one line each, read from the tables that the code itself uses."""
+"""The content of `shoal list`, read from the tables that the code uses."""
 
 from ..data import FORMATS
 from ..explaining import EXPLAINERS
@@ -9,7 +9,7 @@ from ..runs.executors import EXECUTORS
 
 
 def catalogue(what: str | None) -> str:
-    """One table, or all of them with their names."""
+    """Return one table, or all of them with their names."""
     tables = {
         "protocols": {name: entry.question for name, entry in PROTOCOLS.items()},
         "models": {f"{scheme}:": about for scheme, (_, about) in SCHEMES.items()},
@@ -55,7 +55,7 @@ def _factors() -> dict[str, str]:
 def _rules() -> dict[str, str]:
     from ..protocols.behaviour.rules import DIRECTIONS, PATTERNS, RULES
 
-    words = {name: f"In words what the rule says: {rule}." for name, (rule, _) in DIRECTIONS.items()}
+    words = {name: f"Short for the rule: {rule}." for name, (rule, _) in DIRECTIONS.items()}
     named = {pattern.replace("(?P<label>.+)", "LABEL"): rule for pattern, rule in PATTERNS.items()}
     return words | {name: (rule.__doc__ or "").splitlines()[0] for name, rule in (RULES | named).items()}
 
