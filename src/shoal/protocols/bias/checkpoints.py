@@ -1,4 +1,4 @@
-"""Compare the checkpoints of each recipe: what is stable, what changes, and what may be concluded."""
+"""Compare the checkpoints of each recipe: stable scores, changing statements, and conclusions."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -131,7 +131,7 @@ def statements(family: Family) -> Statements:
     """Return the verdict of every checkpoint on everything that its diagnostic is about.
 
     Shares: the side of one half, judged by the checkpoint's own interval. Tests: sign and significance. Clusters:
-    whether they match the concepts better than chance. Shares of fewer than 20 items say nothing.
+    whether they match the concepts better than chance. Shares of fewer than 20 items have no verdict.
     """
     by_name: dict[str, list[str]] = {}
     slices = [(slice_, n) for slice_, n in family.final_slices(SCORE) if slice_.get("task", "all") == "all"]

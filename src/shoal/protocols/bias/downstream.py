@@ -56,7 +56,7 @@ class TaskScores:
     right: dict[Checkpoint, list[Floats]] = field(default_factory=dict)
     """Which examples each fine-tuning got right, NaN for no answer. Empty for scores from a table."""
     majority: list[float] = field(default_factory=list)
-    """What a constant answer would score. Empty for scores from a table."""
+    """The score of a constant answer. Empty for scores from a table."""
     steps: list[float] = field(default_factory=list)
     """One over the number of examples of each score. Empty for scores from a table."""
 
