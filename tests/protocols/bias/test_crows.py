@@ -196,17 +196,6 @@ def test_a_fair_coin_has_no_preference(coin, run):
     assert low < 0.5 < high
 
 
-def test_exchanged_scores_add_to_one_minus_the_ties(told, run, tmp_path):
-    rows = [(f"m{n}", f"l{n}", "stereo", "age") for n in range(5)]
-    scores = {f"m{n}": -float(n) for n in range(5)} | {f"l{n}": -2.0 for n in range(5)}
-    swapped = {key.translate(str.maketrans("ml", "lm")): value for key, value in scores.items()}
-    values = [
-        run(told(table), diagnostic="crows", data=write(tmp_path, rows))[1].where("stereotype score")[0].value
-        for table in (scores, swapped)
-    ]
-    assert sum(values) == pytest.approx(1 - 1 / 5)
-
-
 def test_texts_that_are_too_long_are_errors_and_counted(masked, run, tmp_path):
     rows = [("he is " * 40, "she is " * 40, "stereo", "age"), ("he is .", "she is .", "stereo", "age")]
     outcomes, measures = run(masked, diagnostic="crows", data=write(tmp_path, rows))

@@ -99,7 +99,7 @@ def test_wrong_tasks_are_refused(files, change, problem, message):
     [
         ([{"name": "words", "test": "test.tsv"}], r"tasks 1: no train[\s\S]*try: train = "),
         ([{"train": "train.tsv"}], "tasks 1: no name"),
-        ({"name": "words", "train": "train.tsv"}, r"one table[\s\S]*\[\[bias\.tasks\]\]"),
+        ({"name": "words", "train": "train.tsv"}, r"single table[\s\S]*\[\[bias\.tasks\]\]"),
     ],
 )
 def test_tables_of_tasks_that_lack_something_are_told_what(tasks, message):
@@ -256,6 +256,7 @@ def test_the_correlation_with_downstream_is_pearsons_with_fishers_interval():
     assert row.n == 6
 
 
+@pytest.mark.nightly
 def test_fishers_interval_holds_the_truth_for_five_checkpoints():
     rng, held, trials = np.random.default_rng(1), 0, 2_000
     for _ in range(trials):
@@ -281,6 +282,7 @@ def test_every_pair_must_be_alike_not_only_the_mean():
     assert row.verdict != "equivalent" and row.value > 0.5
 
 
+@pytest.mark.nightly
 def test_a_paired_equivalence_at_the_margin_is_claimed_in_one_of_twenty():
     rng, claimed, trials = np.random.default_rng(3), 0, 1_000
     for _ in range(trials):
@@ -323,21 +325,6 @@ def test_correlations_name_their_recipe_where_there_are_several():
     assert (
         "base crows" in text and "large crows" in text and "no intervals: fewer than four checkpoints" in text
     )
-
-
-def test_earlier_steps_are_told_apart_and_two_sources_are_refused(tmp_path):
-    late = [one for number in range(3) for one in result([1, 1, 0, number > 0], 0.5, number, step=200)]
-    early = [one for number in range(3) for one in result([0, 0, 0, 1], 0.5, number, step=100)]
-    rows = compare([*late, *early])
-    (end,) = [
-        row for row in rows.where("mean over checkpoints", of="downstream score") if "step" not in row.groups
-    ]
-    (before,) = rows.where("mean over checkpoints", of="downstream score", step="100")
-    assert end.value == pytest.approx((0.5 + 0.75 + 0.75) / 3) and before.value == 0.25
-    table = tmp_path / "scores.csv"
-    table.write_text("checkpoint,task,score\n0,sst2,0.9\n")
-    with pytest.raises(PlanError, match="two sources"):
-        bias.compare(settings(downstream=str(table)), late)
 
 
 def test_one_name_in_two_recipes_needs_the_recipe(tmp_path):
@@ -397,3 +384,18 @@ def test_equivalence_is_claimed_if_the_sd_is_below_the_margin(tmp_path):
 def test_wrong_downstream_scores_are_refused(tmp_path, name, score, message):
     with pytest.raises(DataError, match=message):
         compare(crows_results(letters("110")), downstream=write_scores(tmp_path, "RTE", [score], name))
+
+
+def test_two_sources_of_one_task_are_refused(tmp_path):
+    results = [one for number in range(3) for one in result([1, 1, 0, 1], 0.5, number, step=200)]
+    with pytest.raises(PlanError, match="two sources for task 'sst2'"):
+        compare(results, downstream=write_scores(tmp_path, "sst2", [0.9], ""))
+
+
+def test_only_the_last_step_is_table_2():
+    rows = compare(
+        [one for step, right in ((100, [0, 1]), (200, [1, 1])) for number in range(2)
+         for one in result(right, 0.5, number, step=step)]
+    )  # fmt: skip
+    (mean,) = rows.where("mean over checkpoints", of="downstream score")
+    assert mean.value == 1.0

@@ -138,8 +138,11 @@ def test_a_group_names_the_step_and_the_run_of_each_checkpoint():
     [
         ({"models": ["hf:a", "hf:b"], "steps": [1]}, "a whole number for each of the 2 models"),
         ({"models": ["hf:a", "hf:b"], "steps": [1, 2]}, "steps without seeds"),
-        ({"models": ["hf:a", "hf:b"], "steps": [1, 1], "seeds": [0, 0]}, "two models with one seed and step"),
-        ({"models": ["hf:a", "hf:b"], "seeds": [0, 0]}, "two models with one seed and step"),
+        (
+            {"models": ["hf:a", "hf:b"], "steps": [1, 1], "seeds": [0, 0]},
+            "two models have the same seed and step",
+        ),
+        ({"models": ["hf:a", "hf:b"], "seeds": [0, 0]}, "two models have the same seed and step"),
         (
             {"models": ["hf:a", "hf:b", "hf:c"], "steps": [1, 2000, 1], "seeds": [0, 0, 1]},
             r"seed 1 ends at step 1, another at 2,000[\s\S]*or leave that training out",
@@ -215,7 +218,7 @@ def test_a_group_made_of_another_names_it_and_has_as_many():
     for wrong, remedy in (
         ({"before": "basis"}, 'try: "base"'),
         ({"before": "debiased"}, 'try: "base"'),
-        ({"models": ["hf:c"]}, "base has 2: as many in both"),
+        ({"models": ["hf:c"]}, "another group of 1 models"),
         ({"before": 3}, "the name of another group"),
     ):
         with pytest.raises(PlanError, match=rf"before = [\s\S]*{remedy}"):

@@ -12,7 +12,7 @@ import pytest
 from shoal.core.errors import DataError
 from shoal.models import load_model
 from shoal.protocols.bias.settings import Settings
-from shoal.protocols.bias.stereoset import icat, preferences, sentence_score
+from shoal.protocols.bias.stereoset import preferences, sentence_score
 
 CONTEXT = "the chess player was BLANK ."
 
@@ -63,10 +63,6 @@ def test_the_worked_example(aggregate, worked, run, tmp_path):
 def test_ties_are_anti_stereotypes():
     assert preferences(0.2, 0.2, 0.2) == (0.0, 0.0)
     assert preferences(0.3, 0.2, 0.2) == (1.0, 0.5)
-
-
-def test_ideal_stereotyped_and_random_models():
-    assert (icat(0.5, 1.0), icat(1.0, 1.0), icat(0.5, 0.5)) == (1.0, 0.0, 0.5)
 
 
 def test_pieces_are_averaged_as_probabilities_or_multiplied():
@@ -164,13 +160,6 @@ def test_stored_scores_must_be_those_of_the_data(run, tmp_path):
         run(stored(tmp_path, [(1, 2, 3)]), diagnostic="stereoset", data=path)
     with pytest.raises(DataError, match="3 of 9 scored sentences are not in the data"):
         run(stored(tmp_path, [(1, 2, 3)] * 3), diagnostic="stereoset", data=path)
-
-
-def test_random_scores_know_nothing_and_prefer_nothing(coin, run):
-    _, measures = run(coin(3), diagnostic="stereoset", data="example")
-    for name in ("stereotype score", "language modelling score"):
-        low, high = measures.where(name, task="all", category="all")[0].interval
-        assert low < 0.5 < high
 
 
 @pytest.mark.parametrize("aggregate", ["micro", "per_term"])

@@ -56,12 +56,6 @@ def test_the_seed_decides_the_weights_and_nothing_else_does(text):
     assert one.tokenizer.get_vocab() == other.tokenizer.get_vocab()
 
 
-def test_models_start_from_other_weights(text):
-    recipe = pretraining(small(text), "tiny:masked")
-    one, again, other = (weights(recipe.base(seed)) for seed in (0, 0, 1))
-    assert torch.equal(one[0], again[0]) and not torch.equal(one[0], other[0])
-
-
 def test_training_learns_what_can_stand_in_a_gap(text):
     recipe = pretraining(small(text, epochs=30, learning_rate=5e-3), "tiny:masked")
     fresh, trained = recipe.base(0), train(recipe, 0)
@@ -72,17 +66,6 @@ def test_training_learns_what_can_stand_in_a_gap(text):
         for model in (fresh, trained)
     )
     assert after > before + 5
-
-
-def test_weights_come_back_from_their_file(text, tmp_path):
-    recipe = pretraining(small(text), "tiny:masked")
-    model = train(recipe, 3)
-    model.save_weights(tmp_path / "w.safetensors")
-    other = recipe.base(4)
-    other.load_weights(tmp_path / "w.safetensors")
-    sentence = [("marta earns a living as a nurse .",)]
-    assert other.log_likelihood(sentence) == model.log_likelihood(sentence)
-    assert np.array_equal(other.embed(sentence, "cls"), model.embed(sentence, "cls"))
 
 
 def test_pieces_have_the_same_numbers_in_every_process(text):

@@ -48,7 +48,7 @@ def compare_checkpoints(settings: Settings, results: Sequence[Result]) -> Compar
         names += [name for name in family.names if name not in names]
     for recipe in recipes:
         pairs = combinations([family for family in every if family.recipe == recipe], 2)
-        measures += [row for pair in pairs for row in _between_diagnostics(*pair)]
+        measures += [row for pair in pairs for row in between_diagnostics(*pair)]
     recipes = with_finetuned(recipes, results)
     measures += compare_downstream(settings.downstream, settings.margin, results, every, recipes)
     findings = [_conclusion(family, measures) for family in every if len(family.results) > 1]
@@ -68,7 +68,7 @@ def _over_training(family: Family) -> Iterator[Measure]:
 # Two diagnostics of one concept
 
 
-def _between_diagnostics(one: Family, other: Family) -> Iterator[Measure]:
+def between_diagnostics(one: Family, other: Family) -> Iterator[Measure]:
     """Yield difference and correlation of the scores of each concept that both diagnostics have (3.1 of the paper)."""
     if one.diagnostic == other.diagnostic:
         return

@@ -420,12 +420,9 @@ def _downstream_table(measures: Measures) -> Table:
     columns += [Column("p equivalent"), Column("", "left")]
     lines = []
     for mean in measures.where("mean over checkpoints", of=DOWNSTREAM):
-        if not moment(mean.groups):
-            about = {"recipe": mean.groups["recipe"], "task": mean.groups["task"]}
-            sd = first(measures, "sd over checkpoints", of=DOWNSTREAM, **about)
-            lines.append(
-                Row([*_task_and_recipe(mean), Number(mean), Number(sd), "", Words(mean.note, "quiet")])
-            )
+        about = {"recipe": mean.groups["recipe"], "task": mean.groups["task"]}
+        sd = first(measures, "sd over checkpoints", of=DOWNSTREAM, **about)
+        lines.append(Row([*_task_and_recipe(mean), Number(mean), Number(sd), "", Words(mean.note, "quiet")]))
     for name in (EQUIVALENCE, PAIRWISE):
         for test in measures.where("p value", test=name):
             words = Words(f"{test.verdict}: {test.note}", "quiet")
