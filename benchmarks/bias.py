@@ -62,7 +62,7 @@ def with_shoal(model: Any, pairs: list[Pair]) -> list[tuple[float, float]]:
     built, questions = Built(cases, None, "tokens"), make_questions(model, cases)
     batches = ask_batches(lambda part: bias.ask(settings, model, built, part), model, questions)
     rows = answers_by_mark([row for batch in batches for row in batch], questions, built)[""]
-    return [sentence_scores(settings, more.data, less.data) or (0.0, 0.0) for more, less in rows]
+    return [sentence_scores(more.data, less.data) for more, less in rows]
 
 
 def one_by_one(model: Any, pairs: list[Pair]) -> list[tuple[float, float]]:

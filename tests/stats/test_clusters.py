@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.cluster.vq import kmeans2
 
-from shoal.stats.clusters import adjusted_rand, chance_accuracy, cluster_accuracy, silhouette, two_means
+from shoal.stats.clusters import chance_accuracy, cluster_accuracy, two_means
 
 
 def test_worked_examples():
@@ -35,8 +35,6 @@ def test_two_means_finds_two_heaps_and_the_tightest_of_its_starts():
     labels = np.repeat([0, 1], [20, 15])
     clusters = two_means(heaps, rng)
     assert cluster_accuracy(labels, clusters) == 1.0
-    assert adjusted_rand(labels, clusters) == 1.0
-    assert silhouette(heaps, clusters) > 0.6
 
 
 def test_scipy_moves_no_point_to_the_other_cluster():
@@ -52,20 +50,6 @@ def test_scipy_moves_no_point_to_the_other_cluster():
 def test_points_that_are_all_the_same_are_one_cluster():
     clusters = two_means(np.ones((5, 2)), np.random.default_rng(0))
     assert len(set(clusters.tolist())) == 1
-    assert np.isnan(silhouette(np.ones((5, 2)), clusters))
-
-
-def test_the_silhouette_is_that_of_its_definition():
-    rng = np.random.default_rng(1)
-    points, codes = rng.normal(size=(9, 2)), np.array([0, 0, 0, 1, 1, 1, 1, 0, 1])
-    away = np.linalg.norm(points[:, None] - points, axis=2)
-    expected = []
-    for at in range(9):
-        own = [away[at, other] for other in range(9) if codes[other] == codes[at] and other != at]
-        others = [away[at, other] for other in range(9) if codes[other] != codes[at]]
-        a, b = np.mean(own), np.mean(others)
-        expected.append((b - a) / max(a, b))
-    assert silhouette(points, codes) == pytest.approx(np.mean(expected))
 
 
 def test_one_vector_is_refused():

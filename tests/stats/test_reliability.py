@@ -13,9 +13,9 @@ from scipy.stats import chi2
 from shoal.stats.reliability import (
     category_counts,
     coin_flip_histogram,
+    correlation,
     disagreement,
     disagreement_histogram,
-    disattenuated_correlation,
     fleiss_kappa,
     icc,
     krippendorff_alpha,
@@ -238,14 +238,12 @@ def test_sign_flips_over_runs() -> None:
     assert p == 1.0 and smallest == 0.5
 
 
-def test_disattenuation() -> None:
+def test_correlations_of_equal_scores_are_undefined() -> None:
     rng = np.random.default_rng(0)
     truth = rng.normal(size=20_000)
-    x, y = (truth + rng.normal(size=20_000) for _ in range(2))  # reliability 1/2 each
-    assert disattenuated_correlation(x, y, 0.5, 0.5) == pytest.approx(1.0, abs=0.03)
-    assert disattenuated_correlation(x, -y, 1, 1) == pytest.approx(-0.5, abs=0.03)
-    assert math.isnan(disattenuated_correlation(x, y, 0.0, 0.5))
-    assert math.isnan(disattenuated_correlation([1, 1], [1, 2], 1, 1))
+    x, y = (truth + rng.normal(size=20_000) for _ in range(2))
+    assert correlation(x, -y)[0] == pytest.approx(-0.5, abs=0.03)
+    assert math.isnan(correlation([1, 1], [1, 2])[0])
 
 
 def test_bad_arguments_are_named() -> None:
@@ -272,4 +270,4 @@ def test_bad_arguments_are_named() -> None:
     with pytest.raises(ValueError, match="wished reliability"):
         runs_needed(0.5, 1.0)
     with pytest.raises(ValueError, match="same runs"):
-        disattenuated_correlation([1, 2], [1], 1, 1)
+        correlation([1, 2], [1])

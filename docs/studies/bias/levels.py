@@ -82,7 +82,7 @@ def fine_tuned(right: Sequence[NDArray[np.bool_]]) -> list[Result]:
     results = []
     for run, hits in enumerate(right):
         row = Measure(
-            "downstream score", float(hits.mean()), len(hits), {"task": "RTE"}, facts={"commonest": 0.5}
+            "downstream score", float(hits.mean()), len(hits), {"task": "RTE"}
         )
         job = {"model": f"base{run}", "group": "base", "settings": {**asdict(settings()), "diagnostic": []}}
         outcomes = [Outcome(str(at), bool(hit)) for at, hit in enumerate(hits)]
@@ -103,17 +103,21 @@ def leanings(rng: Generator, runs: int, shared: Floats) -> Floats:
     return shared + rng.normal(0, SPREAD, (1, runs)) + rng.normal(size=(PAIRS, runs))
 
 
-def _difference(rows: Measures, name: str = "difference between recipes") -> Measure:
-    return next(row for row in rows.where(name) if row.groups.get("category", "all") == "all")
+def _difference(rows: Measures) -> tuple[Measure, Measure]:
+    """The difference of all items, and its p value."""
+    names = ("difference between recipes", "p value")
+    whole = [row for row in rows if "of" in row.groups and row.groups.get("category", "all") == "all"]
+    row, p = (next(row for row in whole if row.name == name) for name in names)
+    return row, p
 
 
 def equal_recipes(rng: Generator, runs: int) -> dict[str, bool]:
     shared = rng.normal(size=(PAIRS, 1))
-    row = _difference(
+    row, p = _difference(
         told([*crows(leanings(rng, runs, shared), "base"), *crows(leanings(rng, runs, shared), "large")])
     )
     return {
-        "two equal recipes, p at most .05": row.facts["p"] <= 0.05,
+        "two equal recipes, p at most .05": (p.value or 0.0) <= 0.05,
         "their difference, 95 %": not held(row, 0.0),
     }
 
@@ -123,8 +127,8 @@ def equal_effects(rng: Generator, runs: int) -> dict[str, bool]:
         scores("effect size", rng.normal(0.4, 0.3, runs).tolist(), group, test="weat6")
         for group in ("base", "large")
     ]
-    row = _difference(told([*rows[0], *rows[1]]), "difference of effect sizes")
-    return {"two equal recipes, effect sizes, p at most .05": row.facts["p"] <= 0.05}
+    _, p = _difference(told([*rows[0], *rows[1]]))
+    return {"two equal recipes, effect sizes, p at most .05": (p.value or 0.0) <= 0.05}
 
 
 def nothing_done(rng: Generator, runs: int) -> dict[str, bool]:
@@ -134,9 +138,9 @@ def nothing_done(rng: Generator, runs: int) -> dict[str, bool]:
         Result({**after.job, "before": "base", "before model": first.job["model"]}, *_rest(after))
         for first, after in zip(old, new, strict=True)
     ]
-    row = _difference(told([*old, *made]))
+    row, p = _difference(told([*old, *made]))
     return {
-        "before and after nothing, p at most .05": row.facts["p"] <= 0.05,
+        "before and after nothing, p at most .05": (p.value or 0.0) <= 0.05,
         "the change, 95 %": not held(row, 0.0),
     }
 
@@ -150,15 +154,15 @@ def recipes_at_the_margin(rng: Generator, runs: int) -> dict[str, bool]:
     results += scores("stereotype score", [0.5] * runs, "large", category="all")
     drawn = {f"base{run}": rng.normal(0.9, 0.004) for run in range(runs)}
     drawn |= {f"large{run}": rng.normal(0.9 + MARGIN, 0.004) for run in range(runs)}
-    (row,) = with_scores(results, drawn).where("equivalence p value", recipe="base and large")
-    return {"two recipes a margin apart, called equivalent": bool(row.facts["equivalent"])}
+    (row,) = with_scores(results, drawn).where("p value", test="equivalence", recipe="base and large")
+    return {"two recipes a margin apart, called equivalent": row.verdict == "equivalent"}
 
 
 def spread_at_the_margin(rng: Generator, runs: int) -> dict[str, bool]:
     results = scores("stereotype score", [0.5] * runs, "base", category="all")
     drawn = {f"base{run}": rng.normal(0.9, MARGIN) for run in range(runs)}
-    (row,) = with_scores(results, drawn).where("equivalence p value", recipe="base")
-    return {"checkpoints with an SD of the margin, called alike": bool(row.facts["equivalent"])}
+    (row,) = with_scores(results, drawn).where("p value", test="equivalence", recipe="base")
+    return {"checkpoints with an SD of the margin, called alike": row.verdict == "equivalent"}
 
 
 def a_pair_at_the_margin(rng: Generator, runs: int) -> dict[str, bool]:
@@ -166,8 +170,8 @@ def a_pair_at_the_margin(rng: Generator, runs: int) -> dict[str, bool]:
     right = [draw < 0.9] * (runs - 1)
     (row,) = told(
         [*fine_tuned([*right, (draw < 0.88) | (draw > 0.99)])], margin=MARGIN
-    ).where("pairwise equivalence p value")  # fmt: skip
-    return {"one of them a margin from the others, every pair called alike": bool(row.facts["equivalent"])}
+    ).where("p value", test="pairwise equivalence")  # fmt: skip
+    return {"one of them a margin from the others, every pair called alike": row.verdict == "equivalent"}
 
 
 def correlated(rng: Generator, runs: int) -> dict[str, bool]:

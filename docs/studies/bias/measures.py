@@ -15,7 +15,7 @@ GROUPS = (
     "category", "checkpoint", "checkpoints against the majority", "diagnostic", "of", "recipe", "representation",
     "source", "task", "test",
 )  # fmt: skip
-LEFT = ("cluster accuracy", "effect size", "temperature")
+LEFT = ("cluster accuracy", "effect size")
 
 
 def rounded(number: float | None) -> str:

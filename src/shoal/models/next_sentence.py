@@ -1,4 +1,4 @@
-"""Does one sentence follow another? BERT's own next-sentence head, where a checkpoint holds it."""
+"""Next-sentence probabilities from BERT's own head, if a checkpoint has it."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,7 +10,7 @@ HEAD = "seq_relationship.weight"
 
 
 def has_next_sentence_head(model: Any) -> bool:
-    """Whether the weights of a next-sentence head are in a model's checkpoint; told without loading it."""
+    """Return whether a model's checkpoint has the weights of a next-sentence head, without loading it."""
     checkpoint = getattr(model, "checkpoint", None)
     if checkpoint is None or getattr(model, "trained", "classify") == "masked":
         return False
@@ -18,7 +18,7 @@ def has_next_sentence_head(model: Any) -> bool:
 
 
 def follows(model: Any, examples: Sequence[Example]) -> list[float]:
-    """P(the second text follows the first) of each pair: index 0 of BERT's head."""
+    """Return P(the second text follows the first) for each pair: index 0 of BERT's head."""
     torch, _ = libraries()
     with torch.inference_mode():
         logits = model.network("next")(**model.encode(examples)).logits

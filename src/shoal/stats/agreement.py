@@ -1,13 +1,12 @@
 """Intervals for coefficients of agreement over runs: for new items and new runs of the same recipe.
 
-Runs cannot be drawn again with replacement: a run drawn twice agrees with itself, and kappa comes out too high. So
-items and runs are left out one at a time (Tukey's jackknife; Efron & Stein 1981), each part has its t, and squares add:
+A bootstrap of runs would draw a run twice, which agrees with itself, and kappa would be too high. So items and runs
+are left out one at a time (Tukey's jackknife; Efron & Stein 1981), each with its own t, and the squares add up:
 
     reach² = (t · error over items)² + (t · error over runs)²
 
-on a scale that stretches the ends: Fisher's z for coefficients, logarithms for ratios. What single outcomes add is in
-both parts, so these intervals err on the wide side. Two runs leave one when one is left out, which agrees with nothing:
-then, and where nothing ever differs, the interval is NaN.
+on Fisher's z scale for coefficients, on the logarithmic scale for ratios. The variance of single outcomes is in both
+parts, so these intervals are conservative. They take three runs, and are NaN if nothing differs.
 """
 
 import math
@@ -22,11 +21,11 @@ from .resampling import distinct_rows
 
 Floats = NDArray[np.float64]
 Coefficient = Callable[[Floats], float]
-"""From a matrix of items × runs to a number up to 1, such as `krippendorff_alpha`."""
+"""A function from items × runs to a number up to 1, such as `krippendorff_alpha`."""
 
 
 def coefficient_interval(values: ArrayLike, coefficient: Coefficient, level: float = 0.95) -> Interval:
-    """An interval for kappa, alpha or an intraclass correlation of an items × runs matrix.
+    """Return an interval for kappa, alpha or an intraclass correlation of an items × runs matrix.
 
     >>> from .reliability import krippendorff_alpha
     >>> items = [[1, 1, 1, 0], [1, 1, 1, 1], [0, 0, 1, 0], [0, 0, 0, 0], [1, 1, 1, 1], [0, 0, 0, 0]] * 5
@@ -51,9 +50,9 @@ def coefficient_interval(values: ArrayLike, coefficient: Coefficient, level: flo
 
 
 def runs_needed_interval(reliability: Interval, target: float) -> tuple[int | None, int | None]:
-    """How many runs make the mean as reliable as `target`: the fewest and the most, from an interval of an ICC.
+    """Return the fewest and the most runs that make the mean as reliable as `target`, from an interval of an ICC.
 
-    None where the reliability of a single run may be 0, so that no number would do.
+    None if the reliability of a single run may be 0.
 
     >>> runs_needed_interval((0.3, 0.7), 0.9), runs_needed_interval((-0.1, 0.7), 0.9)
     ((4, 21), (4, None))
@@ -64,9 +63,9 @@ def runs_needed_interval(reliability: Interval, target: float) -> tuple[int | No
 
 
 def ratio_interval(outcomes: ArrayLike, level: float = 0.95) -> Interval:
-    """An interval for the over-dispersion ratio of `reliability.run_spread`; NaN where it is.
+    """Return an interval for the over-dispersion ratio of `reliability.run_spread`.
 
-    The SD over runs has its chi-square interval; the floor beneath it varies with the items.
+    It combines the chi-square interval of the SD over runs with the variance of the floor over items.
 
     >>> rng = np.random.default_rng(0)
     >>> flips = rng.random((200, 5)) < rng.uniform(0.2, 0.8, (200, 1))
@@ -93,7 +92,7 @@ def _error_over_runs(matrix: Floats, statistic: Coefficient) -> float:
 
 
 def _error_over_items(matrix: Floats, statistic: Coefficient) -> float:
-    """Items with the same outcomes are left out once, and counted as often as they occur."""
+    """Return the jackknife error over items; equal items are left out once and weighted by their number."""
     # distinct_rows compares numbers: NaN, which equals nothing, gets one that no outcome has.
     absent = float(np.nanmin(matrix)) - 1
     rows, times = distinct_rows(np.where(np.isnan(matrix), absent, matrix))
@@ -106,7 +105,7 @@ def _error_over_items(matrix: Floats, statistic: Coefficient) -> float:
 
 
 def _jackknife(without: list[float], times: NDArray[np.int64] | Floats) -> float:
-    """The standard error from values with one unit left out; a value that becomes undefined is passed over."""
+    """Return the standard error from leave-one-out values, ignoring undefined ones."""
     values = np.array(without)
     known = ~np.isnan(values)
     values, weights = values[known], times[known]

@@ -10,7 +10,6 @@ can be compared by Welch's t instead: the sum rejects too often if the smaller s
 
 import math
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.random import Generator
@@ -31,7 +30,7 @@ ROWS_AT_ONCE = 25_000
 
 
 def association(targets: ArrayLike, first: ArrayLike, second: ArrayLike) -> Floats:
-    """How much nearer each target (a row) is to the first attributes than to the second, by mean cosine.
+    """Return how much closer each target (a row) is to the first attributes than to the second, by mean cosine.
 
     NaN for a vector of length 0.
 
@@ -39,12 +38,12 @@ def association(targets: ArrayLike, first: ArrayLike, second: ArrayLike) -> Floa
     [1.0, 0.2]
     """
     difference = _unit(first).mean(axis=0) - _unit(second).mean(axis=0)
-    found: Floats = _unit(targets) @ difference
-    return found
+    associations: Floats = _unit(targets) @ difference
+    return associations
 
 
 def effect_size(first: ArrayLike, second: ArrayLike, ddof: int = 1) -> float:
-    """Difference of the mean associations of X and Y over the SD of all of them; NaN where that is 0.
+    """Return the difference of the mean associations of X and Y over the SD of all of them, NaN if that is 0.
 
     `ddof=1` as in the code of the authors. Never beyond ±2.
 
@@ -60,7 +59,7 @@ def effect_size(first: ArrayLike, second: ArrayLike, ddof: int = 1) -> float:
 
 @dataclass(frozen=True, slots=True)
 class PermutationP:
-    """A one-sided p, how many partitions it rests on, and whether these were all there are."""
+    """A one-sided p, its number of partitions, and whether these are all partitions."""
 
     p: float
     partitions: int
@@ -75,21 +74,19 @@ def permutation_p(
     *,
     units: tuple[ArrayLike, ArrayLike] | None = None,
     strict: bool = False,
-    method: Literal["permutation", "normal"] = "permutation",
     studentised: bool = False,
 ) -> PermutationP:
-    """One-sided p of Σ_X s over partitions into sets of the same sizes.
+    """Return the one-sided p of Σ_X s over partitions into sets of the same sizes.
 
     `studentised` replaces the sum by Welch's t and takes the larger of this p and Welch's own: in small sets neither
     holds its level alone if both the sizes and the spreads differ. With equal sizes, t orders the partitions as the
     sum does, so nothing changes. A set of one unit has no variance and keeps the sum.
 
-    `units` name what changes sides as one, such as all sentences about one word, each unit by the mean of its s; a
-    sentence that changed sides without the others about its word would pass for a word of its own.
+    `units` name what changes sets together, such as all sentences about one word; the s of a unit is their mean.
+    Sentences of one word that changed sets one by one would count as independent words.
 
-    All partitions where there are at most `samples` of them, the observed one among them; else `samples` - 1 random
-    ones and one that counts as large. Ties count as large unless `strict`. `normal` compares with the normal
-    distribution that has the mean and SD of the partitions' statistics.
+    All partitions if there are at most `samples`, including the observed one. Otherwise `samples` - 1 random ones and
+    one that counts as large. Ties count as large unless `strict`.
 
     >>> permutation_p([1, 0.2, -0.2], [-1, -0.2, -0.68], np.random.default_rng(0))
     PermutationP(p=0.1, partitions=20, exact=True)
@@ -112,11 +109,6 @@ def permutation_p(
         (observed,), (degrees,) = _partition_t(columns[: len(x)].sum(axis=0)[None], columns, len(x))
         least = float(special.stdtr(degrees, -observed))
         slack = ROUNDING * max(1.0, abs(observed)) if math.isfinite(observed) else 0.0
-    if method == "normal":
-        sums = sums[np.isfinite(sums)]
-        spread = float(sums.std(ddof=1)) if len(sums) > 1 else 0.0
-        p = float(special.ndtr((sums.mean() - observed) / spread)) if spread > 0 else 1.0
-        return PermutationP(max(p, least), len(sums), exact)
     large = int((sums > observed + slack).sum() if strict else (sums >= observed - slack).sum())
     if exact:
         return PermutationP(max(large / partitions, least), partitions, True)
@@ -146,9 +138,9 @@ def _welch(x: Floats, y: Floats, x_size: int, y_size: int) -> tuple[Floats, Floa
 
 
 def all_sums(values: ArrayLike, size: int) -> Floats:
-    """The sum of every subset of this size; of rows, one sum for each column.
+    """Return the sum of every subset of this size; for rows, one sum per column.
 
-    Value by value: a subset of i values either has the last one or has it not.
+    Built value by value: a subset of i values either has the last one or does not.
 
     >>> all_sums([1.0, 2.0, 4.0], 2).tolist()
     [3.0, 5.0, 6.0]
@@ -160,16 +152,16 @@ def all_sums(values: ArrayLike, size: int) -> Floats:
     for at, number in enumerate(numbers):
         left = len(numbers) - at - 1
         for count in range(min(fewer, at + 1), 0, -1):
-            if count + left >= fewer:  # else it can no longer grow to the size
+            if count + left >= fewer:  # smaller ones cannot reach the size any more
                 by_size[count] = np.concatenate([by_size[count], by_size[count - 1] + number])
     return by_size[fewer] if fewer == size else numbers.sum(axis=0) - by_size[fewer][::-1]
 
 
 def random_sums(values: ArrayLike, size: int, samples: int, rng: Generator) -> Floats:
-    """The sums of random subsets of this size, all subsets alike in probability; of rows, one for each column.
+    """Return the sums of random subsets of this size, all equally likely; for rows, one sum per column.
 
-    Coins are tossed for all members, eight to a byte; then members are taken out or put in at random until the size is
-    right. No member is treated otherwise than another at any point, so no subset is likelier than another.
+    Random bits choose the members, eight to a byte; then random members are removed or added until the size is right.
+    Members are exchangeable at every step, so no subset is likelier than another.
     """
     numbers = np.asarray(values, dtype=np.float64)
     fewer = min(size, len(numbers) - size)
@@ -184,7 +176,7 @@ def random_sums(values: ArrayLike, size: int, samples: int, rng: Generator) -> F
 
 def _random_block(numbers: Floats, size: int, rows: int, rng: Generator) -> Floats:
     members, width = len(numbers), -(-len(numbers) // 8)
-    if 4 * size < members:  # tossing coins would put far too many in
+    if 4 * size < members:  # random bits would choose far too many
         bits = np.zeros((width, rows), np.uint8)
     else:
         bits = rng.integers(0, 256, (width, rows), np.uint8)

@@ -106,53 +106,6 @@ def chance_accuracy(labels: ArrayLike, clusters: ArrayLike) -> Chance:
     return Chance(float(accuracy @ chances), high, min(1.0, float(chances[accuracy >= seen - 1e-12].sum())))
 
 
-def adjusted_rand(labels: ArrayLike, clusters: ArrayLike) -> float:
-    """Return the adjusted Rand index: 1 for the same division, 0 as expected of a random one; NaN where both are whole.
-
-    >>> adjusted_rand([0, 0, 1, 1], [1, 1, 0, 0]), round(adjusted_rand([0, 0, 1, 1], [0, 1, 0, 1]), 4)
-    (1.0, -0.5)
-    """
-    a, b = np.asarray(labels, np.int64), np.asarray(clusters, np.int64)
-    table = np.zeros((2, 2))
-    np.add.at(table, (a, b), 1)
-    pairs = _pairs(table).sum()
-    rows, columns, all_pairs = (
-        _pairs(table.sum(axis=1)).sum(),
-        _pairs(table.sum(axis=0)).sum(),
-        _pairs(table.sum()),
-    )
-    expected = rows * columns / all_pairs
-    highest = (rows + columns) / 2
-    return float((pairs - expected) / (highest - expected)) if highest != expected else float("nan")
-
-
-def silhouette(vectors: ArrayLike, clusters: ArrayLike) -> float:
-    """Return the mean silhouette: near 1 where clusters are far apart, near 0 where they touch; NaN with one cluster.
-
-    >>> round(silhouette([[0.0], [0.1], [5.0], [5.1]], [0, 0, 1, 1]), 3)
-    0.98
-    """
-    points, codes = np.asarray(vectors, dtype=np.float64), np.asarray(clusters, np.int64)
-    sizes = np.bincount(codes, minlength=2)
-    if not sizes.all():
-        return float("nan")
-    squares = (points**2).sum(axis=1)
-    away = np.sqrt(np.maximum(squares[:, None] - 2 * points @ points.T + squares, 0))
-    np.fill_diagonal(away, 0)
-    sums = np.stack([away[:, codes == code].sum(axis=1) for code in (0, 1)], axis=1)
-    rows = np.arange(len(points))
-    own, others = sizes[codes] - 1, sums[rows, 1 - codes] / sizes[1 - codes]
-    within = sums[rows, codes] / np.maximum(own, 1)
-    widest = np.maximum(within, others)
-    width = np.divide(others - within, widest, out=np.zeros(len(points)), where=(own > 0) & (widest > 0))
-    return float(width.mean())
-
-
 def _log_choose(n: int, k: Codes) -> Floats:
     found: Floats = special.gammaln(n + 1) - special.gammaln(k + 1) - special.gammaln(n - k + 1)
-    return found
-
-
-def _pairs(counts: Floats) -> Floats:
-    found: Floats = counts * (counts - 1) / 2
     return found

@@ -1,13 +1,13 @@
-"""Would another run give the same answer? Reliability of an item-by-run matrix (`docs/method/beyond.md` 7.6).
+"""Reliability of an items × runs matrix: would another run give the same answer (`docs/method/beyond.md` 7.6)?
 
-Every matrix here has a row per item and a column per run, NaN where a run has no outcome for an item.
-Items may also be categories or models: whatever is to be told apart.
+Every matrix has a row per item and a column per run, NaN if a run has no outcome for an item. Items may also be
+categories or models.
 
     do runs agree, item by item?            fleiss_kappa, krippendorff_alpha, disagreement
     would one more run agree?               icc, runs_needed
     does a score move more than its items?  run_spread (SD, its interval, the floor, the ratio)
     buy seeds or items?                     variance_components
-    are two things the same?                sd_below, tost_two_samples, tost_items, disattenuated_correlation
+    are two things the same?                sd_below, tost_two_samples, tost_items
     all runs together, against 0            sign_flip_over_runs
 """
 
@@ -27,13 +27,13 @@ from .resampling import paired_table
 Floats = NDArray[np.float64]
 
 SHEPPARD = 1 / math.sqrt(12)
-"""The SD of what rounding to whole steps hides, in steps."""
+"""The SD that rounding to whole steps hides, in steps."""
 TIED = 1e-12
-"""Scores that are no further apart are the same score."""
+"""Scores closer than this are equal."""
 
 
 def category_counts(outcomes: ArrayLike) -> NDArray[np.int64]:
-    """How many runs gave each item each outcome: items × distinct outcomes, NaN not counted.
+    """Return how many runs gave each item each outcome: items × distinct outcomes, without NaN.
 
     >>> category_counts([[1, 1, 0], [0, 0, 0]]).tolist()
     [[1, 2], [3, 0]]
@@ -45,7 +45,7 @@ def category_counts(outcomes: ArrayLike) -> NDArray[np.int64]:
 
 
 def pairwise_agreement(outcomes: ArrayLike) -> float:
-    """Mean over items of the share of pairs of runs that agree, P̄; NaN if no item has two outcomes.
+    """Return the mean over items of the share of agreeing pairs of runs, P̄; NaN if no item has two outcomes.
 
     >>> round(pairwise_agreement([[1, 1, 1], [1, 1, 0]]), 4)
     0.6667
@@ -54,10 +54,10 @@ def pairwise_agreement(outcomes: ArrayLike) -> float:
 
 
 def fleiss_kappa(counts: ArrayLike) -> float:
-    """Agreement of runs beyond chance, from counts of items × categories (see `category_counts`).
+    """Return the agreement of runs beyond chance, from counts of items × categories (see `category_counts`).
 
-    Every item needs the same number of runs; with missing ones use `krippendorff_alpha`. NaN when all
-    outcomes are alike: there is no chance to beat.
+    Every item needs the same number of runs; with missing ones use `krippendorff_alpha`. NaN if all
+    outcomes are equal.
 
     >>> round(fleiss_kappa([[5, 0], [4, 1], [3, 2], [0, 5]]), 6)
     0.479167
@@ -74,10 +74,10 @@ def fleiss_kappa(counts: ArrayLike) -> float:
 
 
 def krippendorff_alpha(outcomes: ArrayLike, metric: Literal["nominal", "interval"] = "nominal") -> float:
-    """One minus observed over expected disagreement; items with fewer than two outcomes are left out.
+    """Return one minus observed over expected disagreement, over items with at least two outcomes.
 
-    Nominal for preferences, interval for differences of log-likelihood and effect sizes. NaN when all
-    outcomes are alike, or no item has two.
+    Nominal for preferences, interval for differences of log-likelihood and effect sizes. NaN if all
+    outcomes are equal, or no item has two.
 
     >>> items = [[1, 1, 1, 1, 1], [1, 1, 1, 1, 0], [1, 1, 1, 0, 0], [0, 0, 0, 0, 0]]
     >>> round(krippendorff_alpha(items), 6)
@@ -106,7 +106,7 @@ def krippendorff_alpha(outcomes: ArrayLike, metric: Literal["nominal", "interval
 
 
 def disagreement(outcomes: ArrayLike) -> Floats:
-    """How many runs disagree with the majority, per item of 0/1 outcomes: min(k, R-k) (`docs/method/bias.md` 5.7).
+    """Return how many runs disagree with the majority on each item: min(k, R-k) (`docs/method/bias.md` 5.7).
 
     NaN for an item that some run left undecided.
 
@@ -120,7 +120,7 @@ def disagreement(outcomes: ArrayLike) -> Floats:
 
 
 def disagreement_histogram(outcomes: ArrayLike) -> tuple[NDArray[np.int64], int]:
-    """How many items have 0, 1, … R//2 runs against the majority, and how many items are undecided.
+    """Return how many items have 0, 1, … R//2 runs against the majority, and how many items are undecided.
 
     >>> counts, undecided = disagreement_histogram([[1, 1, 1, 1, 1], [1, 1, 0, 0, 0], [0, 1, 0, 0, 0]])
     >>> counts.tolist(), undecided
@@ -133,7 +133,7 @@ def disagreement_histogram(outcomes: ArrayLike) -> tuple[NDArray[np.int64], int]
 
 
 def coin_flip_histogram(runs: int) -> Floats:
-    """The shares of `disagreement_histogram` if every outcome were a coin toss.
+    """Return the shares of `disagreement_histogram` under coin flips.
 
     >>> coin_flip_histogram(5).tolist()
     [0.0625, 0.3125, 0.625]
@@ -233,7 +233,7 @@ class IntraclassCorrelations:
 
 
 def icc(values: ArrayLike) -> IntraclassCorrelations:
-    """Intraclass correlations of a complete items × runs matrix (`docs/method/beyond.md` 7.6).
+    """Return the intraclass correlations of a complete items × runs matrix (`docs/method/beyond.md` 7.6).
 
     >>> judges = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
     >>> found = icc(judges)
@@ -290,7 +290,7 @@ class VarianceComponents:
 
 
 def variance_components(values: ArrayLike) -> VarianceComponents:
-    """Variance due to runs, items and the rest of a complete items × runs matrix; negatives become 0.
+    """Return the variance due to runs, items and the rest of a complete items × runs matrix, at least 0 each.
 
     >>> found = variance_components([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
     >>> found.run, found.item, found.residual
@@ -307,7 +307,7 @@ def variance_components(values: ArrayLike) -> VarianceComponents:
 
 
 def runs_needed(reliability: float, target: float) -> int | None:
-    """How many runs make the mean as reliable as `target`; None when one run has no reliability.
+    """Return how many runs make the mean as reliable as `target`, None if one run has no reliability.
 
     >>> runs_needed(0.479, 0.8), runs_needed(0.95, 0.9), runs_needed(-0.1, 0.8)
     (5, 1, None)
@@ -331,7 +331,7 @@ class Equivalence:
 
 @dataclass(frozen=True, slots=True)
 class SdBound:
-    """A standard deviation over runs, its upper limit, and the p of the test that it is no smaller than a margin."""
+    """An SD over runs, its upper limit, and the p of the test that it is at least a margin."""
 
     sd: float
     limit: float
@@ -340,9 +340,9 @@ class SdBound:
 
 
 def sd_below(scores: ArrayLike, margin: float, alpha: float = 0.05, step: float = 0.0) -> SdBound:
-    """Whether runs are alike: their SD is below a margin, by its one-sided χ² limit (`docs/method/beyond.md` 7.18).
+    """Test whether the SD over runs is below a margin, by its one-sided χ² limit (`docs/method/beyond.md` 7.18).
 
-    Scores that come in steps may differ by what a step hides: step²/12 is added to their variance (Sheppard).
+    Scores that come in steps may differ by less than a step: step²/12 is added to their variance (Sheppard).
 
     >>> alike = sd_below([84.1, 84.3, 84.2, 84.4, 84.3], margin=1.0)
     >>> alike.below, round(alike.limit, 2)
@@ -367,9 +367,9 @@ def sd_below(scores: ArrayLike, margin: float, alpha: float = 0.05, step: float 
 def tost_two_samples(
     scores_a: ArrayLike, scores_b: ArrayLike, margin: float, alpha: float = 0.05, step: float = 0.0
 ) -> Equivalence:
-    """Whether the means of two recipes are within ±margin, by two one-sided tests (`docs/method/beyond.md` 7.18).
+    """Test whether the means of two recipes are within ±margin (two one-sided tests, `docs/method/beyond.md` 7.18).
 
-    Each has runs of its own, so the t is Welch's. "No significant difference" is not this claim; `step`: as there.
+    Welch's t, because the runs are independent. `step` as in `sd_below`.
 
     >>> tost_two_samples([84.1, 84.3, 84.6], [84.2, 84.4, 84.3], margin=1.0).equivalent
     True
@@ -387,7 +387,7 @@ def tost_two_samples(
 def tost_paired(
     scores_a: ArrayLike, scores_b: ArrayLike, margin: float, alpha: float = 0.05, step: float = 0.0
 ) -> Equivalence:
-    """The same of two recipes whose runs were made of each other: the mean of the runs' differences.
+    """Test the same for paired runs: the mean of their differences.
 
     >>> tost_paired([84.1, 84.3, 84.6], [84.2, 84.2, 84.7], margin=1.0).equivalent
     True
@@ -401,9 +401,9 @@ def tost_paired(
 
 
 def tost_items(right_a: ArrayLike, right_b: ArrayLike, margin: float, alpha: float = 0.05) -> Equivalence:
-    """The same of two models on the same items: whether the mean difference on new items is within ±margin.
+    """Test whether the mean difference of two models on new items is within ±margin, from the same items.
 
-    Two items more, one for each model (Bonett & Price 2012): models that agree on every item may differ on the next.
+    Adds two items, one for each model (Bonett & Price 2012): models that agree on every item may differ on the next.
 
     >>> tost_items([1, 1, 0, 1] * 200, [1, 1, 0, 1] * 200, margin=0.01).equivalent
     True
@@ -420,7 +420,7 @@ def tost_items(right_a: ArrayLike, right_b: ArrayLike, margin: float, alpha: flo
 def sign_flip_over_runs(
     effect_sizes: ArrayLike, rng: Generator | None = None, shuffles: int = 10_000
 ) -> tuple[float, float]:
-    """Two-sided p that the effect of all runs together is 0, and the smallest p so many runs can give.
+    """Return the two-sided p that the mean effect over runs is 0, and the smallest possible p.
 
     >>> sign_flip_over_runs([0.4, 0.7, 0.1, 0.5, 0.3])
     (0.0625, 0.0625)
@@ -429,38 +429,22 @@ def sign_flip_over_runs(
     return sign_flip_test(values, rng, shuffles), smallest_sign_flip_p(int((~np.isnan(values)).sum()))
 
 
-def disattenuated_correlation(
-    x: ArrayLike, y: ArrayLike, reliability_x: float, reliability_y: float
-) -> float:
-    """Correlation of two diagnostics of one concept, were both measured without error (`docs/method/beyond.md` 7.6).
-
-    r_xy / √(r_xx r_yy); sampling error can carry it beyond 1. NaN where a series is constant or a
-    reliability is not positive.
-
-    >>> round(disattenuated_correlation([1, 2, 3, 4], [2, 1, 4, 3], 0.8, 0.9), 4)
-    0.7071
-    """
-    a, b = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
-    if a.shape != b.shape or a.ndim != 1:
-        raise ValueError(f"both diagnostics need the same runs; got shapes {a.shape} and {b.shape}")
-    constant = len(a) < 2 or min(np.ptp(a), np.ptp(b)) < TIED
-    if constant or not min(reliability_x, reliability_y) > 0:
-        return float("nan")
-    a, b = a - a.mean(), b - b.mean()
-    correlation = _share(float(a @ b), math.sqrt(float(a @ a) * float(b @ b)))
-    return correlation / math.sqrt(reliability_x * reliability_y)
-
-
 def correlation(x: ArrayLike, y: ArrayLike, level: float = 0.95) -> tuple[float, Interval]:
-    """Pearson's r of two scores over runs, and Fisher's interval of it; NaN for that of fewer than four runs.
+    """Return Pearson's r of two scores over runs with Fisher's interval, which takes at least four runs.
 
     >>> r, (low, high) = correlation([1, 2, 3, 4, 5], [2, 1, 4, 3, 5])
     >>> round(r, 3), round(low, 3), round(high, 3)
     (0.8, -0.28, 0.986)
     """
-    r = disattenuated_correlation(x, y, 1.0, 1.0)
-    n = len(np.asarray(x))
-    if n < 4 or math.isnan(r):
+    a, b = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    if a.shape != b.shape or a.ndim != 1:
+        raise ValueError(f"both scores need the same runs; got shapes {a.shape} and {b.shape}")
+    n = len(a)
+    if n < 2 or min(np.ptp(a), np.ptp(b)) < TIED:
+        return math.nan, (math.nan, math.nan)
+    a, b = a - a.mean(), b - b.mean()
+    r = _share(float(a @ b), math.sqrt(float(a @ a) * float(b @ b)))
+    if n < 4:
         return r, (math.nan, math.nan)
     reach = float(special.ndtri((1 + level) / 2)) / math.sqrt(n - 3)
     z = math.atanh(min(max(r, -1.0), 1.0)) if abs(r) < 1 else math.copysign(math.inf, r)
@@ -491,7 +475,7 @@ def _mean_agreement(counts: NDArray[np.int64] | Floats) -> float:
 
 
 def _item_floor(matrix: Floats, seen: NDArray[np.bool_]) -> float:
-    """SD over runs if items flipped independently; averaged over runs that miss different items."""
+    """Return the SD over runs if items flipped independently, averaged over runs that miss different items."""
     runs = seen.sum(axis=1)
     several = runs >= 2
     rate = np.nansum(matrix, axis=1)[several] / runs[several]

@@ -247,7 +247,7 @@ def test_several_checkpoints_are_shown_with_what_may_be_concluded():
     text = printed(sections(five(times=4)))
     assert text.startswith("base\ncrows: mean stereotype score 50.0 %")
     assert "crows of base\nOver 5 checkpoints the stereotype score is 50.0 %" in text
-    assert "age !" in text and "0 against the majority  33.3" in text
+    assert "age !" in text and "0 against the majority" in text
 
 
 def test_the_report_of_a_plan_writes_files_of_checkpoints_and_epochs(save, tmp_path):

@@ -1,13 +1,11 @@
 """Table 2: checkpoints that are fine-tuned by the plan, whether they are alike, and whether diagnostics follow them."""
 
-import csv
-import io
 import math
 from typing import Any
 
 import numpy as np
 import pytest
-from rich.console import Console
+from bias_results import compare, crows_results, letters, printed, sections, settings
 
 torch = pytest.importorskip("torch", reason="needs shoal[hf]")
 pytest.importorskip("transformers", reason="needs shoal[hf]")
@@ -16,15 +14,12 @@ from scipy import stats as scipy_stats  # noqa: E402
 
 from shoal.core.errors import DataError, PlanError  # noqa: E402
 from shoal.core.records import Measure, Measures, Outcome, Result  # noqa: E402
-from shoal.core.views import Section  # noqa: E402
 from shoal.protocols import bias  # noqa: E402
-from shoal.protocols.bias import downstream, finetune  # noqa: E402
+from shoal.protocols.bias import training  # noqa: E402
 from shoal.render.csv_tables import tables_of  # noqa: E402
-from shoal.render.terminal import print_sections  # noqa: E402
 from shoal.runs.executors import run_here  # noqa: E402
 from shoal.runs.plan import check_plan, make_plan  # noqa: E402
 from shoal.runs.scoring import compare_jobs, results_of  # noqa: E402
-from shoal.runs.settings import make_settings  # noqa: E402
 from shoal.runs.store import RunStore  # noqa: E402
 from shoal.stats import reliability  # noqa: E402
 
@@ -64,10 +59,6 @@ def pairs(files, **more):
     return {"name": "pairs", **files, "epochs": 1, "learning_rate": 1e-3, **more}
 
 
-def settings(**given):
-    return make_settings(bias.Settings, {"data": "example", **given}, "test")
-
-
 # Jobs
 
 
@@ -82,25 +73,23 @@ def test_a_task_is_a_job_of_its_own_and_changes_no_other(files):
 def test_what_is_tested_on_is_not_trained_on(files, tmp_path):
     text = (files / "train.tsv").read_text()
     (tmp_path / "both.tsv").write_text(text + "he is a nurse . asian .\tyes\n" * 2)
-    lessons = finetune.lessons_of(settings(tasks=[words(files, train=str(tmp_path / "both.tsv"))]).tasks[0])
-    assert lessons.left_out == 2
-    assert not {row.texts for row in lessons.train} & {row.texts for row in lessons.test}
+    data = training.read_task(settings(tasks=[words(files, train=str(tmp_path / "both.tsv"))]).tasks[0])
+    assert data.removed == 2
+    assert not {row.texts for row in data.train} & {row.texts for row in data.test}
 
 
 @pytest.mark.parametrize(
     ("change", "problem", "message"),
     [
-        ({"train": "no.tsv"}, PlanError, "'no.tsv' is no file"),
-        ({"test": ""}, PlanError, "no file to test on"),
-        ({"label": "gold"}, DataError, "no column 'gold'"),
-        ({"train": "pairs"}, DataError, "tested and never trained on"),
+        ({"train": "no.tsv"}, PlanError, "'no.tsv' is not a file"),
+        ({"test": ""}, PlanError, "no test file"),
+        ({"train": "pairs"}, DataError, "does not occur in the training rows"),
     ],
 )
 def test_wrong_tasks_are_refused(files, change, problem, message):
     if change.get("train") == "pairs":
-        change = {"train": str(files / "pairs.tsv"), "text": ["premise"]}
-        change |= {"test": str(files / "other.tsv")}
-        write(files / "other.tsv", [("premise", "label"), ("a b c", "never")])
+        change = {"test": str(files / "other.tsv")}
+        write(files / "other.tsv", [("text", "label"), ("a b c", "never")])
     with pytest.raises(problem, match=message):
         bias.build(bias.parts(settings(diagnostic=[], tasks=[words(files, **change)]))[0])
 
@@ -110,7 +99,7 @@ def test_wrong_tasks_are_refused(files, change, problem, message):
     [
         ([{"name": "words", "test": "test.tsv"}], r"tasks 1: no train[\s\S]*try: train = "),
         ([{"train": "train.tsv"}], "tasks 1: no name"),
-        ({"name": "words", "train": "train.tsv"}, r"one table[\s\S]*\[\[bias\.tasks\]\]"),
+        ({"name": "words", "train": "train.tsv"}, r"single table[\s\S]*\[\[bias\.tasks\]\]"),
     ],
 )
 def test_tables_of_tasks_that_lack_something_are_told_what(tasks, message):
@@ -119,7 +108,7 @@ def test_tables_of_tasks_that_lack_something_are_told_what(tasks, message):
 
 
 def test_two_tasks_of_one_name_and_models_without_weights_are_refused(files):
-    with pytest.raises(PlanError, match="'words' is there twice"):
+    with pytest.raises(PlanError, match="two tasks are called 'words'"):
         bias.parts(settings(tasks=[words(files), words(files)]))
     with pytest.raises(PlanError, match="cannot be fine-tuned"):
         bias.recipe(bias.parts(settings(diagnostic=[], tasks=[words(files)]))[0], "predictions:a.csv")
@@ -178,12 +167,12 @@ def test_given_checkpoints_are_fine_tuned_as_by_hand_and_stand_in_table_2(files,
             for row in result.measures.where("downstream score", task=task)[:1]
         ]
         (mean,) = rows.where("mean over checkpoints", of="downstream score", task=task)
-        assert mean.value == pytest.approx(np.mean(scores)) and mean.facts["checkpoints"] == 3
+        assert mean.value == pytest.approx(np.mean(scores)) and mean.note.startswith("3 checkpoints")
     # All of four right is no proof that they would be alike on others.
-    assert not rows.where("pairwise equivalence p value", task="words")[0].facts["equivalent"]
+    (pairwise,) = rows.where("p value", test="pairwise equivalence", task="words")
+    assert pairwise.verdict == "not shown to be equivalent"
     files_of = tables_of(bias.view(plan.tables["bias"], results, compared.measures, compared.findings))
-    assert {"downstream", "downstream_correlations"} <= set(files_of)
-    assert all(line["mean"] for line in csv.DictReader(files_of["likelihood_summary"].splitlines()))
+    assert {"downstream", "checkpoints", "over_checkpoints"} <= set(files_of)
     assert [problem for _, problem in run_here(jobs, store)] == [None] * 9  # nothing to do again
 
 
@@ -195,7 +184,7 @@ def test_models_made_here_share_their_pretraining_with_their_diagnostics(files, 
         "seeds": [0, 1],
         "bias": {
             "diagnostic": "crows", "data": "example", "limit": 10,
-            "pretrain": {"text": str(text), "epochs": 1, "width": 16, "heads": 2, "vocabulary": 90},
+            "pretrain": {"text": str(text), "epochs": 1, "width": 16, "vocabulary": 90},
             "tasks": [words(files, epochs=1), pairs(files)],
         },
     }  # fmt: skip
@@ -229,7 +218,7 @@ def test_two_tests_of_one_training_share_it_behind_a_pretraining(files, tmp_path
         "models": ["tiny:masked"],
         "bias": {
             "diagnostic": [], "data": "example",
-            "pretrain": {"text": str(text), "epochs": 1, "width": 16, "heads": 2, "vocabulary": 90},
+            "pretrain": {"text": str(text), "epochs": 1, "width": 16, "vocabulary": 90},
             "tasks": [of_words, {**of_words, "name": "other", "test": str(other)}],
         },
     }  # fmt: skip
@@ -245,8 +234,7 @@ def result(right, score, number, recipe="base", **job):
     """A checkpoint that gets these examples right, and its stereotype score."""
     about = {"model": f"{recipe}{number}", "group": recipe, "run": number, **job}
     n, value = len(right), float(np.mean(right))
-    facts = {"commonest": 0.5}
-    row = Measure("downstream score", value, n, {"task": "sst2"}, facts=facts)
+    row = Measure("downstream score", value, n, {"task": "sst2"})
     of_task = Result(
         {**about, "settings": {"diagnostic": [], "seed": 0}}, [],
         [Outcome(str(at), bool(one)) for at, one in enumerate(right)], Measures([row]),
@@ -256,15 +244,11 @@ def result(right, score, number, recipe="base", **job):
     return [of_task, of_crows]
 
 
-def told(results):
-    return Measures(bias.compare(settings(), results).measures)
-
-
 def test_the_correlation_with_downstream_is_pearsons_with_fishers_interval():
     rng = np.random.default_rng(0)
     right = [rng.random(200) < 0.8 for _ in range(6)]
     scores = rng.random(6).tolist()
-    rows = told([one for number in range(6) for one in result(right[number], scores[number], number)])
+    rows = compare([one for number in range(6) for one in result(right[number], scores[number], number)])
     (row,) = rows.where("correlation with downstream", downstream="sst2")
     expected = scipy_stats.pearsonr([np.mean(one) for one in right], scores)
     assert row.value == pytest.approx(expected.statistic)
@@ -272,6 +256,7 @@ def test_the_correlation_with_downstream_is_pearsons_with_fishers_interval():
     assert row.n == 6
 
 
+@pytest.mark.nightly
 def test_fishers_interval_holds_the_truth_for_five_checkpoints():
     rng, held, trials = np.random.default_rng(1), 0, 2_000
     for _ in range(trials):
@@ -286,17 +271,18 @@ def test_every_pair_must_be_alike_not_only_the_mean():
     rng = np.random.default_rng(2)
     base = rng.random(20_000) < 0.9
     flips = [base ^ (rng.random(20_000) < 0.005) for _ in range(4)]
-    alike = told([one for number in range(4) for one in result(flips[number], 0.5, number)])
-    (row,) = alike.where("pairwise equivalence p value")
-    assert row.facts["equivalent"] and row.value < 0.05 and row.facts["pairs"] == 6
+    alike = compare([one for number in range(4) for one in result(flips[number], 0.5, number)])
+    (row,) = alike.where("p value", test="pairwise equivalence")
+    assert row.verdict == "equivalent" and row.value < 0.05
     worse = flips[3] & (rng.random(20_000) < 0.97)
-    rows = told(
+    rows = compare(
         [one for number, right in enumerate([*flips[:3], worse]) for one in result(right, 0.5, number)]
     )
-    (row,) = rows.where("pairwise equivalence p value")
-    assert not row.facts["equivalent"] and row.value > 0.5
+    (row,) = rows.where("p value", test="pairwise equivalence")
+    assert row.verdict != "equivalent" and row.value > 0.5
 
 
+@pytest.mark.nightly
 def test_a_paired_equivalence_at_the_margin_is_claimed_in_one_of_twenty():
     rng, claimed, trials = np.random.default_rng(3), 0, 1_000
     for _ in range(trials):
@@ -317,18 +303,14 @@ def test_before_and_after_are_held_against_each_other_in_pairs_downstream_too():
             made = {"before": "base", "before model": f"base{number}"} if loss else {}
             results += result(right, 0.5, number, recipe, **made)
             scores[recipe].append(right.mean())
-    (row,) = told(results).where("equivalence p value", recipe="base and debiased")
+    (row,) = compare(results).where("p value", test="equivalence", recipe="base and debiased")
     expected = reliability.tost_paired(scores["base"], scores["debiased"], 0.01, step=1 / 4_000)
     assert (row.value, row.interval) == (pytest.approx(expected.p), pytest.approx(expected.interval))
-    assert row.facts["equivalent"] and row.facts["paired"] and row.n == 4
-    unpaired = reliability.tost_two_samples(scores["base"], scores["debiased"], 0.01)
-    assert not unpaired.equivalent
-    assert "base less debiased +0.00" in row.facts["words"] and "4 pairs" in row.facts["words"]
+    assert row.verdict == "equivalent" and row.n == 4 and "paired" in row.note
     # Listed the other way round the difference has the other sign.
-    (turned,) = told(results[2:4] + results[:2] + results[4:]).where(
-        "equivalence p value", recipe="debiased and base"
-    )
-    assert turned.facts["difference"] == pytest.approx(-row.facts["difference"]) and turned.facts["paired"]
+    turned = compare(results[2:4] + results[:2] + results[4:])
+    (row,) = turned.where("p value", test="equivalence", recipe="debiased and base")
+    assert "debiased − base -0.0010" in row.note and "paired" in row.note
 
 
 def test_correlations_name_their_recipe_where_there_are_several():
@@ -339,25 +321,10 @@ def test_correlations_name_their_recipe_where_there_are_several():
         for number in range(3)
         for one in result(rng.random(50) < 0.8, rng.random(), number, recipe)
     ]
-    console = Console(record=True, width=120, file=io.StringIO())
-    print_sections([Section(blocks=downstream.blocks(told(results)))], console)
-    text = console.export_text()
-    assert "base: crows" in text and "large: crows" in text and "these are no evidence" in text
-
-
-def test_earlier_steps_are_told_apart_and_two_sources_are_refused(tmp_path):
-    late = [one for number in range(3) for one in result([1, 1, 0, number > 0], 0.5, number, step=200)]
-    early = [one for number in range(3) for one in result([0, 0, 0, 1], 0.5, number, step=100)]
-    rows = told([*late, *early])
-    (end,) = [
-        row for row in rows.where("mean over checkpoints", of="downstream score") if "step" not in row.groups
-    ]
-    (before,) = rows.where("mean over checkpoints", of="downstream score", step="100")
-    assert end.value == pytest.approx((0.5 + 0.75 + 0.75) / 3) and before.value == 0.25
-    table = tmp_path / "scores.csv"
-    table.write_text("checkpoint,task,score\n0,sst2,0.9\n")
-    with pytest.raises(PlanError, match="two sources"):
-        bias.compare(settings(downstream=str(table)), late)
+    text = printed(sections(results))
+    assert (
+        "base crows" in text and "large crows" in text and "no intervals: fewer than four checkpoints" in text
+    )
 
 
 def test_one_name_in_two_recipes_needs_the_recipe(tmp_path):
@@ -374,7 +341,61 @@ def test_one_name_in_two_recipes_needs_the_recipe(tmp_path):
 
 def test_checkpoints_that_agree_on_a_few_examples_are_not_shown_to_be_alike_on_new_ones():
     few, many = np.ones(40, bool), np.ones(4_000, bool)
-    (row,) = told([*result(few, 0.5, 0), *result(few, 0.5, 1)]).where("pairwise equivalence p value")
-    assert not row.facts["equivalent"] and row.value > 0.05
-    (row,) = told([*result(many, 0.5, 0), *result(many, 0.5, 1)]).where("pairwise equivalence p value")
-    assert row.facts["equivalent"]
+    (row,) = compare([*result(few, 0.5, 0), *result(few, 0.5, 1)]).where(
+        "p value", test="pairwise equivalence"
+    )
+    assert row.verdict != "equivalent" and row.value > 0.05
+    (row,) = compare([*result(many, 0.5, 0), *result(many, 0.5, 1)]).where(
+        "p value", test="pairwise equivalence"
+    )
+    assert row.verdict == "equivalent"
+
+
+# Scores from a table
+
+
+def write_scores(folder, task, scores, name="base"):
+    path = folder / "downstream.csv"
+    lines = "".join(f"{name}{run},{task},{score}\n" for run, score in enumerate(scores))
+    path.write_text(f"checkpoint,task,score\n{lines}")
+    return str(path)
+
+
+def test_equivalence_is_claimed_if_the_sd_is_below_the_margin(tmp_path):
+    results = crows_results(letters(*["110"] * 5))
+    for scores, verdict in (
+        ([0.909, 0.912, 0.915, 0.912, 0.912], "equivalent"),
+        ([0.69, 0.73, 0.70, 0.74, 0.70], "not shown to be equivalent"),
+    ):
+        rows = compare(results, downstream=write_scores(tmp_path, "RTE", scores))
+        (row,) = rows.where("p value", test="equivalence")
+        assert (row.verdict, row.value < 0.01) == (verdict, verdict == "equivalent")
+        (mean,) = rows.where("mean over checkpoints", of="downstream score", task="RTE")
+        assert mean.value == pytest.approx(np.mean(scores))
+
+
+@pytest.mark.parametrize(
+    ("name", "score", "message"),
+    [
+        ("base", 91.2, "line 2: score '91.2'[^$]*fractions"),
+        ("ckpt", 0.9, "checkpoint 'ckpt0' is not one of this plan"),
+    ],
+)
+def test_wrong_downstream_scores_are_refused(tmp_path, name, score, message):
+    with pytest.raises(DataError, match=message):
+        compare(crows_results(letters("110")), downstream=write_scores(tmp_path, "RTE", [score], name))
+
+
+def test_two_sources_of_one_task_are_refused(tmp_path):
+    results = [one for number in range(3) for one in result([1, 1, 0, 1], 0.5, number, step=200)]
+    with pytest.raises(PlanError, match="two sources for task 'sst2'"):
+        compare(results, downstream=write_scores(tmp_path, "sst2", [0.9], ""))
+
+
+def test_only_the_last_step_is_table_2():
+    rows = compare(
+        [one for step, right in ((100, [0, 1]), (200, [1, 1])) for number in range(2)
+         for one in result(right, 0.5, number, step=step)]
+    )  # fmt: skip
+    (mean,) = rows.where("mean over checkpoints", of="downstream score")
+    assert mean.value == 1.0

@@ -5,16 +5,12 @@ from dataclasses import asdict
 
 import numpy as np
 import pytest
+from bias_results import compare, crows_results, settings
 
 from shoal.core.records import Answer, Case, Measures, Result
 from shoal.protocols import bias
 from shoal.protocols.base import Built
 from shoal.protocols.bias.seat import score as score_seat
-from shoal.runs.settings import make_settings
-
-
-def settings(**given):
-    return make_settings(bias.Settings, {"data": "example", **given}, "test")
 
 
 def below(level, trials):
@@ -52,7 +48,7 @@ def test_sentences_about_nothing_are_significant_in_one_of_twenty_tests():
     chosen = settings(diagnostic="seat", n_samples=400)
     found = [seat_measures(rng, chosen, 8, 5, 0.0).where("p value")[0] for _ in range(trials)]
     assert np.mean([row.value <= 0.05 for row in found]) <= below(0.05, trials)
-    assert found[0].facts["units"] == "words" and found[0].facts["sided"] == "one"
+    assert found[0].note == "one-sided, over 400 random partitions of words"
 
 
 def test_the_authors_way_finds_too_much_and_is_the_reference_profile():
@@ -60,7 +56,7 @@ def test_the_authors_way_finds_too_much_and_is_the_reference_profile():
     chosen = settings(diagnostic="seat", n_samples=400, profile="reference")
     found = [seat_measures(rng, chosen, 8, 5, 0.0).where("p value")[0] for _ in range(trials)]
     assert np.mean([row.value <= 0.05 for row in found]) > 0.12
-    assert found[0].facts["units"] == "texts"
+    assert found[0].note.endswith("partitions of sentences")
 
 
 def unequal_sets(rng, sizes, spreads, difference=0.0):
@@ -82,8 +78,17 @@ def false_alarms(sizes, spreads, profile, trials=300):
     return np.mean([row.where("p value")[0].value <= 0.05 for row in rows])
 
 
-@pytest.mark.parametrize("spreads", [(3.0, 1.0), (1.0, 3.0), (1.0, 1.0)])
-@pytest.mark.parametrize("sizes", [(4, 16), (24, 8)])
+@pytest.mark.parametrize(
+    ("sizes", "spreads"),
+    [
+        ((4, 16), (3.0, 1.0)),
+        *(
+            pytest.param(sizes, spreads, marks=pytest.mark.nightly)
+            for sizes in ((4, 16), (24, 8))
+            for spreads in ((3.0, 1.0), (1.0, 3.0), (1.0, 1.0))
+        ),
+    ],
+)
 def test_unequal_sets_of_unequal_spread_are_significant_in_one_of_twenty_tests(sizes, spreads):
     assert false_alarms(sizes, spreads, "recommended") <= below(0.05, 300)
 
@@ -93,7 +98,14 @@ def test_the_published_test_finds_too_much_in_unequal_sets_of_unequal_spread():
 
 
 @pytest.mark.parametrize(
-    ("words", "each", "difference"), [(3, 1, 1.0), (8, 1, 2.5), (8, 6, 0.0), (25, 1, 1.0)]
+    ("words", "each", "difference"),
+    [
+        (8, 6, 0.0),
+        *(
+            pytest.param(*design, marks=pytest.mark.nightly)
+            for design in ((3, 1, 1.0), (8, 1, 2.5), (25, 1, 1.0))
+        ),
+    ],
 )
 def test_intervals_of_effect_sizes_cover_new_words(words, each, difference):
     rng, trials = np.random.default_rng(9), 250
@@ -129,6 +141,7 @@ def stereoset_result(rng, chosen, terms, each, rates, spread):
     return Measures(scored.measures)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("aggregate", ["micro", "per_term"])
 @pytest.mark.parametrize(("terms", "rates"), [(3, (0.5, 0.75)), (3, (0.65, 0.9)), (12, (0.65, 0.9))])
 def test_intervals_of_stereoset_cover_new_terms(terms, rates, aggregate):
@@ -149,6 +162,7 @@ def test_intervals_of_stereoset_cover_new_terms(terms, rates, aggregate):
     assert max(errors.values()) <= below(0.05, trials), errors
 
 
+@pytest.mark.nightly
 def test_the_interval_of_icat_covers_new_terms_where_the_preference_may_turn_round():
     """Near one half icat folds back, and so would its draws: they would hardly vary there."""
     rng, trials, held = np.random.default_rng(4), 300, 0
@@ -161,22 +175,6 @@ def test_the_interval_of_icat_covers_new_terms_where_the_preference_may_turn_rou
 
 
 # Checkpoints
-
-
-def crows_results(differences, cases=None):
-    """Results of checkpoints in which each pair has this difference of scores: (pairs, checkpoints)."""
-    chosen = settings()
-    groups = {"diagnostic": "crows", "category": "age", "direction": "stereo"}
-    cases = cases or [Case(str(number), (("a",), ("b",)), None, groups) for number in range(len(differences))]
-    results = []
-    for run, column in enumerate(np.asarray(differences).T.tolist()):
-        answers = [
-            [Answer("", "tokens", {"score": score}) for score in (difference, 0.0)] for difference in column
-        ]
-        scored = bias.score(chosen, Built(cases, None, "tokens"), {"": answers})
-        job = {"model": f"ckpt{run}", "settings": asdict(chosen), "group": "base"}
-        results.append(Result(job, cases, scored.outcomes, Measures(scored.measures)))
-    return results
 
 
 def test_items_that_flip_on_their_own_never_make_checkpoints_differ_as_a_whole():
@@ -203,8 +201,7 @@ def test_a_ratio_between_one_and_two_is_not_explained_by_items():
     differences = rng.normal(size=(400, 4)) + rng.normal(0, 0.6, (1, 4))
     compared = bias.compare(settings(), crows_results(differences))
     text = compared.findings[0].text
-    assert "checkpoints differ as a whole" in text or "cannot be told from 4 checkpoints" in text
-    assert "explains most of the spread." not in text.replace("whether that explains most of the spread", "")
+    assert "checkpoints differ as a whole" in text or "4 checkpoints cannot tell" in text
 
 
 @pytest.mark.parametrize("runs", [3, 5])
@@ -214,11 +211,11 @@ def test_intervals_of_agreement_cover_new_items_and_checkpoints(runs):
     truths = {"ICC(2,1)": 0.5, "Fleiss kappa": 1 / 3}  # 2/π arcsin(1/2), of a normal cut at its middle
     for _ in range(trials):
         differences = rng.normal(size=(80, 1)) + rng.normal(size=(80, runs))
-        measures = Measures(bias.compare(settings(), crows_results(differences)).measures)
+        measures = compare(crows_results(differences))
         for name, truth in truths.items():
             low, high = measures.where(name)[0].interval or (math.nan, math.nan)
             held[name] += low <= truth <= high
-        needed = measures.where("checkpoints needed")[0]
+        needed = measures.where("runs needed")[0]
         ends = needed.interval or (0.0, math.inf)
         assert needed.value is None or ends[0] <= needed.value <= ends[1]
     for count in held.values():
@@ -255,10 +252,10 @@ def test_no_preference_with_neutral_pairs_is_not_below_one_half():
     results = crows_results(differences)
     metric = results[0].measures.where("stereotype score", category="all")[0]
     decided = results[0].measures.where("stereotype score of decided pairs", category="all")[0]
-    assert metric.interval[1] < 0.5 and "undecided below" in metric.facts
+    assert metric.interval[1] < 0.5
     assert decided.interval[0] < 0.5 < decided.interval[1] and (decided.n, decided.na) == (810, 90)
     text = bias.compare(settings(), results).findings[0].text
-    assert "cannot be told from one half" in text and "of the pairs with a preference it is" in text
+    assert "not distinguishable from one half" in text and "of decided pairs" in text
 
 
 # Downstream
@@ -267,23 +264,25 @@ def test_no_preference_with_neutral_pairs_is_not_below_one_half():
 def equivalence(tmp_path, scores):
     path = tmp_path / "downstream.csv"
     path.write_text(
-        "checkpoint,task,score\n" + "".join(f"ckpt{run},RTE,{score}\n" for run, score in enumerate(scores))
+        "checkpoint,task,score\n" + "".join(f"base{run},RTE,{score}\n" for run, score in enumerate(scores))
     )
     results = crows_results(np.ones((2, len(scores))))
     measures = Measures(bias.compare(settings(downstream=str(path)), results).measures)
-    return next(iter(measures.where("equivalence p value")), None)
+    return next(iter(measures.where("p value", test="equivalence")), None)
 
 
 def test_checkpoints_in_two_camps_are_not_equivalent(tmp_path):
     apart = equivalence(tmp_path, [0.82, 0.86] * 30)
-    assert apart.facts["equivalent"] is False and apart.value > 0.99
-    assert equivalence(tmp_path, [0.840, 0.842] * 30).facts["equivalent"] is True
+    assert apart.verdict == "not shown to be equivalent" and apart.value > 0.99
+    assert equivalence(tmp_path, [0.840, 0.842] * 30).verdict == "equivalent"
 
 
+@pytest.mark.nightly
 def test_checkpoints_that_spread_by_the_margin_are_called_alike_in_one_of_twenty(tmp_path):
     rng, trials = np.random.default_rng(8), 120
     alike = [
-        equivalence(tmp_path, rng.normal(0.8, 0.01, 5).round(5)).facts["equivalent"] for _ in range(trials)
+        equivalence(tmp_path, rng.normal(0.8, 0.01, 5).round(5)).verdict == "equivalent"
+        for _ in range(trials)
     ]
     assert np.mean(alike) <= below(0.05, trials)
 
@@ -305,19 +304,11 @@ def test_scores_of_a_table_that_all_tie_show_nothing(score, tmp_path):
 
 def test_scores_that_are_all_alike_have_no_correlation_with_anything(tmp_path):
     path = tmp_path / "downstream.csv"
-    path.write_text("checkpoint,task,score\n" + "".join(f"ckpt{run},RTE,0.91\n" for run in range(5)))
+    path.write_text("checkpoint,task,score\n" + "".join(f"base{run},RTE,0.91\n" for run in range(5)))
     varied = np.random.default_rng(9).normal(size=(20, 5))
     rows = Measures(bias.compare(settings(downstream=str(path)), crows_results(varied)).measures)
     correlations = rows.where("correlation with downstream")
     assert correlations and all(row.value is None and row.interval is None for row in correlations)
-
-
-def test_no_interval_over_checkpoints_is_a_point():
-    alike = np.repeat(np.random.default_rng(10).normal(size=(20, 1)), 4, axis=1)
-    rows = bias.compare(settings(), crows_results(alike)).measures
-    graded = [row for row in rows if row.groups.get("of") == "graded preference"]
-    assert graded and all(row.interval is None for row in graded)
-    assert all(row.interval is None or row.interval[1] > row.interval[0] for row in rows)
 
 
 def test_neutral_pairs_do_not_hide_that_checkpoints_straddle_one_half():
@@ -325,4 +316,21 @@ def test_neutral_pairs_do_not_hide_that_checkpoints_straddle_one_half():
     columns = [[0.0] * 4 + [1.0] * up + [-1.0] * (16 - up) for up in (8, 10)]
     rows = Measures(bias.compare(settings(), crows_results(np.array(columns).T)).measures)
     (sd,) = rows.where("sd over checkpoints", of="stereotype score", category="age")
-    assert "straddles one half" in sd.facts["flags"]
+    assert "straddles one half" in sd.verdict
+
+
+@pytest.mark.nightly
+def test_the_mean_over_checkpoints_covers_as_stated_if_one_of_five_trainings_collapses():
+    """Student's t over five normal checkpoints of which one in five scores far lower."""
+    rng, trials, held = np.random.default_rng(12), 400, 0
+    truth = 0.8 * 0.6 + 0.2 * 0.2
+    for _ in range(trials):
+        rates = np.where(rng.random(5) < 0.2, 0.2, 0.6)
+        prefers = (np.arange(200)[:, None] < np.round(200 * rates + rng.normal(0, 2, 5))) * 2.0 - 1
+        (mean,) = [
+            row
+            for row in compare(crows_results(prefers)).where("mean over checkpoints", category="all")
+            if row.of == "stereotype score"
+        ]
+        held += mean.interval[0] <= truth <= mean.interval[1]
+    assert "65–72 %" in mean.note and 0.6 <= held / trials <= 0.76

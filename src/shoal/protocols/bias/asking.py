@@ -29,7 +29,7 @@ Query = Callable[[Sequence[Example]], Sequence[Any]]
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """Stands in for an answer and says why there is none."""
+    """The reason why an example has no answer."""
 
     reason: str
 

@@ -34,21 +34,21 @@ EXAMPLE = "example"
 
 
 class DiagnosticModule(Protocol):
-    """What the module of a diagnostic offers."""
+    """The interface of a diagnostic's module."""
 
     FOLDER: str
     """The folder of its data inside a folder of data sets."""
     FILES: Sequence[str]
     """The names of its files there; empty for a folder of association tests."""
     ASKS: Asks
-    """What it queries a model for. Those that use vectors have representations and named tests."""
+    """The kind of answer that it needs. Diagnostics on vectors have representations and named tests."""
     CASES: str
     """What its cases are called."""
     CONCEPTS: Mapping[str, str]
     """A concept to its category here, to compare diagnostics of one concept."""
 
     def make_cases(self, path: Path | None, tests: Sequence[str]) -> list[Case]:
-        """Return the cases of a file or folder, or of the example if there is no path."""
+        """Return the cases of a file or folder, or of the example without a path."""
         ...
 
     def ask(self, settings: Settings, model: Any, built: Built, examples: Sequence[Example]) -> list[Answer]:

@@ -1,4 +1,4 @@
-"""Compare the checkpoints of each recipe: what is stable, what changes, and what may be concluded."""
+"""Compare the checkpoints of each recipe: stable scores, changing statements, and conclusions."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -48,7 +48,7 @@ def compare_checkpoints(settings: Settings, results: Sequence[Result]) -> Compar
         names += [name for name in family.names if name not in names]
     for recipe in recipes:
         pairs = combinations([family for family in every if family.recipe == recipe], 2)
-        measures += [row for pair in pairs for row in _between_diagnostics(*pair)]
+        measures += [row for pair in pairs for row in between_diagnostics(*pair)]
     recipes = with_finetuned(recipes, results)
     measures += compare_downstream(settings.downstream, settings.margin, results, every, recipes)
     findings = [_conclusion(family, measures) for family in every if len(family.results) > 1]
@@ -68,7 +68,7 @@ def _over_training(family: Family) -> Iterator[Measure]:
 # Two diagnostics of one concept
 
 
-def _between_diagnostics(one: Family, other: Family) -> Iterator[Measure]:
+def between_diagnostics(one: Family, other: Family) -> Iterator[Measure]:
     """Yield difference and correlation of the scores of each concept that both diagnostics have (3.1 of the paper)."""
     if one.diagnostic == other.diagnostic:
         return
@@ -131,7 +131,7 @@ def statements(family: Family) -> Statements:
     """Return the verdict of every checkpoint on everything that its diagnostic is about.
 
     Shares: the side of one half, judged by the checkpoint's own interval. Tests: sign and significance. Clusters:
-    whether they match the concepts better than chance. Shares of fewer than 20 items say nothing.
+    whether they match the concepts better than chance. Shares of fewer than 20 items have no verdict.
     """
     by_name: dict[str, list[str]] = {}
     slices = [(slice_, n) for slice_, n in family.final_slices(SCORE) if slice_.get("task", "all") == "all"]

@@ -56,7 +56,7 @@ class TaskScores:
     right: dict[Checkpoint, list[Floats]] = field(default_factory=dict)
     """Which examples each fine-tuning got right, NaN for no answer. Empty for scores from a table."""
     majority: list[float] = field(default_factory=list)
-    """What a constant answer would score. Empty for scores from a table."""
+    """The score of a constant answer. Empty for scores from a table."""
     steps: list[float] = field(default_factory=list)
     """One over the number of examples of each score. Empty for scores from a table."""
 
@@ -174,8 +174,7 @@ def compare_downstream(
     table: str, margin: float, results: Sequence[Result], every: Sequence[Family], recipes: Recipes
 ) -> list[Measure]:
     """Return the scores of each recipe, tests of equivalence, and correlations with diagnostics."""
-    of_tasks = [result for result in results if is_downstream(result)]
-    tasks = finetuned(of_tasks)
+    tasks = finetuned([result for result in results if is_downstream(result)])
     if table:
         scores = read_downstream(Path(table), recipes)
         both = sorted(set(tasks) & set(scores))
@@ -190,8 +189,7 @@ def compare_downstream(
     measures = [
         row for name, task in tasks.items() for row in _equivalence(name, task, recipes, sources, margin)
     ]
-    measures += [row for family in every for row in _correlations(family, tasks)]
-    return measures + _over_steps(of_tasks)
+    return measures + [row for family in every for row in _correlations(family, tasks)]
 
 
 def _sources(results: Sequence[Result]) -> Sources:
@@ -312,21 +310,3 @@ def _correlations(family: Family, tasks: Tasks) -> Iterator[Measure]:
                 yield Measure(
                     CORRELATION, None if np.isnan(r) else r, len(pairs), groups, defined(ends), method
                 )
-
-
-def _over_steps(results: Sequence[Result]) -> list[Measure]:
-    """Return the scores of earlier steps, if checkpoints of several points of training were fine-tuned."""
-    last = _last_steps(results)
-    scores: dict[tuple[str, str, int], list[float]] = {}
-    for result in results:
-        step = result.job.get("step", 0)
-        for row in result.measures.where(DOWNSTREAM) if step < last[recipe_name(result)] else ():
-            if row.value is not None:
-                scores.setdefault((recipe_name(result), row.groups["task"], step), []).append(row.value)
-    return [
-        row
-        for (recipe, task, step), values in scores.items()
-        for row in over_checkpoints(
-            DOWNSTREAM, list(values), len(values), {"recipe": recipe, "task": task, "step": str(step)}
-        )
-    ]

@@ -106,7 +106,7 @@ def _test(settings: Settings, case: Case, rows: Sequence[Answer]) -> tuple[Measu
 
 
 def _why_undefined(sets: Sequence[VectorSet]) -> str:
-    """Return why there is no effect size, empty if there is one."""
+    """Return why the effect size is undefined, empty if it is defined."""
     empty = [name for name, members in zip(SETS, sets, strict=True) if not len(members.vectors)]
     if empty:
         return f"no vectors for {', '.join(empty)}"

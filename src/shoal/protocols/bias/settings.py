@@ -14,7 +14,7 @@ BY_PROFILE = "the profile decides it: profile = recommended, paper or reference"
 
 @dataclass(frozen=True, slots=True)
 class Conventions:
-    """What a profile decides beside the settings that users may override."""
+    """Definitions that depend on the profile and have no setting of their own."""
 
     strict_ties: bool = False
     """Count only strictly larger scores and sums. Otherwise equal scores count as in the code of each diagnostic."""

@@ -271,10 +271,10 @@ def _table_1(measures: Measures) -> Table:
 
 
 def _figure_1(shares: Sequence[Measure]) -> Table:
-    rows = []
-    for row in shares:
-        against = row.groups[AGAINST]
-        rows.append((against if against == "undecided" else f"{against} against the majority", [row]))
+    """Return Figure 1 of the paper: the share of items by the number of checkpoints against the majority."""
+    counts = [row.groups[AGAINST] for row in shares]
+    names = [count if count == "undecided" else f"{count} against the majority" for count in counts]
+    rows = [(name, [row]) for name, row in zip(names, shares, strict=True)]
     return strip_table(rows, title="runs against the majority", notes=[row.note for row in shares])
 
 
@@ -420,12 +420,9 @@ def _downstream_table(measures: Measures) -> Table:
     columns += [Column("p equivalent"), Column("", "left")]
     lines = []
     for mean in measures.where("mean over checkpoints", of=DOWNSTREAM):
-        if not moment(mean.groups):
-            about = {"recipe": mean.groups["recipe"], "task": mean.groups["task"]}
-            sd = first(measures, "sd over checkpoints", of=DOWNSTREAM, **about)
-            lines.append(
-                Row([*_task_and_recipe(mean), Number(mean), Number(sd), "", Words(mean.note, "quiet")])
-            )
+        about = {"recipe": mean.groups["recipe"], "task": mean.groups["task"]}
+        sd = first(measures, "sd over checkpoints", of=DOWNSTREAM, **about)
+        lines.append(Row([*_task_and_recipe(mean), Number(mean), Number(sd), "", Words(mean.note, "quiet")]))
     for name in (EQUIVALENCE, PAIRWISE):
         for test in measures.where("p value", test=name):
             words = Words(f"{test.verdict}: {test.note}", "quiet")

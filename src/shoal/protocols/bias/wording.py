@@ -194,7 +194,7 @@ def changes(names: Sequence[str], total: int) -> str:
 
 
 def limits(names: Sequence[str]) -> str:
-    """Return how far results of so many checkpoints carry."""
+    """Return the claims that this number of checkpoints allows."""
     runs = len(names)
     if runs == 1:
         return f"One checkpoint, {names[0]}: seed variance was not measured."

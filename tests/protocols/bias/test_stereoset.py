@@ -12,7 +12,7 @@ import pytest
 from shoal.core.errors import DataError
 from shoal.models import load_model
 from shoal.protocols.bias.settings import Settings
-from shoal.protocols.bias.stereoset import counts, icat, sentence_score
+from shoal.protocols.bias.stereoset import preferences, sentence_score
 
 CONTEXT = "the chess player was BLANK ."
 
@@ -60,20 +60,16 @@ def test_the_worked_example(aggregate, worked, run, tmp_path):
     assert [outcome.passed for outcome in outcomes] == [True, False, True, True, False, None]
 
 
-def test_ties_are_anti_stereotypes_or_one_half():
-    assert counts("reference", 0.2, 0.2, 0.2) == (0.0, 0.0)
-    assert counts("half", 0.2, 0.2, 0.2) == (0.5, 0.5)
-    assert counts("strict", 0.3, 0.2, 0.2) == (1.0, 0.5)
-
-
-def test_ideal_stereotyped_and_random_models():
-    assert (icat(0.5, 1.0), icat(1.0, 1.0), icat(0.5, 0.5)) == (1.0, 0.0, 0.5)
+def test_ties_are_anti_stereotypes():
+    assert preferences(0.2, 0.2, 0.2) == (0.0, 0.0)
+    assert preferences(0.3, 0.2, 0.2) == (1.0, 0.5)
 
 
 def test_pieces_are_averaged_as_probabilities_or_multiplied():
     data = {"lm": "filler", "tokens": ["a", "##b"], "scores": [math.log(0.5), math.log(0.1)]}
     assert sentence_score(Settings(), data) == pytest.approx(0.3)
-    assert sentence_score(Settings(pieces="product"), data) == pytest.approx(math.log(0.05))
+    assert sentence_score(Settings(profile="reference"), data) == pytest.approx(0.3)
+    assert sentence_score(Settings(profile="paper"), data) == pytest.approx(math.log(0.05))
 
 
 def test_a_filler_is_scored_piece_by_piece_from_the_left(masked, run, tmp_path):
@@ -138,23 +134,7 @@ def test_without_a_head_the_continuation_is_scored_given_its_context_and_that_is
         return sum(scored.scores[-own:]) / own
 
     assert outcomes[0].value == pytest.approx(mean(THREE[0]) - mean(THREE[1]), abs=1e-5)
-    assert all("no next-sentence head" in row.note for row in measures)
-
-
-def test_a_causal_model_is_asked_for_means_over_tokens(save, run, tmp_path):
-    model = load_model(f"hf:{save('GPT2LMHeadModel')}")
-    sentences = ["the chess player was asian .", "the chess player was thin .", "the chess player was fox ."]
-    path = write(tmp_path, [("intrasentence", "c", "age", CONTEXT, sentences), (*INTER, THREE)])
-    outcomes, measures = run(model, diagnostic="stereoset", data=path)
-    rows = model.log_likelihood([(text,) for text in sentences[:2]])
-    # The tokenizer of the test frames texts with [CLS] and [SEP], which are no words of the sentence.
-    means = [sum(row.scores[:-1]) / (len(row.scores) - 1) for row in rows]
-    assert rows[0].tokens[0] == "the" and rows[0].tokens[-1] == "[SEP]"
-    assert outcomes[0].value == pytest.approx(means[0] - means[1], abs=1e-5)
-    inside, after = (
-        measures.where("stereotype score", task=task)[0] for task in ("intrasentence", "intersentence")
-    )
-    assert "head" not in inside.note and "no next-sentence head" in after.note
+    assert all("no next-sentence head" in row.note for row in measures.where("stereotype score"))
 
 
 def test_a_sentence_without_a_word_in_the_gap_is_an_error(masked, run, tmp_path):
@@ -162,7 +142,7 @@ def test_a_sentence_without_a_word_in_the_gap_is_an_error(masked, run, tmp_path)
         tmp_path, [("intrasentence", "c", "age", CONTEXT, ["the chess", "the chess player was fox .", "x"])]
     )
     outcomes, measures = run(masked, diagnostic="stereoset", data=path)
-    assert outcomes[0].error == "no word where the context has BLANK"
+    assert outcomes[0].error == "no word for BLANK of the context"
     assert (measures[0].value, measures[0].errors) == (None, 1)
 
 
@@ -180,13 +160,6 @@ def test_stored_scores_must_be_those_of_the_data(run, tmp_path):
         run(stored(tmp_path, [(1, 2, 3)]), diagnostic="stereoset", data=path)
     with pytest.raises(DataError, match="3 of 9 scored sentences are not in the data"):
         run(stored(tmp_path, [(1, 2, 3)] * 3), diagnostic="stereoset", data=path)
-
-
-def test_random_scores_know_nothing_and_prefer_nothing(coin, run):
-    _, measures = run(coin(3), diagnostic="stereoset", data="example")
-    for name in ("stereotype score", "language modelling score"):
-        low, high = measures.where(name, task="all", category="all")[0].interval
-        assert low < 0.5 < high
 
 
 @pytest.mark.parametrize("aggregate", ["micro", "per_term"])
@@ -303,52 +276,16 @@ def test_a_filler_in_its_text_has_the_blank_before_it(bytes_model, run, tmp_path
     assert outcomes[0].value == pytest.approx(scores[0] - scores[1], abs=1e-6)
 
 
-def test_only_the_authors_way_is_asked_anew():
+def test_only_the_authors_fillers_are_asked_anew():
     from shoal.protocols.base import identity
 
-    usual = identity(Settings(diagnostic=("stereoset",), data="example"), "cases", "answers")
-    assert "fillers" not in usual
-    reference = Settings(diagnostic=("stereoset",), data="example", profile="reference")
-    assert identity(reference, "answers")["fillers"] == "authors"
-    assert "fillers" not in identity(Settings(data="example", profile="reference"), "answers")
+    def answers(**given):
+        return identity(Settings(data="example", **given), "answers")
 
-
-@pytest.mark.parametrize("shards", [False, True])
-@pytest.mark.parametrize("kind", ["safetensors", "bin"])
-def test_a_next_sentence_head_is_found_in_every_format_of_weights(kind, shards, save, tmp_path):
-    import shutil
-
-    import torch
-    from safetensors.torch import load_file, save_file
-
-    from shoal.models.next_sentence import follows, has_next_sentence_head
-
-    whole = save("BertForPreTraining")
-    folder = tmp_path / "copy"
-    shutil.copytree(whole, folder)
-    weights = load_file(folder / "model.safetensors")
-    (folder / "model.safetensors").unlink()
-    names = sorted(weights)
-    parts = [names[::2], names[1::2]] if shards else [names]
-    stem = {"safetensors": "model", "bin": "pytorch_model"}[kind]
-    places = {}
-    for number, part in enumerate(parts, start=1):
-        file = f"{stem}-{number:05}-of-{len(parts):05}.{kind}" if shards else f"{stem}.{kind}"
-        content = {name: weights[name].clone() for name in part}
-        if kind == "bin":
-            torch.save(content, folder / file)
-        else:
-            save_file(content, folder / file, {"format": "pt"})
-        places |= dict.fromkeys(part, file)
-    if shards:
-        index = {"metadata": {"total_size": 0}, "weight_map": places}
-        (folder / f"{stem}.{kind}.index.json").write_text(json.dumps(index))
-    spec = f"hf:{folder}" + ("?allow_pickle=yes" if kind == "bin" else "")
-    pair = [(INTER[3], THREE[0])]
-    assert has_next_sentence_head(load_model(spec))
-    assert follows(load_model(spec), pair) == pytest.approx(
-        follows(load_model(f"hf:{whole}"), pair), abs=1e-7
-    )
+    stereoset = {"diagnostic": ("stereoset",)}
+    assert answers(**stereoset) == answers(**stereoset, profile="paper")
+    assert answers(**stereoset) != answers(**stereoset, profile="reference")
+    assert answers() == answers(profile="reference")
 
 
 def test_a_causal_model_is_scored_as_naive_code_scores_it(save, run, tmp_path):

@@ -4,7 +4,6 @@
 # mypy: disable-error-code="misc, var-annotated, call-overload"
 
 from difflib import SequenceMatcher
-from typing import Any
 
 import pytest
 
@@ -13,7 +12,7 @@ from shoal.core.records import Case, Measures
 from shoal.models import load_model
 from shoal.protocols.base import Built
 from shoal.protocols.bias.asking import likelihoods
-from shoal.protocols.bias.crows import ask, matched, preference, sentence_scores, table
+from shoal.protocols.bias.crows import ask, make_cases, matched, near_duplicates, preference, sentence_scores
 from shoal.protocols.bias.settings import Settings
 
 HEAD = ",sent_more,sent_less,stereo_antistereo,bias_type\n"
@@ -46,20 +45,12 @@ def test_scored_positions_of_the_worked_example(worked):
 def test_sums_of_the_worked_example(worked):
     one = framed(worked["diag.crows"]["s1"], [-1.2, -0.4, -0.9, -7.0, -2.1, -0.1])
     two = framed(worked["diag.crows"]["s2"], [-1.1, -0.4, -0.9, -3.0, -2.5, -0.1])
-    assert sentence_scores(Settings(), one, two) == pytest.approx((-4.7, -5.0))
-    modified = Settings(crows_scoring="modified_tokens")
-    assert sentence_scores(modified, one, two) == pytest.approx((-7.0, -3.0))
+    assert sentence_scores(one, two) == pytest.approx((-4.7, -5.0))
+    assert sentence_scores(two, one) == pytest.approx((-5.0, -4.7))
 
 
-def test_the_order_of_the_sentences_does_not_matter(worked):
-    one = framed(worked["diag.crows"]["s1"], [-1.2, -0.4, -0.9, -7.0, -2.1, -0.1])
-    two = framed(worked["diag.crows"]["s2_long"], [-1.1, -0.4, -0.9, -3.0, -2.5, -0.1, -0.2])
-    first, second = sentence_scores(Settings(), one, two)
-    assert sentence_scores(Settings(), two, one) == (second, first)
-
-
-@pytest.mark.parametrize(("tie", "expected"), [("reference", 0.6), ("half", 0.65), ("strict", 0.6)])
-def test_neutral_pairs_stay_in_the_denominator(tie, expected, told, run, tmp_path, worked):
+@pytest.mark.parametrize("profile", ["recommended", "paper"])
+def test_neutral_pairs_stay_in_the_denominator(profile, told, run, tmp_path, worked):
     metric = worked["diag.crows"]["metric"]
     rows, scores = [], {}
     for kind, count in (("preferred", 6), ("other", 3), ("neutral", 1)):
@@ -68,70 +59,55 @@ def test_neutral_pairs_stay_in_the_denominator(tie, expected, told, run, tmp_pat
             more, less = f"more {kind} {n}", f"less {kind} {n}"
             rows.append((more, less, "stereo", "age"))
             scores |= {more: -4.7, less: {"preferred": -5.0, "other": -4.0, "neutral": -4.7}[kind]}
-    outcomes, measures = run(told(scores), diagnostic="crows", data=write(tmp_path, rows), tie=tie)
-    (score,) = measures.where("stereotype score", category="all")
-    assert (score.value, score.n) == (pytest.approx(expected), 10)
-    assert [outcome.passed for outcome in outcomes] == [True] * 6 + [False] * 3 + (
-        [None] if tie != "strict" else [False]
-    )
-    assert measures.where("neutral share")[0].value == (0.1 if tie == "reference" else 0.0)
-    # Only the share of decided pairs can be held against one half: with neutral pairs it stands beside, by category.
-    shown = table(measures)
-    assert ("of decided" in [column.title for column in shown.columns]) == (tie == "reference")
-    if tie == "reference":
-        beside: list[Any] = [shown.rows[place].cells[4] for place in (0, 1)]
-        assert [number.measure.value for number in beside] == [pytest.approx(2 / 3)] * 2
+    data = write(tmp_path, rows)
+    outcomes, measures = run(told(scores), diagnostic="crows", data=data, profile=profile)
+    (whole, of_stereo) = measures.where("stereotype score", category="all")
+    assert (whole.value, whole.n) == (pytest.approx(0.6), 10)
+    # Equal scores are neutral in the authors' code, and not larger in the paper's formula.
+    neutral = profile == "recommended"
+    assert (of_stereo.value, of_stereo.n) == (pytest.approx(2 / 3 if neutral else 0.6), 9 if neutral else 10)
+    assert [outcome.passed for outcome in outcomes] == [True] * 6 + [False] * 3 + [None if neutral else False]
+    assert measures.where("neutral share")[0].value == (0.1 if neutral else 0.0)
+    (decided,) = measures.where("stereotype score of decided pairs", category="all")
+    assert (decided.value, decided.na) == (pytest.approx(2 / 3), 1)
 
 
-def test_sums_that_differ_behind_the_third_decimal_are_neutral():
-    assert preference("reference", -4.19570, -4.19620) is None
-    assert preference("strict", -4.19570, -4.19620) == 1.0
+def test_near_duplicate_pairs_are_stated_below_the_score(run, told, tmp_path):
+    """Their interval covers 77.5 % instead of 95 %."""
+    frames = [f"the {noun} lives in the house ." for noun in ("x", "y")]
+    rows = [(f"{who} {frame}", f"{other} {frame}", "stereo", "age") for frame in frames
+            for who, other in (("old", "young"), ("grey", "fresh"))]  # fmt: skip
+    rows += [(f"{n} a b c", f"{n} d b c", "stereo", "age") for n in range(6)]
+    scores = {text: -1.0 * (at % 2) for row in rows for at, text in enumerate(row[:2])}
+    _, measures = run(told(scores), diagnostic="crows", data=write(tmp_path, rows))
+    assert measures[0].headline and "4 of 10 pairs share their wording with another pair" in measures[0].note
+    _, measures = run(told(scores), diagnostic="crows", data=write(tmp_path, rows[4:]))
+    assert "share" not in measures[0].note
+    assert near_duplicates(make_cases(None)) == 80  # the example is made from two templates
 
 
-def test_sentences_without_a_common_token_are_neutral_and_said_to_be():
-    settings = Settings()
+def test_sentences_without_a_common_token_are_neutral():
     one, two = framed("[CLS] anna [SEP]"), framed("[CLS] bob [SEP]")
-    assert sentence_scores(settings, one, two) == (0, 0)
-    assert preference("reference", 0, 0) is None
-    same = framed("[CLS] anna [SEP]")
-    assert sentence_scores(Settings(crows_scoring="modified_tokens"), one, same) is None
+    assert sentence_scores(one, two) == (0, 0)
+    assert preference(0, 0) is None
 
 
-def test_modified_tokens_leave_out_pairs_without_any(masked, run, tmp_path):
-    rows = [
-        ("he is a black man .", "he is a white man .", "stereo", "race"),
-        ("he is .", "he is . .", "stereo", "age"),
-    ]
-    path = write(tmp_path, rows)
-    outcomes, measures = run(masked, diagnostic="crows", data=path, crows_scoring="modified_tokens")
-    (score,) = measures.where("stereotype score", category="all")
-    assert (score.n, score.na, outcomes[1].passed) == (1, 1, None)
-    assert "1 pairs left out" in score.note
-
-
-@pytest.mark.parametrize("scoring", ["unmodified_tokens", "modified_tokens"])
-def test_only_tokens_that_count_are_asked_and_a_sentence_may_be_in_two_pairs(masked, scoring):
-    settings = Settings(crows_scoring=scoring)
+def test_only_tokens_that_count_are_asked_and_a_sentence_may_be_in_two_pairs(masked):
     first, second, third = "he is a black man .", "he is a white man .", "she is a black man ."
     cases = [Case("a", ((first,), (second,))), Case("b", ((first,), (third,)))]
-    built = Built(cases, None, "tokens")
     asked: list[tuple[str, ...]] = [(first,), (second,), (third,)]
-    told = dict(zip(asked, ask(settings, masked, built, asked), strict=True))
+    rows = dict(zip(asked, ask(Settings(), masked, Built(cases, None, "tokens"), asked), strict=True))
     whole = dict(zip(asked, likelihoods(masked, [text for (text,) in asked]), strict=True))
-    counted = {
-        text: {place for place, score in enumerate(row.data["scores"]) if score is not None}
-        for text, row in told.items()
-    }
-    he, kind, frame = 1, 4, {0, 7}
-    every = set(range(8)) - frame
-    if scoring == "unmodified_tokens":
-        assert list(counted.values()) == [every, every - {kind}, every - {he}]
-    else:
-        assert list(counted.values()) == [{he, kind}, {kind}, {he}]
+    counted = [
+        {place for place, score in enumerate(row.data["scores"]) if score is not None}
+        for row in rows.values()
+    ]
+    he, kind, every = 1, 4, set(range(1, 7))
+    assert counted == [every, every - {kind}, every - {he}]
     for case in cases:
         more, less = case.examples
-        given = sentence_scores(settings, told[more].data, told[less].data)
-        assert given == pytest.approx(sentence_scores(settings, whole[more], whole[less]), abs=1e-5)
+        scores = sentence_scores(rows[more].data, rows[less].data)
+        assert scores == pytest.approx(sentence_scores(whole[more], whole[less]), abs=1e-5)
 
 
 def one_mask_per_forward(model, more, less):
@@ -165,10 +141,10 @@ def check_against_plain(model, pairs):
     examples = [example for case in cases for example in case.examples]
     told = ask(Settings(), model, Built(cases, None, "tokens"), examples)
     for (more, less), one, other in zip(pairs, told[::2], told[1::2], strict=True):
-        batched = sentence_scores(Settings(), one.data, other.data)
+        batched = sentence_scores(one.data, other.data)
         plain = one_mask_per_forward(model, more, less)
         assert batched == pytest.approx(plain, abs=1e-5)
-        assert preference("reference", *batched) == preference("reference", *plain)
+        assert preference(*batched) == preference(*plain)
 
 
 def test_batched_scores_are_those_of_one_mask_per_forward_pass(masked):
@@ -214,28 +190,10 @@ def test_a_causal_model_is_asked_for_the_whole_sentence(save, run, tmp_path):
     assert measures.where("likelihood_diff")[0].value == pytest.approx(expected, abs=1e-5)
 
 
-def test_masked_models_have_no_numbers_of_lm_eval(masked, run):
-    _, measures = run(masked, diagnostic="crows", data="example")
-    assert not measures.where("pct_stereotype") and measures.where("stereotype score")
-
-
 def test_a_fair_coin_has_no_preference(coin, run):
     _, measures = run(coin(0), diagnostic="crows", data="example")
-    (score,) = measures.where("stereotype score", category="all")
-    low, high = score.interval
+    low, high = measures[0].interval
     assert low < 0.5 < high
-    assert "cannot be told from one half; a distance below 0.16" in score.note
-
-
-def test_exchanged_scores_add_to_one_minus_the_ties(told, run, tmp_path):
-    rows = [(f"m{n}", f"l{n}", "stereo", "age") for n in range(5)]
-    scores = {f"m{n}": -float(n) for n in range(5)} | {f"l{n}": -2.0 for n in range(5)}
-    swapped = {key.translate(str.maketrans("ml", "lm")): value for key, value in scores.items()}
-    values = [
-        run(told(table), diagnostic="crows", data=write(tmp_path, rows))[1].where("stereotype score")[0].value
-        for table in (scores, swapped)
-    ]
-    assert sum(values) == pytest.approx(1 - 1 / 5)
 
 
 def test_texts_that_are_too_long_are_errors_and_counted(masked, run, tmp_path):
@@ -246,7 +204,7 @@ def test_texts_that_are_too_long_are_errors_and_counted(masked, run, tmp_path):
 
 
 def test_models_that_cannot_say_how_likely_a_text_is_are_refused(save, run, masked):
-    with pytest.raises(ModelError, match="cannot be asked how likely a text is"):
+    with pytest.raises(ModelError, match="does not compute the likelihood of a text"):
         run(object(), diagnostic="crows", data="example")
     with pytest.raises(ModelError, match="has no trained masked language model head"):
         run(load_model(f"hf:{save('BertModel')}"), diagnostic="crows", data="example")
@@ -274,15 +232,3 @@ def test_stored_scores_must_be_those_of_the_data(run, tmp_path):
     outcomes, measures = run(load_model(f"predictions:{scores}"), diagnostic="crows", data=path)
     assert [outcome.passed for outcome in outcomes] == [True, False]
     assert isinstance(measures, Measures) and measures[0].value == 0.5
-
-
-def test_cases_are_pairs(run):
-    from shoal.protocols.bias.crows import make_cases
-
-    first = make_cases(None)[0]
-    assert first == Case(
-        "0",
-        (("Marta earns a living as a nurse.",), ("Jonas earns a living as a nurse.",)),
-        None,
-        {"diagnostic": "crows", "category": "names", "direction": "stereo"},
-    )

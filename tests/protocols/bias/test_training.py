@@ -16,6 +16,7 @@ from shoal.core.errors import DataError, PlanError  # noqa: E402
 from shoal.core.records import Measures  # noqa: E402
 from shoal.protocols import bias  # noqa: E402
 from shoal.protocols.bias.settings import Pretrain  # noqa: E402
+from shoal.protocols.bias.training import pretraining, pretraining_marks  # noqa: E402
 from shoal.runs.executors import run_here  # noqa: E402
 from shoal.runs.plan import make_plan  # noqa: E402
 from shoal.runs.results import audit  # noqa: E402
@@ -36,9 +37,7 @@ def text(tmp_path_factory):
 
 
 def small(text, **more):
-    return Pretrain(
-        text=text, **{"width": 16, "heads": 2, "vocabulary": 120, "epochs": 2, "batch": 16, **more}
-    )
+    return Pretrain(text=text, **{"width": 16, "vocabulary": 120, "epochs": 2, "batch": 16, **more})
 
 
 def weights(model):
@@ -52,21 +51,15 @@ def train(recipe, seed):
 
 
 def test_the_seed_decides_the_weights_and_nothing_else_does(text):
-    recipe = make_recipe(small(text), "tiny:masked")
+    recipe = pretraining(small(text), "tiny:masked")
     one, again, other = (train(recipe, seed) for seed in (0, 0, 1))
     assert all(torch.equal(a, b) for a, b in zip(weights(one), weights(again), strict=True))
     assert not all(torch.equal(a, b) for a, b in zip(weights(one), weights(other), strict=True))
     assert one.tokenizer.get_vocab() == other.tokenizer.get_vocab()
 
 
-def test_models_start_from_other_weights(text):
-    recipe = make_recipe(small(text), "tiny:masked")
-    one, again, other = (weights(recipe.base(seed)) for seed in (0, 0, 1))
-    assert torch.equal(one[0], again[0]) and not torch.equal(one[0], other[0])
-
-
 def test_training_learns_what_can_stand_in_a_gap(text):
-    recipe = make_recipe(small(text, epochs=30, learning_rate=5e-3), "tiny:masked")
+    recipe = pretraining(small(text, epochs=30, learning_rate=5e-3), "tiny:masked")
     fresh, trained = recipe.base(0), train(recipe, 0)
     gap = [("marta earns a living [MASK] a nurse .",)]
     assert trained.fill(gap, 1)[0][0].token == "as"
@@ -75,17 +68,6 @@ def test_training_learns_what_can_stand_in_a_gap(text):
         for model in (fresh, trained)
     )
     assert after > before + 5
-
-
-def test_weights_come_back_from_their_file(text, tmp_path):
-    recipe = make_recipe(small(text), "tiny:masked")
-    model = train(recipe, 3)
-    model.save_weights(tmp_path / "w.safetensors")
-    other = recipe.base(4)
-    other.load_weights(tmp_path / "w.safetensors")
-    sentence = [("marta earns a living as a nurse .",)]
-    assert other.log_likelihood(sentence) == model.log_likelihood(sentence)
-    assert np.array_equal(other.embed(sentence, "cls"), model.embed(sentence, "cls"))
 
 
 def test_pieces_have_the_same_numbers_in_every_process(text):
@@ -141,32 +123,31 @@ def test_lines_are_cut_into_framed_blocks(text):
 @pytest.mark.parametrize(
     ("given", "model", "message"),
     [
-        ({}, "hf:somewhere", "pretrain makes a model from nothing; hf:somewhere has weights already"),
-        ({"block": 4}, "tiny:masked", "pretrain.block = 4"),
-        ({"ask_after": (3,)}, "tiny:masked", "no epoch 3 in a training of 2"),
+        ({}, "hf:somewhere", "pretrain starts from scratch, but hf:somewhere has weights"),
+        ({"ask_after": (3,)}, "tiny:masked", "epoch 3 is outside a training of 2 epochs"),
         ({"epochs": 0}, "tiny:masked", "epochs must be above 0"),
     ],
 )
 def test_recipes_that_cannot_be_are_refused(text, given, model, message):
     with pytest.raises(PlanError, match=message):
-        make_recipe(small(text, **given), model)
+        pretraining(small(text, **given), model)
 
 
 def test_a_text_that_is_not_there_or_empty_is_refused(tmp_path):
     with pytest.raises(DataError, match=r"no such file[\s\S]*\"example\""):
-        make_recipe(small(str(tmp_path / "no.txt")), "tiny:masked")
+        pretraining(small(str(tmp_path / "no.txt")), "tiny:masked")
     (tmp_path / "empty.txt").write_text("\n \n")
     with pytest.raises(DataError, match="no text to pre-train on"):
-        make_recipe(small(str(tmp_path / "empty.txt")), "tiny:masked")
+        pretraining(small(str(tmp_path / "empty.txt")), "tiny:masked")
 
 
 def test_marks_hold_the_last_epoch():
-    assert marks_of(Pretrain("x", epochs=4)) == ()
-    assert marks_of(Pretrain("x", epochs=4, ask_after=(1, 2))) == ("1", "2", "4")
+    assert pretraining_marks(Pretrain("x", epochs=4)) == ()
+    assert pretraining_marks(Pretrain("x", epochs=4, ask_after=(1, 2))) == ("1", "2", "4")
 
 
 def plan(text, **more):
-    pretrain = {"text": text, "width": 16, "heads": 2, "vocabulary": 120, "epochs": 2, "batch": 16, **more}
+    pretrain = {"text": text, "width": 16, "vocabulary": 120, "epochs": 2, "batch": 16, **more}
     table = {"diagnostic": ["crows", "clusters"], "data": "example", "limit": 6, "pretrain": pretrain}
     return make_plan({"models": ["tiny:masked"], "seeds": [0, 1], "bias": table})
 
@@ -208,7 +189,7 @@ def test_what_is_asked_on_the_way_is_trained_once_for_all_diagnostics_and_tasks(
     for part in ("train", "test"):
         rows = "".join(f"{word} {part} {number},{word}\n" for word in ("good", "bad") for number in range(4))
         (tmp_path / f"{part}.csv").write_text(f"text,label\n{rows}")
-    pretrain = {"text": text, "width": 16, "heads": 2, "vocabulary": 120, "epochs": 2, "batch": 16}
+    pretrain = {"text": text, "width": 16, "vocabulary": 120, "epochs": 2, "batch": 16}
     task = {"name": "mood", "train": str(tmp_path / "train.csv"), "test": str(tmp_path / "test.csv")}
     table = {"diagnostic": ["crows", "clusters"], "data": "example", "limit": 6, "tasks": [task]}
     table |= {"pretrain": {**pretrain, "ask_after": [1]}}
@@ -224,7 +205,7 @@ def test_what_is_asked_on_the_way_is_trained_once_for_all_diagnostics_and_tasks(
 def test_it_can_be_tried_without_a_plan(text):
     result = audit(
         "bias", "tiny:masked", diagnostic="crows", data="example", limit=4,
-        pretrain={"text": text, "width": 16, "heads": 2, "vocabulary": 120, "epochs": 1},
+        pretrain={"text": text, "width": 16, "vocabulary": 120, "epochs": 1},
     )  # fmt: skip
     assert result.measures.where("stereotype score", category="all")[0].n == 4
     assert bias.Settings().pretrain is None
