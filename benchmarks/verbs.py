@@ -35,8 +35,6 @@ from shoal import Case, Measure, Measures, Outcome, Result
 from shoal.core.records import Answer, Answers
 from shoal.protocols import bias, merge, ranking
 from shoal.protocols.base import Built
-from shoal.protocols.bias.checkpoints import between_diagnostics
-from shoal.protocols.bias.family import Family
 from shoal.protocols.learning import compare_trainings
 from shoal.protocols.learning.iid import IID
 from shoal.protocols.learning.settings import Settings, Train

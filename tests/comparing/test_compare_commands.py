@@ -17,8 +17,8 @@ from shoal.comparing.gate import judge
 from shoal.comparing.pairs import Choices, compare
 from shoal.comparing.rules import Rule
 from shoal.comparing.view import comparison_sections, comparison_table, rows_for_csv, verdict_sections
-from shoal.protocols.behaviour.settings import Train
 from shoal.protocols.behaviour.view import view
+from shoal.protocols.learning.settings import Train
 from shoal.render.csv_tables import rows_as_csv
 from shoal.render.latex import as_latex, escape_latex
 from shoal.render.markdown import as_markdown, escape_markdown

@@ -12,7 +12,7 @@ from shoal.data.labelled import read_labelled
 from shoal.protocols import cood
 from shoal.protocols.cood.build import training_items
 from shoal.protocols.cood.cells import CELLS, kind_means, target
-from shoal.protocols.cood.texts import content, parts_of, pool_of, training_texts
+from shoal.protocols.cood.texts import content, split_texts, training_texts, usable_texts
 
 pytestmark = pytest.mark.golden
 
@@ -60,7 +60,7 @@ def test_real_data_keep_training_and_test_apart(file, data: Path):
     items, built = training_items(settings), cood.build(settings)
     assert len(items) == 4000 and len(built.cases) == 9 * 250 + 4 * 125
     trained = [text for own in training_texts(settings).values() for text in own]
-    asked = [*parts_of(settings).test, *parts_of(settings).validation]
+    asked = [*split_texts(settings).test, *split_texts(settings).validation]
     assert not {content(text.texts) for text in trained} & {content(text.texts) for text in asked}
     assert not {text.key for text in trained} & {text.key for text in asked}, "no premise on both sides"
 
@@ -78,5 +78,5 @@ def test_434_three_star_reviews_have_at_most_100_pieces(data: Path):
     neutral = 0
     for name in ("dev", "test"):
         settings = cood.Settings(data=str(data / "yelp" / f"{name}.csv.gz"), **usual)
-        neutral += sum(text.y == "neu" for text in pool_of(settings, settings.data).texts)
+        neutral += sum(text.y == "neu" for text in usable_texts(settings).texts)
     assert neutral == 434

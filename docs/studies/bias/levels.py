@@ -81,9 +81,7 @@ def fine_tuned(right: Sequence[NDArray[np.bool_]]) -> list[Result]:
     """Checkpoints that were fine-tuned here and get these examples right."""
     results = []
     for run, hits in enumerate(right):
-        row = Measure(
-            "downstream score", float(hits.mean()), len(hits), {"task": "RTE"}
-        )
+        row = Measure("downstream score", float(hits.mean()), len(hits), {"task": "RTE"})
         job = {"model": f"base{run}", "group": "base", "settings": {**asdict(settings()), "diagnostic": []}}
         outcomes = [Outcome(str(at), bool(hit)) for at, hit in enumerate(hits)]
         results.append(Result(job, [], outcomes, Measures([row])))

@@ -1,7 +1,7 @@
-"""Patterns: problems with several variants each, solved when enough of the variants are (`docs/method/merge.md` 4.4).
+"""Patterns: problems with several variants, solved when enough variants are right (`docs/method/merge.md` 4.4).
 
-Problem i has n_i variants, of which c_i are right. Accuracies of variants of one problem go together; how much, the
-intra-problem correlation says. What pattern accuracy would be without any of it is the independence reference.
+Problem i has n_i variants, of which c_i are right. The intra-problem correlation measures how much the variants of a
+problem go together; the independence reference is the pattern accuracy without any correlation.
 """
 
 import math
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import optimize, special, stats
+from scipy import special, stats
 
 from .intervals import Interval, t_quantile
 from .resampling import ClusterTable, distinct_rows
@@ -18,14 +18,14 @@ from .resampling import ClusterTable, distinct_rows
 Floats = NDArray[np.float64]
 
 SLACK = 1e-9
-"""θ = .9 of 20 is 18, whatever binary fractions say."""
+"""Tolerance for binary fractions: θ = .9 of 20 is 18."""
 LEAST_CORRELATION, MOST_CORRELATION = 1e-6, 1 - 1e-6
 FEWEST_CLUSTERS = 3
-"""Fewer say nothing of how far a correlation varies."""
+"""Clusters that an interval of the correlation needs."""
 
 
 def needed(threshold: float, n: ArrayLike) -> Floats:
-    """How many of n variants must be right.
+    """Return how many of n variants must be right.
 
     >>> needed(0.95, [20, 20]).tolist(), needed(0.67, 3).tolist(), needed(0.66, 3).tolist()
     ([19.0, 19.0], 3.0, 2.0)
@@ -35,7 +35,7 @@ def needed(threshold: float, n: ArrayLike) -> Floats:
 
 
 def is_solved(right: ArrayLike, n: ArrayLike, threshold: float) -> Floats:
-    """1 for each problem with enough right variants, else 0; NaN for one without variants.
+    """Return 1 for each problem with enough right variants, else 0; NaN for one without variants.
 
     >>> is_solved([20, 19, 10], [20, 20, 20], 0.95).tolist()
     [1.0, 1.0, 0.0]
@@ -45,7 +45,7 @@ def is_solved(right: ArrayLike, n: ArrayLike, threshold: float) -> Floats:
 
 
 def sample_accuracy(right: ArrayLike, n: ArrayLike) -> float:
-    """The share of all variants that are right; NaN without any.
+    """Return the share of right variants; NaN without variants.
 
     >>> round(sample_accuracy([20, 19, 10], [20, 20, 20]), 6)
     0.816667
@@ -54,11 +54,11 @@ def sample_accuracy(right: ArrayLike, n: ArrayLike) -> float:
     return float(np.sum(right)) / total if total else math.nan
 
 
-# What pattern accuracy would be
+# Reference
 
 
 def independence_reference(n: ArrayLike, accuracy: float, threshold: float) -> float:
-    """Pattern accuracy if every variant were right with the same probability, independently of the others.
+    """Return pattern accuracy if variants were right independently, with one probability.
 
     >>> round(independence_reference([20], 0.8872, 1.0), 4)
     0.0913
@@ -68,34 +68,13 @@ def independence_reference(n: ArrayLike, accuracy: float, threshold: float) -> f
     return float(np.mean(stats.binom.sf(least - 1, counts, accuracy)))
 
 
-def correlated_reference(n: ArrayLike, accuracy: float, correlation: float, threshold: float) -> float:
-    """The same where the accuracy of a problem is itself drawn, from a beta distribution with this correlation.
-
-    >>> round(correlated_reference([20], 0.8872, 0.3, 1.0), 4)
-    0.5134
-    """
-    if not 0 < accuracy < 1:
-        return accuracy
-    if correlation <= 0:
-        return independence_reference(n, accuracy, threshold)
-    if correlation >= 1:
-        return accuracy
-    size = 1 / correlation - 1
-    counts, times = np.unique(np.asarray(n, np.int64), return_counts=True)
-    shares = [
-        stats.betabinom.sf(needed(threshold, count) - 1, count, accuracy * size, (1 - accuracy) * size)
-        for count in counts
-    ]
-    return float(np.dot(shares, times) / times.sum())
-
-
-# How much variants of one problem go together
+# Correlation within problems
 
 
 def intra_problem_correlation(right: ArrayLike, n: ArrayLike) -> float:
-    """ANOVA's intra-class correlation of variants in problems (`docs/method/beyond.md` 7.15).
+    """Return ANOVA's intra-class correlation of variants in problems (`docs/method/beyond.md` 7.15).
 
-    NaN where it cannot be told: all right, all wrong, or no problem with two variants.
+    NaN if all variants are right, all are wrong, or no problem has two variants.
 
     >>> intra_problem_correlation([4, 0, 4, 0], [4, 4, 4, 4])
     1.0
@@ -106,14 +85,14 @@ def intra_problem_correlation(right: ArrayLike, n: ArrayLike) -> float:
 def correlation_interval(
     right: Sequence[ArrayLike], n: Sequence[ArrayLike], clusters: ArrayLike, level: float = 0.95
 ) -> tuple[float, Interval]:
-    """The correlation, a mean over draws, with an interval from leaving out one cluster at a time; NaN if unknown.
+    """Return the mean correlation over draws with a jackknife interval over clusters; NaN if undefined.
 
-    `right` and `n` have an array per draw, over the same problems. Draws in which it cannot be told are left out of the
+    `right` and `n` have an array per draw, over the same problems. Draws without a correlation are left out of the
     mean, and then there is no interval.
 
-    On Fisher's (1925) scale for intra-class correlations, ½ log((1 + (k-1) r) / (1 - r)), and without the jackknife's
-    bias. Few problems rarely show the one that goes wrong in all of its variants, so the upper end reaches as far as
-    with one more problem that goes the rarer way. On the plain scale ten premises of two problems cover 84 %.
+    The interval is on Fisher's (1925) scale for intra-class correlations, ½ log((1 + (k-1) r) / (1 - r)), with the
+    jackknife's bias removed. Small samples rarely contain a problem whose variants all fail, so the upper end is that
+    of the sample with one more problem of the rarer kind. On the plain scale ten premises of two problems cover 84 %.
     """
     _, index = np.unique(np.asarray(clusters), return_inverse=True)
     count = int(index.max()) + 1
@@ -132,7 +111,7 @@ def correlation_interval(
     low, high = _jackknifed(draws, size, level, unbiased=True)
     if math.isnan(low):
         return middle, (math.nan, math.nan)
-    # At one half, both ways are the rarer one: right and wrong must stay mirror images.
+    # At one half both kinds are the rarer one, so that right and wrong stay symmetric.
     rarer = [way for way, of in ((size, share), (0.0, 1 - share)) if of <= 0.5 + 1e-12]
     further = [
         _jackknifed([np.vstack([parts, _sums([way], [size])]) for parts in draws], size, level)[1]
@@ -144,7 +123,7 @@ def correlation_interval(
 def _jackknifed(
     draws: Sequence[Floats], size: float, level: float, *, unbiased: bool = False
 ) -> tuple[float, float]:
-    """Ends for a correlation, from what each cluster adds to each draw; `size` is the variants of a problem."""
+    """Return the interval of a correlation from the sums of each cluster and draw; `size` is variants per problem."""
     count = len(draws[0])
     whole = np.mean([_fisher(_correlation(parts.sum(axis=0)), size) for parts in draws])
     without = np.mean([_fisher(_correlation(parts.sum(axis=0) - parts), size) for parts in draws], axis=0)
@@ -158,14 +137,14 @@ def _jackknifed(
 
 
 def _fisher(correlation: Floats, size: float) -> Floats:
-    """Of problems with so many variants, where a correlation lies above -1 / (size - 1) and below 1."""
+    """Return a correlation on Fisher's scale, clipped to its range above -1 / (size - 1) and below 1."""
     inside = np.clip(correlation, -1 / (size - 1) + LEAST_CORRELATION, MOST_CORRELATION)
-    found: Floats = np.log((1 + (size - 1) * inside) / (1 - inside)) / 2
-    return found
+    scaled: Floats = np.log((1 + (size - 1) * inside) / (1 - inside)) / 2
+    return scaled
 
 
 def _sums(right: ArrayLike, n: ArrayLike) -> Floats:
-    """What each problem adds to the analysis of variance: 1, n, n², right, right²/n; nothing without variants."""
+    """Return the terms of each problem in the analysis of variance: 1, n, n², right, right²/n."""
     c, sizes = np.asarray(right, np.float64), np.asarray(n, np.float64)
     known = sizes > 0
     squares = np.divide(c**2, sizes, out=np.zeros_like(sizes), where=known)
@@ -173,45 +152,23 @@ def _sums(right: ArrayLike, n: ArrayLike) -> Floats:
 
 
 def _correlation(sums: Floats) -> Floats:
-    """The correlation from such sums; of several, where they are rows."""
+    """Return the correlation from such sums, or one per row."""
     problems, total, squared_sizes, right, squares = np.moveaxis(np.asarray(sums, np.float64), -1, 0)
     with np.errstate(divide="ignore", invalid="ignore"):
         between = (squares - right**2 / total) / (problems - 1)
         within = (right - squares) / (total - problems)
         size = (total - squared_sizes / total) / (problems - 1)
-        found: Floats = (between - within) / (between + (size - 1) * within)
-    return np.where((right > 0) & (right < total) & (total > problems), found, np.nan)
-
-
-def beta_binomial(right: ArrayLike, n: ArrayLike) -> tuple[float, float]:
-    """Accuracy and correlation of the beta-binomial distribution that fits best; NaN where all or none are right."""
-    rows, times = distinct_rows(np.column_stack([np.asarray(right, np.float64), np.asarray(n, np.float64)]))
-    rows, times = rows[rows[:, 1] > 0], times[rows[:, 1] > 0]
-    c, sizes = rows.T
-    if not 0 < c @ times < sizes @ times:
-        return math.nan, math.nan
-
-    def unlikeliness(parameters: Floats) -> float:
-        mean, correlation = special.expit(parameters)
-        size = 1 / np.clip(correlation, LEAST_CORRELATION, MOST_CORRELATION) - 1
-        a, b = mean * size, (1 - mean) * size
-        return -float(times @ (special.betaln(c + a, sizes - c + b) - special.betaln(a, b)))
-
-    start = special.logit([float(c @ times / (sizes @ times)), 0.3])
-    best = optimize.minimize(
-        unlikeliness, start, method="Nelder-Mead", options={"xatol": 1e-6, "fatol": 1e-9}
-    )
-    accuracy, correlation = special.expit(best.x)
-    return float(accuracy), float(np.clip(correlation, LEAST_CORRELATION, MOST_CORRELATION))
+        correlation: Floats = (between - within) / (between + (size - 1) * within)
+    return np.where((right > 0) & (right < total) & (total > problems), correlation, np.nan)
 
 
 # Draws from a pool
 
 
 def solved_shares(pools: Sequence[tuple[int, int, int]], thresholds: Sequence[float]) -> list[float]:
-    """How often a draw from pools solves a problem, at each threshold: (right, in all, drawn) of each pool.
+    """Return how often a draw from pools (right, total, drawn) solves a problem, at each threshold.
 
-    The exact expectation over all draws without replacement, instead of a mean over some.
+    It is the exact expectation over all draws without replacement.
 
     >>> [round(share, 9) for share in solved_shares([(3, 4, 2)], [0.5, 1.0])]
     [1.0, 0.5]
@@ -225,7 +182,7 @@ def solved_shares(pools: Sequence[tuple[int, int, int]], thresholds: Sequence[fl
 
 
 def _hypergeometric(right: int, total: int, drawn: int) -> Floats:
-    """How likely 0, 1, … of the drawn ones are right."""
+    """Return the probabilities that 0, 1, … of the drawn variants are right."""
     hits = np.arange(drawn + 1)
     possible = (hits <= right) & (drawn - hits <= total - right)
     chances = np.zeros(drawn + 1)
@@ -246,17 +203,17 @@ def _log_choose(n: int, k: NDArray[np.int64]) -> Floats:
 
 
 def variant_table(sums: Sequence[ArrayLike], n: ArrayLike, clusters: ArrayLike) -> ClusterTable:
-    """What each cluster of problems adds to a rate of variants, or to two rates: (sums ..., variants)."""
+    """Return the sums of each cluster of problems for a rate of variants, or two rates: (sums ..., variants)."""
     _, index = np.unique(np.asarray(clusters), return_inverse=True)
     columns = [np.asarray(column, np.float64) for column in (*sums, n)]
-    order = np.lexsort((*reversed(columns), index))  # sums must not depend on the order of problems
+    order = np.lexsort((*reversed(columns), index))  # makes the sums independent of the order of problems
     totals: Floats = np.column_stack([np.bincount(index[order], weights=column[order]) for column in columns])
     return ClusterTable(*distinct_rows(totals + 0.0))
 
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """One of two rates: sums and sizes of its problems, and the clusters that these are of."""
+    """One of two rates: sums and sizes of its problems, and their clusters."""
 
     sums: ArrayLike
     sizes: ArrayLike
@@ -264,11 +221,11 @@ class Split:
 
 
 def split_difference(first: Split, second: Split, level: float = 0.95) -> tuple[float, Interval]:
-    """Rate of the first minus rate of the second, and an interval over clusters that either has; NaN without any.
+    """Return the rate of the first minus that of the second, with an interval over clusters; NaN without clusters.
 
-    They may be of the same problems, of others, or of some in common: what a cluster adds to both is in the error.
-    Linearised, after adding to each a cluster that goes right and one that goes wrong, of average size (Agresti &
-    Caffo 2000 for clusters): splits that are all right are no proof that there is no difference.
+    The splits may share all, some or no problems; the error includes the contribution of a cluster to both. The
+    interval is linearised after adding a right and a wrong cluster of average size to each split (Agresti & Caffo 2000
+    for clusters), because two splits without errors do not prove that there is no difference.
 
     >>> low, high = split_difference(Split([1] * 20, [1] * 20, range(20)), Split([1] * 20, [1] * 20, range(20)))[1]
     >>> round(low, 3), round(high, 3)
@@ -294,16 +251,3 @@ def split_difference(first: Split, second: Split, level: float = 0.95) -> tuple[
     reach = t_quantile(level, degrees) * error
     middle = middles[0] - middles[1]
     return rates[0] - rates[1], (max(-1.0, middle - reach), min(1.0, middle + reach))
-
-
-# What an audit of labels says
-
-
-def audited_accuracy(accuracy: float, error: float, labels: int = 3) -> float:
-    """Sample accuracy if a share of the labels is wrong and errors fall evenly on the others; NaN where undefined.
-
-    >>> round(audited_accuracy(0.887, 0.05), 4), round(audited_accuracy(0.86, 0.1, labels=2), 4)
-    (0.9319, 0.95)
-    """
-    other = 1 / (labels - 1)
-    return (accuracy - other * error) / (1 - (1 + other) * error) if (1 + other) * error < 1 else math.nan

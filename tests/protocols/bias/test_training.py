@@ -10,7 +10,6 @@ import pytest
 torch = pytest.importorskip("torch", reason="needs shoal[hf]")
 pytest.importorskip("transformers", reason="needs shoal[hf]")
 
-from shoal.protocols.bias.pretrain import make_recipe, marks_of  # noqa: E402
 
 from shoal.core.errors import DataError, PlanError  # noqa: E402
 from shoal.core.records import Measures  # noqa: E402

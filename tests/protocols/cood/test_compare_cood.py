@@ -61,7 +61,7 @@ def test_seeds_of_one_setup_are_put_together(made):
         assert row.value == pytest.approx(np.mean(single))
         assert row.interval[0] < RATES[kind] < row.interval[1]
         assert row.interval_method == "seeds t, text bootstrap" and row.facts["seeds"] == [0, 1, 2, 3, 4]
-        assert row.note == "for this training recipe: 5 seeds (0, 1, 2, 3, 4)"
+        assert row.note == "5 seeds (0, 1, 2, 3, 4): results hold for this training recipe."
     gap = one(rows, "gap", K="5", control="none")
     assert gap.value == pytest.approx(0.6, abs=0.1) and gap.interval[0] > 0.4
 
@@ -69,17 +69,7 @@ def test_seeds_of_one_setup_are_put_together(made):
 def test_few_seeds_support_no_claim_about_the_recipe(made):
     rows = compared(cood.Settings(resamples=50), [made(RATES, seed, seed=seed) for seed in range(3)])
     note = one(rows, "gap", K="5", control="none").note
-    assert note == "3 seeds (0, 1, 2); fewer than 5 support no claim about the recipe"
-
-
-def test_agreement_is_one_where_all_seeds_do_the_same_and_half_where_they_throw_coins(made):
-    same = compared(cood.Settings(resamples=50), [made(SURE, seed=seed) for seed in range(3)])
-    assert all(row.value == 1 for row in same if row.name == "agreement")
-    coins = {"ID": 1.0, "COOD": 1.0, "OOD": 0.5}
-    rows = compared(cood.Settings(resamples=50), [made(coins, noise=seed, seed=seed) for seed in range(8)])
-    assert one(rows, "agreement", K="5", control="none", kind="ID").value == 1
-    assert one(rows, "agreement", K="5", control="none", kind="OOD").value == pytest.approx(0.5, abs=0.05)
-    assert one(rows, "agreement", K="5", control="none", kind="OOD", cell="neu/neu").n == 20
+    assert note == "3 seeds (0, 1, 2): a claim about the training recipe needs 5."
 
 
 def test_the_share_of_seeds_is_large_where_seeds_differ_and_small_where_texts_do(made):
@@ -107,7 +97,7 @@ def test_every_setup_has_its_rows_and_is_told_by_what_differs(made):
         {**usual, "K": "2"}, usual, {**usual, "control": "text only"}, {**usual, "template": "Is it <LABEL>"},
         {**usual, "names": "negative=dog, neutral=bird, positive=cat"}, {**usual, "reveal": "4"},
     ]  # fmt: skip
-    assert one(rows, "gap", **{**usual, "reveal": "4"}).note == "this checkpoint only: one seed"
+    assert one(rows, "gap", **{**usual, "reveal": "4"}).note.startswith("One seed")
     assert len([row for row in rows if row.name == "accuracy" and "cell" in row.groups]) == 6 * len(CELLS)
 
 
@@ -213,7 +203,7 @@ def test_one_run_against_several_says_nothing_of_recipes(made):
     results = [made(RATES, seed, seed=seed) for seed in range(3)] + [made(RATES, 7, per_label=(2,))]
     rows = compared(cood.Settings(resamples=50), results)
     (row,) = [row for row in rows if row.name == "difference" and row.groups.get("kind") == "COOD"]
-    assert row.interval is None and row.note == "one run against several: nothing is said of the recipes"
+    assert row.interval is None and "supports no claim" in row.note
     low, high = row.facts["these runs"]
     assert low < row.value < high
     assert not [row for row in rows if row.name == "p value"]
@@ -258,12 +248,6 @@ def load_study():
     sys.modules["cood_coverage"] = module
     spec.loader.exec_module(module)
     return module
-
-
-def test_seeds_with_test_texts_of_their_own_are_still_put_together(made):
-    results = [made(SURE, seed=seed, test_seed=seed) for seed in range(2)]
-    rows = compared(cood.Settings(resamples=50), results)
-    assert one(rows, "accuracy", K="5", control="none", kind="ID").value == 1
 
 
 def test_a_job_read_back_from_a_file_is_the_same_job(made):

@@ -54,7 +54,6 @@ def by_hand(result: Result) -> dict[tuple[str, str], float]:
         **{("accuracy", cell): rate for cell, rate in rates.items()},
         **{("accuracy", kind): value for kind, value in means.items()},
         ("gap", "gap"): means["ID"] - means["COOD"],
-        ("shortcut reliance", "shortcut reliance"): 1 - means["COOD"],
         ("beyond the shortcut", "beyond the shortcut"): means["COOD"]
         - (1 - mean(rates, ["fst/fst", "sec/sec"])),
     }
@@ -89,8 +88,8 @@ def test_measures_of_epochs_are_not_compared(settings, scored):
     part = settings(epochs=2)
     right = np.array([LABELS.index(target(case.groups["cell"])) for case in cood.build(part).cases])
     result = scored(part, {"1": Answers(LABELS, 1 - right), "2": Answers(LABELS, right)})
-    compared = [row for row in result.measures if "mean over" in row.facts]
-    assert len(compared) == len(CELLS) + len(KINDS) + 3
+    compared = [row for row in result.measures if row.basis.mean_over]
+    assert len(compared) == len(CELLS) + len(KINDS) + 2
     assert not [row for row in compared if "epoch" in row.groups]
 
 

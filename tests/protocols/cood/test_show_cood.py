@@ -12,7 +12,7 @@ from shoal.core.records import Answers, Measure, Measures
 from shoal.core.views import Curves, HeatMap
 from shoal.protocols import cood
 from shoal.protocols.cood.cells import LABELS, cells_of, target
-from shoal.protocols.cood.verdict import verdict
+from shoal.protocols.cood.wording import verdict
 from shoal.render.csv_tables import tables_of
 from shoal.render.terminal import print_sections
 
@@ -55,10 +55,10 @@ def test_which_head_was_trained_is_said(settings, scored, audited):
     right = answers_to(cood.build(settings()))
     for head, words in (
         ("own", "the architecture's own head"),
-        ("linear", "a linear head on the first state"),
+        ("linear", "linear head on the first token"),
     ):
         runs = [scored(settings(head=head, seed=seed), right) for seed in (0, 1)]
-        assert words in " ".join(printed(runs[0]).split()) and f"trained: {words}" in printed(*runs)
+        assert words in " ".join(printed(runs[0]).split()) and f"Head: {words}" in printed(*runs)
     assert " head" not in printed(audited(settings(), "python:planted_readers:x_only"))
 
 
@@ -105,8 +105,8 @@ def test_a_comparison_has_a_line_per_setup_and_marks_what_was_not_learnt(setting
     results += [audited(settings(per_label=(2,)), "python:planted_readers:always_1")]
     text = printed(*results)
     assert "(100.0)" in text and "COOD in brackets" in text
-    assert "2 seeds (0, 1); fewer than 5 support no claim about the recipe" in text
-    assert "for this training recipe" not in text
+    assert "2 seeds (0, 1): a claim about the training recipe needs 5." in text
+    assert "results hold for this training recipe" not in text
 
 
 def test_every_setup_of_a_comparison_has_its_verdict(settings, audited):
@@ -132,7 +132,7 @@ def test_pairs_of_setups_stand_side_by_side_and_what_is_sure_is_marked(settings,
     sure, alone = (next(line for line in lines if line.split()[:3] == ["K", *pair])
                    for pair in (["5", "2"], ["3", "2"]))  # fmt: skip
     assert "+100.0 ▲" in sure and "▲" not in alone
-    assert "no interval: one run against several says nothing of the recipes" in lines
+    assert "no interval: one run against several supports no claim about the recipes" in lines
 
 
 def test_two_seeds_that_contradict_each_other_are_told_as_such(settings, audited):
@@ -142,7 +142,7 @@ def test_two_seeds_that_contradict_each_other_are_told_as_such(settings, audited
     ]
     text = printed(*map(as_one_model, results))
     assert "not estimable" in next(line for line in text.splitlines() if line.startswith("5  none"))
-    assert "not estimable: 2 seeds, and nothing is excluded; COOD of these very runs" in text
+    assert "Not estimable from 2 seeds. COOD of these runs" in text
 
 
 def test_the_chosen_epoch_is_marked_on_the_curve(settings, scored):

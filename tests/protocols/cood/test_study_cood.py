@@ -35,7 +35,7 @@ def test_what_is_beyond_the_shortcut_rises_over_epochs_in_every_seed():
 def test_the_plan_of_the_papers_setting_is_sound_but_for_the_files_that_users_bring(tmp_path, monkeypatch):
     """A hundredth of its texts, made-up, and very small models of the same names in the place of the real ones."""
     pytest.importorskip("torch", reason="needs shoal[hf]")
-    from shoal.protocols.cood.recipe import how_of
+    from shoal.protocols.cood.recipe import training_config
     from shoal.runs.plan import check_plan, read_plan
 
     text = (STUDY / "yelp-paper.toml").read_text()
@@ -57,7 +57,7 @@ def test_the_plan_of_the_papers_setting_is_sound_but_for_the_files_that_users_br
     assert len(jobs) == 4 * 5
     settings = plan.tables["cood"]
     assert settings.per_label == (20,) and settings.head == "linear"
-    assert [how_of(settings, model).batch for model in plan.models.values()] == [32, 8, 32, 8]
+    assert [training_config(settings, model).batch for model in plan.models.values()] == [32, 8, 32, 8]
     # 4 K items in batches, ten times.
     steps = {job.model: cood.recipe(job.settings, job.model).stages[0].steps for job in jobs}  # type: ignore[union-attr]
     assert list(steps.values()) == [30, 100, 30, 100]

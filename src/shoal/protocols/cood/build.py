@@ -1,7 +1,7 @@
-"""Texts to the biased training set and to the nine cells of the test set (`docs/method/cood.md` 3.3).
+"""Build the biased training set and the nine cells of the test set (`docs/method/cood.md` 3.3).
 
-training     fst/fst, sec/sec, neu/fst, neu/sec      K items each: the label of the text alone gives the target
-validation   the same cells, other texts             chooses the epoch
+training     fst/fst, sec/sec, neu/fst, neu/sec      K items each: the label of the text alone predicts the target
+validation   the same cells, other texts             select the epoch
 test         all nine cells, other texts again       M items each, the same texts in all cells of a row
 """
 
@@ -12,42 +12,40 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ...core.errors import PlanError, nearest, some
+from ...core.errors import PlanError, nearest
 from ...core.files import refusing, writing
 from ...core.records import Case, Example
 from ...training.stage import Progress, silent
 from ..base import Built
 from .cells import CELLS, LABELS, ROLES, cells_of, target
 from .settings import SLOT, Settings
-from .texts import Text, parts_of, roles_of, training_texts
+from .texts import Text, roles_of, split_texts, training_texts
 
 KNOWN_NAMES = {"positive": "great", "neutral": "okay", "negative": "terrible"}
-"""The paper's words for sentiment (its Table 1); other classes go by their own names."""
+"""The paper's words for sentiment (its Table 1); other classes use their own names."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """How a text and a word become an input."""
+    """How a text and a class word form an input."""
 
     template: str
     words: Mapping[str, str]
-    """Role to the word that names its class."""
+    """Role to the word of its class."""
     shown: str = "both"
     """both, text only or template only."""
-    single_segment: bool = False
 
     def example(self, texts: Example, t: str) -> Example:
-        """The text with the statement about its class behind it; of a pair, behind the second text."""
+        """Return the text followed by the statement about its class; in a pair, it follows the second text."""
         statement = self.template.replace(SLOT, self.words[t])
         if self.shown == "template only":
             return (statement,)
-        shown = (" ".join(texts),) if self.single_segment else texts
-        return shown if self.shown == "text only" else (*shown[:-1], f"{shown[-1]} {statement}")
+        return texts if self.shown == "text only" else (*texts[:-1], f"{texts[-1]} {statement}")
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One thing to train on."""
+    """A training item."""
 
     example: Example
     target: str
@@ -60,29 +58,29 @@ class Item:
 
 
 def shape_of(settings: Settings) -> Shape:
-    """The template and the words, checked."""
+    """Return the template and the words, validated."""
     (template,), (control,) = settings.template, settings.control
     if template.count(SLOT) != 1:
         raise PlanError(
-            f"template = {template!r} has {template.count(SLOT) or 'no'} slots for the word",
-            why=f"{SLOT} stands where the word for a class goes, once",
+            f"template = {template!r} has {template.count(SLOT) or 'no'} slots",
+            why=f"{SLOT} marks the place of the class word and must occur once",
             fix=f'template = "It is {SLOT}"',
         )
     shown = control if control in ("text only", "template only") else "both"
-    return Shape(template, words_of(settings), shown, settings.single_segment)
+    return Shape(template, class_words(settings), shown)
 
 
-def words_of(settings: Settings) -> dict[str, str]:
-    """Role to word, from words by class: never by position (the paper's own table can be read two ways)."""
+def class_words(settings: Settings) -> dict[str, str]:
+    """Return the word of each role, looked up by class and not by position (the paper's table is ambiguous)."""
     roles = roles_of(settings)
     known = KNOWN_NAMES if set(roles.values()) == set(KNOWN_NAMES) else {}
-    given = next(iter(settings.names), None) if not isinstance(settings.names, dict) else settings.names
-    names: Mapping[str, str] = given or {label: known.get(label, label) for label in roles.values()}
+    chosen = next(iter(settings.names), None) if not isinstance(settings.names, dict) else settings.names
+    names: Mapping[str, str] = chosen or {label: known.get(label, label) for label in roles.values()}
     for label in names:
         if label not in roles.values():
             raise PlanError(
-                f"names: {label!r} is none of the three classes",
-                why=f"they are {', '.join(roles.values())}",
+                f"names: unknown class {label!r}",
+                why=f"classes are {', '.join(roles.values())}",
                 fix=nearest(label, roles.values()) or "one of those",
             )
     missing = [label for label in roles.values() if not names.get(label, "").strip()]
@@ -96,8 +94,8 @@ def words_of(settings: Settings) -> dict[str, str]:
     if len({word.casefold() for word in words.values()}) < len(ROLES):
         raise PlanError(
             f"names: {', '.join(words.values())}",
-            why="with equal words a template says nothing of its class",
-            fix="a word of its own for each class",
+            why="equal words make the templates of two classes identical",
+            fix="a different word for each class",
         )
     return words
 
@@ -106,8 +104,8 @@ def words_of(settings: Settings) -> dict[str, str]:
 
 
 def build(settings: Settings, progress: Progress = silent) -> Built:
-    """The test and validation cases: the same for every seed and K, so that all are compared on the same texts."""
-    parts, shape = parts_of(settings), shape_of(settings)
+    """Build the test and validation cases, which are the same for every seed and K."""
+    parts, shape = split_texts(settings), shape_of(settings)
     about = {
         "data": settings.data,
         "roles": roles_of(settings),
@@ -144,7 +142,7 @@ def _case(shape: Shape, text: Text, cell: str, split: str) -> Case:
 
 
 def training_items(settings: Settings) -> list[Item]:
-    """The biased set, or what a control is trained on instead."""
+    """Return the biased training set, or that of a control."""
     texts, shape = training_texts(settings), shape_of(settings)
     (control,), (reveal,) = settings.control, settings.reveal
     cells = list(CELLS) if control == "all cells" else cells_of("ID")
@@ -157,14 +155,14 @@ def _item(shape: Shape, text: Text, cell: str) -> Item:
 
 
 def _revealed(shape: Shape, texts: Mapping[str, Sequence[Text]], number: int) -> Iterator[Item]:
-    """The third word after all (`docs/method/beyond.md` 7.14): some neu/neu, as many others, fst and sec by turns.
+    """Yield items with the third word (`docs/method/beyond.md` 7.14): neu/neu and as many fst/neu and sec/neu.
 
-    With texts that are trained on anyway, so that only the word is new; half of the items have each target.
+    They use texts of the training set, so that only the word is new; each target has half of the items.
     """
     if number > len(texts["neu"]):
         raise PlanError(
             f"reveal = {number}",
-            why=f"at most per_label = {len(texts['neu'])} is possible",
+            why=f"it cannot exceed per_label = {len(texts['neu'])}",
             fix="a smaller number, or a larger per_label",
         )
     for position in range(number):
@@ -174,14 +172,14 @@ def _revealed(shape: Shape, texts: Mapping[str, Sequence[Text]], number: int) ->
 
 
 def digest_items(items: Sequence[Item]) -> str:
-    """What is trained on, as a hash."""
+    """Return a hash of the training items."""
     return hashlib.sha256(json.dumps([(item.example, item.target) for item in items]).encode()).hexdigest()[
         :16
     ]
 
 
 def export(settings: Settings, folder: Path) -> None:
-    """Write train.jsonl, validation.jsonl and test.jsonl, to train and ask a model elsewhere.
+    """Write train.jsonl, validation.jsonl and test.jsonl, to train and query a model elsewhere.
 
     A line is {"case_id", "texts", "label", "cell"}; predictions name the same case ids.
     """
@@ -201,8 +199,3 @@ def export(settings: Settings, folder: Path) -> None:
 
 def _line(name: str, example: Example, label: str, cell: str) -> dict[str, Any]:
     return {"case_id": name, "texts": list(example), "label": label, "cell": cell}
-
-
-def describe(about: Mapping[str, Any]) -> str:
-    """What was left out, in words."""
-    return some([f"{count:,} {why}" for why, count in about["dropped"].items()]) or "nothing"

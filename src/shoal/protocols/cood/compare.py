@@ -1,10 +1,10 @@
-"""Across the jobs of a plan: seeds together, and then K, controls, words, templates, revealed items side by side.
+"""Measures over the seeds of each setup, and differences between setups: K, controls, words, templates, reveal.
 
-Test texts are the same for every seed and setup: what is said of a recipe is for new texts and new seeds
-(`docs/method/beyond.md` 7.3), setups are compared text by text, and seeds can be asked whether they agree where the
-training data do not say what is right (7.14).
+Test texts are the same for every seed and setup. Claims about a recipe are for new texts and new seeds
+(`docs/method/beyond.md` 7.3), and setups are compared text by text.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
@@ -12,31 +12,28 @@ from typing import Any
 
 import numpy as np
 
-from ...core.claims import ENOUGH_SEEDS
 from ...core.records import Case, Finding, Measure, Measures, Outcome, Result
 from ...stats.intervals import mean_t_interval
 from ...stats.multiplicity import holm
-from ...stats.reliability import pairwise_agreement
 from ..base import Compared
-from .cells import CELLS, KINDS, cells_of
-from .differences import difference
-from .grid import BEYOND, COLUMNS, GAP, KIND_WEIGHTS, Grid, Weights, components, grid_of, right_of
+from . import wording
+from .cells import CELLS, KINDS
+from .grid import BEYOND, GAP, KIND_WEIGHTS, Grid, Weights, components, difference, grid_of, right_of
 from .score import measures_of
 from .settings import Settings
-from .verdict import verdict
 
 SETUP = ("model", "data", "K", "control", "template", "names", "unseen", "reveal")
-"""What makes jobs differ beside the seed, as groups of measures."""
+"""Groups that describe a setup: everything that makes jobs differ except the seed."""
 ALWAYS = ("K", "control")
-"""What every measure says about its jobs; the rest only where jobs differ in it."""
+"""Groups of every measure; the others only where setups differ."""
 COMPARED = ("model", "K", "control", "template", "names", "reveal")
-"""What setups are compared by; other data, or another unseen word, are other texts or other cells."""
+"""Groups by which setups are compared; other data or another unseen word mean other texts or cells."""
 QUANTITIES: tuple[tuple[str, str, Weights], ...] = (
     *(("accuracy", kind, KIND_WEIGHTS[kind]) for kind in KINDS),
     ("gap", "", GAP),
     ("beyond the shortcut", "", BEYOND),
 )
-"""What of two setups is compared: name, kind, weights."""
+"""Compared quantities: name, kind, weights."""
 
 CURVES: tuple[tuple[str, Mapping[str, str]], ...] = (
     *(("accuracy", {"kind": kind}) for kind in KINDS),
@@ -44,14 +41,16 @@ CURVES: tuple[tuple[str, Mapping[str, str]], ...] = (
     ("beyond the shortcut", {}),
     ("validation accuracy", {"kind": "ID"}),
 )
-"""What is followed over epochs: name and groups."""
+"""Quantities with a curve over epochs: name and groups."""
 
 Setup = Mapping[str, str]
-"""What makes jobs differ beside the seed."""
+"""Groups of a setup."""
+Tested = tuple[Measure, float | None]
+"""A difference with its p value."""
 
 
 def compare(settings: Settings, results: Sequence[Result]) -> Compared:
-    """Every setup over its seeds, its curve over epochs, and setups against each other."""
+    """Return the measures of every setup over its seeds, its curves over epochs, and differences between setups."""
     if len(results) < 2:
         return Compared()
     by_setup: dict[tuple[tuple[str, str], ...], list[Result]] = {}
@@ -64,14 +63,14 @@ def compare(settings: Settings, results: Sequence[Result]) -> Compared:
     for setup, of_setup in zip(setups, by_setup.values(), strict=True):
         groups = {name: setup[name] for name in setup if name in ALWAYS or name in differ}
         over = over_seeds(settings, of_setup, groups)
-        findings.append(verdict(Measures(over), groups))
+        findings.append(wording.verdict(Measures(over), groups))
         rows += [*over, *over_epochs(of_setup, groups)]
     rows += between_setups(list(zip(setups, by_setup.values(), strict=True)), differ)
     return Compared(rows, findings)
 
 
 def setup_of(result: Result) -> dict[str, str]:
-    """The settings of a job that make it what it is, as words."""
+    """Return the groups of a job's setup."""
     settings, about = result.job["settings"], result.job["about"]
     names = settings.get("names") or ()
     words = names if isinstance(names, Mapping) else next(iter(names), {})
@@ -91,33 +90,22 @@ def setup_of(result: Result) -> dict[str, str]:
 
 
 def over_seeds(settings: Settings, results: Sequence[Result], groups: Setup) -> list[Measure]:
-    """The measures of a setup, over new texts and new seeds."""
+    """Return the measures of a setup for new texts and new seeds."""
     grid = grid_over(results)
     errors = dict.fromkeys(CELLS, 0)
     for result in results:
         for case, outcome in _test(result):
             errors[case.groups["cell"]] += bool(outcome.error)
     facts = {"seeds": sorted(int(result.job["settings"]["seed"]) for result in results)}
-    note = claim(facts["seeds"])
+    note = wording.seed_claim(facts["seeds"])
     rows = measures_of(grid, settings, groups, errors, facts, note)
     if len(results) > 1:
-        more = [*agreement(grid, groups), *seed_shares(grid, groups)]
-        rows += [replace(row, facts={**row.facts, **facts}, note=note) for row in more]
+        rows += [replace(row, facts=facts, note=note) for row in seed_shares(grid, groups)]
     return rows
 
 
-def claim(seeds: Sequence[int]) -> str:
-    """How far the numbers reach, in words (`docs/method/beyond.md` 7.19)."""
-    if len(seeds) == 1:
-        return "this checkpoint only: one seed"
-    several = f"{len(seeds)} seeds ({', '.join(map(str, seeds))})"
-    if len(seeds) < ENOUGH_SEEDS:
-        return f"{several}; fewer than {ENOUGH_SEEDS} support no claim about the recipe"
-    return f"for this training recipe: {several}"
-
-
 def grid_over(results: Sequence[Result]) -> Grid:
-    """The test texts of all seeds; a text that a seed was not asked has no value there."""
+    """Return the grid of the test texts of all seeds; missing answers are NaN."""
     cases: dict[str, Case] = {}
     for result in results:
         cases |= {case.id: case for case, _ in _test(result)}
@@ -129,33 +117,8 @@ def _test(result: Result) -> list[tuple[Case, Outcome]]:
     return [(case, outcome) for case, outcome in pairs if case.groups["split"] == "test"]
 
 
-def agreement(grid: Grid, groups: Setup) -> list[Measure]:
-    """How often two seeds give the same answer to the same input.
-
-    Where the training data do not determine the answer (OOD), this is what the architecture and its pre-training
-    prefer; where they do, it comes with being right.
-    """
-    rows = []
-    for kind in KINDS:
-        for cells in ([cell] for cell in cells_of(kind)):
-            rows.append(_agreement(grid, cells, {**groups, "cell": cells[0], "kind": kind}))
-        rows.append(_agreement(grid, cells_of(kind), {**groups, "kind": kind}))
-    return rows
-
-
-def _agreement(grid: Grid, cells: Sequence[str], groups: Setup) -> Measure:
-    # Two answers to one input agree exactly when both are right or both are wrong.
-    parts = [grid.values[:, COLUMNS.index(cell)] for cell in cells]
-    each = [
-        pairwise_agreement(part[~np.isnan(part).all(axis=1)]) for part in parts if not np.isnan(part).all()
-    ]
-    n = sum(int((~np.isnan(part)).any(axis=1).sum()) for part in parts)
-    known = bool(each) and not np.isnan(each).any()
-    return Measure("agreement", float(np.mean(each)) if known else None, n, groups)
-
-
 def seed_shares(grid: Grid, groups: Setup) -> list[Measure]:
-    """How much of the variance of a mean is due to seeds: buy seeds, or texts? (`docs/method/beyond.md` 7.3)."""
+    """Return the share of variance due to seeds: are more seeds or more texts needed? (`docs/method/beyond.md` 7.3)."""
     rows = []
     for name, weights in (*KIND_WEIGHTS.items(), ("gap", GAP), ("beyond the shortcut", BEYOND)):
         variances = components(grid, weights)
@@ -170,7 +133,7 @@ def seed_shares(grid: Grid, groups: Setup) -> list[Measure]:
 
 
 def over_epochs(results: Sequence[Result], groups: Setup) -> list[Measure]:
-    """The means of the three kinds after each epoch, over seeds (the paper's Figure 2)."""
+    """Return the means over seeds after each epoch (the paper's Figure 2)."""
     epochs = list(
         dict.fromkeys(
             row.groups["epoch"] for result in results for row in result.measures if "epoch" in row.groups
@@ -191,7 +154,7 @@ def _after(measures: Measures, name: str, epoch: str, wanted: Mapping[str, str])
 
 
 def _mean(rows: Sequence[Measure], groups: Setup) -> Measure:
-    """A mean over seeds. Only the numbers of other epochs are kept, so spread over seeds and over texts are added."""
+    """Return a mean over seeds; its interval adds the spread over seeds and over texts in squares."""
     values = np.array([row.value for row in rows], np.float64)
     middle = float(values.mean())
     seeds = (mean_t_interval(values)[1] - middle) if len(rows) > 1 else 0.0
@@ -199,59 +162,55 @@ def _mean(rows: Sequence[Measure], groups: Setup) -> Measure:
     texts = float(np.mean(halves)) if halves else 0.0
     reach = float(np.hypot(seeds, texts))
     lowest = 0.0 if "accuracy" in rows[0].name else -1.0
-    between, how = rows[0].interval, rows[0].interval_method
-    if len(rows) > 1:
-        between, how = (
-            (max(lowest, middle - reach), min(1.0, middle + reach)),
-            "seeds t, text bootstrap",
-        )
-    return Measure(rows[0].name, middle, rows[0].n, groups, between, how, note=_seeds(len(rows)),
-                   facts={"number of seeds": len(rows)})  # fmt: skip
+    note = wording.seed_count(len(rows))
+    if len(rows) == 1:
+        return replace(rows[0], groups=groups, note=note, facts={})
+    interval = (max(lowest, middle - reach), min(1.0, middle + reach))
+    return Measure(rows[0].name, middle, rows[0].n, groups, interval, "seeds t, text bootstrap", note=note)
 
 
 # Setups against each other
 
 
 def between_setups(setups: Sequence[tuple[Setup, Sequence[Result]]], differ: Sequence[str]) -> list[Measure]:
-    """Each setup less each one before it that differs from it in one thing only, on the same texts."""
-    rows: list[Measure] = []
+    """Return each setup minus each previous one that differs from it in one group, on the same texts."""
+    rows: list[Tested] = []
     for (before, old), (after, new) in combinations(setups, 2):
         changed = [name for name in SETUP if before[name] != after[name]]
         if len(changed) == 1 and changed[0] in COMPARED:
             groups = {name: value for name, value in after.items() if name in (*ALWAYS, *differ)}
             groups |= {"differs in": changed[0], "against": before[changed[0]]}
             rows += _differences(_by_seed(new), _by_seed(old), groups)
-    return _adjusted(rows)
+    return _with_p_values(rows)
 
 
-def _differences(new: Mapping[int, Result], old: Mapping[int, Result], groups: Setup) -> list[Measure]:
+def _differences(new: Mapping[int, Result], old: Mapping[int, Result], groups: Setup) -> list[Tested]:
     cases = _common_cases([*new.values(), *old.values()])
     if not cases:
         return []
     grids = [grid_of(cases, [right_of(run.outcomes) for run in side.values()]) for side in (new, old)]
     paired = new.keys() == old.keys()
-    facts = {"seeds": list(new), "seeds against": list(old)}
-    rows = []
+    rows: list[Tested] = []
     for name, kind, weights in QUANTITIES:
         estimate = difference(grids[0], grids[1], weights, paired=paired)
         subject = {**groups, "kind": kind} if kind else {**groups, "of": name}
-        about: dict[str, Any] = {"of": name, **facts}
+        facts: dict[str, Any] = {"of": name, "seeds": list(new), "seeds against": list(old)}
         if estimate is None:
-            rows.append(Measure("difference", None, 0, subject, note="no answer in common", facts=about))
+            reason = wording.NO_COMMON_ANSWER
+            rows.append((Measure("difference", None, 0, subject, reason=reason, facts=facts), None))
             continue
-        about |= {"these runs": list(estimate.these_runs), "p": estimate.p}
-        how = _method(paired, len(new), len(old)) if estimate.interval else ""
-        note = difference_note(len(new), len(old))
-        rows.append(
-            Measure(
-                "difference", estimate.value, estimate.n, subject, estimate.interval, how, note=note, facts=about
-            )
+        facts["these runs"] = list(estimate.these_runs)
+        row = Measure(
+            "difference", estimate.value, estimate.n, subject, estimate.interval,
+            _method(paired, len(new), len(old)) if estimate.interval else "",
+            note=wording.difference_note(len(new), len(old)), facts=facts,
         )  # fmt: skip
+        rows.append((row, estimate.p))
     return rows
 
 
 def _common_cases(results: Sequence[Result]) -> list[Case]:
-    """The test cases that all were asked, whatever words and templates they were shown with."""
+    """Return the test cases that all results share, whatever their words and templates."""
     ids = [{case.id for case, _ in _test(result)} for result in results]
     common = set.intersection(*ids)
     return [case for case, _ in _test(results[0]) if case.id in common]
@@ -263,44 +222,26 @@ def _method(paired: bool, new: int, old: int) -> str:
     return "seeds t, texts t" if paired else "seeds welch t, texts t"
 
 
-def difference_note(new: int, old: int) -> str:
-    """How far a difference of so many runs and so many others reaches.
-
-    >>> difference_note(1, 1), difference_note(3, 2), difference_note(1, 5)
-    ('one seed', '3 seeds against 2', 'one run against several: nothing is said of the recipes')
-    """
-    if min(new, old) == 1 < max(new, old):
-        return "one run against several: nothing is said of the recipes"
-    return _seeds(new) if new == old else f"{_seeds(new)} against {old}"
-
-
-def _adjusted(rows: Sequence[Measure]) -> list[Measure]:
-    """The differences with their p values, adjusted by Holm's method over the pairs of setups for each quantity."""
+def _with_p_values(rows: Sequence[Tested]) -> list[Measure]:
+    """Return the differences with p values, adjusted by Holm over the pairs of setups for each quantity."""
     adjusted: dict[int, float] = {}
-    for name in {_subject(row) for row in rows}:
-        family = [n for n, row in enumerate(rows) if _subject(row) == name and row.facts.get("p") is not None]
+    pairs = Counter(_subject(row) for row, _ in rows)
+    for name in pairs:
+        family = {n: p for n, (row, p) in enumerate(rows) if _subject(row) == name and p is not None}
         if family:
-            values = holm(np.array([rows[n].facts["p"] for n in family]))
-            adjusted |= dict(zip(family, values.tolist(), strict=True))
-    with_p: list[Measure] = []
-    for number, row in enumerate(rows):
-        with_p.append(replace(row, facts={key: value for key, value in row.facts.items() if key != "p"}))
-        if number in adjusted:
-            facts = {"pairs": sum(_subject(other) == _subject(row) for other in rows)}
-            note = f"Holm over {facts['pairs']} pairs of setups"
-            with_p.append(Measure("p value", row.facts["p"], row.n, row.groups))
-            with_p.append(
-                Measure("adjusted p value", adjusted[number], row.n, row.groups, note=note, facts=facts)
-            )
-    return with_p
+            adjusted |= dict(zip(family, holm(np.array(list(family.values()))).tolist(), strict=True))
+    measures: list[Measure] = []
+    for number, (row, p) in enumerate(rows):
+        measures.append(row)
+        if p is not None:
+            note = f"Holm over {pairs[_subject(row)]} pairs of setups"
+            measures.append(Measure("p value", p, row.n, row.groups))
+            measures.append(Measure("adjusted p value", adjusted[number], row.n, row.groups, note=note))
+    return measures
 
 
 def _subject(row: Measure) -> str:
     return row.groups.get("kind") or row.groups["of"]
-
-
-def _seeds(number: int) -> str:
-    return "one seed" if number == 1 else f"{number} seeds"
 
 
 def _by_seed(results: Sequence[Result]) -> dict[int, Result]:

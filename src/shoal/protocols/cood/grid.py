@@ -1,8 +1,13 @@
-"""Texts by cells by seeds: what was right, and what follows from it for new texts and new seeds.
+"""Texts by cells by seeds: correct answers, and intervals for new texts and new seeds.
 
-The same text stands in three cells, so cells are not independent: whole texts (or all texts of one premise) are drawn
-again, and every quantity is computed from the cells of each draw. Two or three seeds drawn again would never leave
-their range: their part is Student's t, beside the texts' (`docs/method/cood.md` 3.7 and `beyond.md` 7.3).
+A text occurs in three cells, so cells are dependent: the bootstrap resamples whole texts (or premises) and computes
+every quantity from the cells of each resample. Two or three seeds are too few to resample: their part is Student's t
+(`docs/method/cood.md` 3.7 and `beyond.md` 7.3).
+
+Two setups are compared on the same texts. Over texts, the contribution of each text (or premise) varies: a t interval
+(`stats.sums`). Over seeds, Student's t of the differences by seed if both setups have the same seeds, which share
+training texts and head initialisation; else Welch's t (`stats.seeds`). One run against several supports no claim about
+a recipe.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,48 +22,35 @@ from ...core.records import Case, Outcome
 from ...stats.intervals import Interval, cluster_wilson, percentile_interval
 from ...stats.reliability import VarianceComponents, variance_components
 from ...stats.resampling import ClusterTable, cluster_table
-from ...stats.seeds import IntervalAt, composed, error_of_mean
+from ...stats.seeds import SeedError, composed, composed_p, error_of_difference, error_of_mean
+from ...stats.sums import sum_t
 from .cells import CELLS, KINDS, ROLES, Kind, cells_of
 
 Floats = NDArray[np.float64]
 Weights = Mapping[str, float]
-"""Column to its weight in a quantity."""
+"""Cell to its weight in a quantity."""
 
-FLIPS = {role: f"flips {role}" for role in ROLES}
-COLUMNS = (*CELLS, *FLIPS.values())
-"""The nine cells, then for each class of text whether its answer differs between the fst and the sec template."""
-SIDE: dict[str, str] = {**{cell: cell.partition("/")[0] for cell in CELLS}, **{FLIPS[r]: r for r in ROLES}}
-"""Column to the class of its texts."""
+COLUMNS = tuple(CELLS)
+SIDE: dict[str, str] = {cell: cell.partition("/")[0] for cell in CELLS}
+"""Cell to the class of its texts."""
 
 KIND_WEIGHTS: dict[Kind, Weights] = {
     kind: dict.fromkeys(cells_of(kind), 1 / len(cells_of(kind))) for kind in KINDS
 }
 GAP: Weights = {**KIND_WEIGHTS["ID"], **{cell: -weight for cell, weight in KIND_WEIGHTS["COOD"].items()}}
-"""ID less COOD."""
+"""ID minus COOD."""
 BEYOND: Weights = {**KIND_WEIGHTS["COOD"], "fst/fst": 0.5, "sec/sec": 0.5}
-"""With -1 beside it: COOD less what the shortcut alone gets there, which is what it gets wrong of fst/fst and sec/sec.
+"""Plus -1: COOD minus what the shortcut alone gets there, which is its error on fst/fst and sec/sec.
 
-Whoever never looks at the template gives a text one answer, right with one of the two words and wrong with the other.
+A model that ignores the template gives a text one answer, right with one of the two words and wrong with the other.
 """
 HALF: Weights = {**KIND_WEIGHTS["COOD"], "fst/fst": 0.25, "sec/sec": 0.25}
-"""With -1 beside it: what is beyond the shortcut, less half of the most there could be, mean(fst/fst, sec/sec)."""
-SENSITIVITY: dict[str, Weights] = {
-    "all": dict.fromkeys(FLIPS.values(), 1 / 3),
-    "fst, sec": {FLIPS["fst"]: 0.5, FLIPS["sec"]: 0.5},
-    **{role: {FLIPS[role]: 1.0} for role in ROLES},
-}
-SIGNED_SENSITIVITY: dict[str, Weights] = {
-    "fst": {"fst/fst": 1.0, "fst/sec": 1.0}, "sec": {"sec/sec": 1.0, "sec/fst": 1.0},
-}  # fmt: skip
-"""With -1 beside it: texts whose answer the word turns the right way, less those that it turns the wrong way.
-
-The mean of both is what is beyond the shortcut.
-"""
+"""Plus -1: beyond the shortcut minus half of its maximum, mean(fst/fst, sec/sec)."""
 
 
 @dataclass(frozen=True)
 class Grid:
-    """What was right: 1, 0, or NaN where a text is not in a cell or got no answer."""
+    """Correct answers: 1, 0, or NaN where a text is not in a cell or has no answer."""
 
     values: Floats  # (texts, columns, seeds)
     y: tuple[str, ...]  # (texts,) the class of each
@@ -66,53 +58,50 @@ class Grid:
 
     @property
     def seeds(self) -> int:
-        """How many trainings."""
+        """The number of seeds."""
         return int(self.values.shape[2])
 
     @cached_property
     def rates(self) -> dict[str, float]:
-        """The mean of each column over texts and seeds; NaN where nothing was answered."""
+        """The mean of each cell over texts and seeds; NaN without answers."""
         sums, counts = np.nansum(self.values, axis=(0, 2)), (~np.isnan(self.values)).sum(axis=(0, 2))
         means = np.divide(sums, counts, out=np.full(len(COLUMNS), np.nan), where=counts > 0)
         return dict(zip(COLUMNS, means.tolist(), strict=True))
 
     @cached_property
     def counts(self) -> dict[str, int]:
-        """How many answers each column rests on."""
+        """The number of answers per cell."""
         return dict(zip(COLUMNS, (~np.isnan(self.values)).sum(axis=(0, 2)).tolist(), strict=True))
 
     @cached_property
     def owners(self) -> NDArray[np.int64]:
-        """The number of each text's cluster."""
+        """The cluster number of each text."""
         numbers = {cluster: number for number, cluster in enumerate(dict.fromkeys(self.clusters))}
         return np.array([numbers[cluster] for cluster in self.clusters], np.int64)
 
     @cached_property
     def rates_by_seed(self) -> Floats:
-        """The mean of each column for each seed: (columns, seeds)."""
+        """The mean of each cell for each seed: (cells, seeds)."""
         counts = (~np.isnan(self.values)).sum(axis=0)
         sums = np.nansum(self.values, axis=0)
         rates: Floats = np.divide(sums, counts, out=np.full(counts.shape, np.nan), where=counts > 0)
         return rates
 
     def by_seed(self, weights: Weights) -> Floats:
-        """A quantity for each seed; NaN where a seed has no answer in one of its columns."""
+        """Return a quantity for each seed; NaN if a seed has no answer in one of its cells."""
         rates = self.rates_by_seed[[COLUMNS.index(column) for column in weights]]
         quantity: Floats = np.array(list(weights.values())) @ rates
         return quantity
 
     def table(self, column: str) -> ClusterTable:
-        """What each cluster of texts has in a column, all seeds together."""
+        """Return the sums of a cell by cluster of texts, over all seeds."""
         values = self.values[:, COLUMNS.index(column)]
         asked = ~np.isnan(values).all(axis=1)
         return cluster_table(values[asked].ravel(), np.repeat(self.owners[asked], self.seeds))
 
 
 def grid_of(cases: Sequence[Case], runs: Sequence[Mapping[str, bool | None]]) -> Grid:
-    """The cases of one split by text and cell; for each run, whether each case (by id) was right.
-
-    Texts that some runs were not asked have NaN there.
-    """
+    """Return the grid of the cases of one split; `runs` holds for each run whether each case (by id) is right."""
     place: dict[str, int] = {}
     y, clusters = [], []
     for case in cases:
@@ -126,29 +115,24 @@ def grid_of(cases: Sequence[Case], runs: Sequence[Mapping[str, bool | None]]) ->
         for seed, right in enumerate(runs):
             passed = right.get(case.id)
             values[row, column, seed] = np.nan if passed is None else float(passed)
-    for role in ROLES:
-        first, second = (values[:, COLUMNS.index(f"{role}/{t}")] for t in ("fst", "sec"))
-        # Texts of fst and sec have one right answer for each template: alike in being right is unlike in answer.
-        differs = first != second if role == "neu" else first == second
-        values[:, COLUMNS.index(FLIPS[role])] = np.where(np.isnan(first + second), np.nan, differs)
     return Grid(values, tuple(y), tuple(clusters))
 
 
 def right_of(outcomes: Sequence[Outcome]) -> dict[str, bool | None]:
-    """By case: whether it was right."""
+    """Return whether each case is right, by id."""
     return {outcome.case_id: outcome.passed for outcome in outcomes}
 
 
 def weighted(rates: Mapping[str, float], weights: Weights) -> float:
-    """A quantity from its columns; NaN if one of them is."""
+    """Return a quantity from the rates of its cells; NaN if one is NaN."""
     return sum(weight * rates[column] for column, weight in weights.items())
 
 
-# Drawing again
+# Bootstrap
 
 
 def replicates(grid: Grid, resamples: int, rng: Generator) -> Floats:
-    """The mean of each column over the seeds that there are, per draw of texts: (resamples, columns).
+    """Return the mean of each cell over the seeds, per bootstrap resample of texts: (resamples, cells).
 
     Texts are drawn within their class, one fewer than there are, as everywhere in `stats.resampling`.
     """
@@ -166,7 +150,7 @@ def replicates(grid: Grid, resamples: int, rng: Generator) -> Floats:
 
 
 def _strata(grid: Grid) -> list[Floats]:
-    """A row per cluster, sums then counts, in one table for each combination of classes that clusters have."""
+    """Return a table per combination of classes in a cluster, with a row per cluster: sums, then counts."""
     owners = grid.owners
     sums, counts = np.nansum(grid.values, axis=2), (~np.isnan(grid.values)).sum(axis=2)
     rows = np.zeros((int(owners.max()) + 1, 2 * len(COLUMNS)))
@@ -181,7 +165,7 @@ def _strata(grid: Grid) -> list[Floats]:
 
 
 def drawn(draws: Floats, weights: Weights) -> Floats:
-    """A quantity in every draw."""
+    """Return a quantity in every resample."""
     columns = [COLUMNS.index(column) for column in weights]
     quantity: Floats = draws[:, columns] @ np.array(list(weights.values()))
     return quantity
@@ -191,64 +175,61 @@ def drawn(draws: Floats, weights: Weights) -> Floats:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
-    """How well a quantity is known."""
+class Estimate:
+    """Intervals of a quantity."""
 
     interval: Interval | None = None
-    """For new texts; with several seeds also for new seeds."""
+    """For new texts, and with several seeds also for new seeds."""
     method: str = ""
     these_runs: Interval | None = None
-    """With several seeds: for these very trainings on new texts."""
+    """With several seeds: for these runs on new texts."""
     not_estimable: bool = False
-    """The seeds are so few, or differ so much, that nothing is excluded."""
+    """The interval covers the whole range, because seeds are few or differ much."""
 
 
-def known(grid: Grid, draws: Floats, weights: Weights) -> Known:
-    """An interval for a quantity: Student's t over seeds beside texts (`stats.seeds`)."""
+def estimate(grid: Grid, draws: Floats, weights: Weights) -> Estimate:
+    """Return the intervals of a quantity: Student's t over seeds combined with texts (`stats.seeds`)."""
     by_seed = grid.by_seed(weights)
     if np.isnan(by_seed).any():
-        return Known()
+        return Estimate()
     method = texts_method(grid, draws, weights)
 
     @cache
     def over_texts(level: float) -> Interval:
         return texts_interval(grid, draws, weights, method, level)
 
-    return over_seeds(weighted(grid.rates, weights), over_texts, by_seed, method, bounds(weights))
-
-
-def over_seeds(value: float, over_texts: IntervalAt, by_seed: Floats, method: str, limits: Interval) -> Known:
-    """What is known of a quantity from its interval over texts and its value for each seed."""
+    value, limits = weighted(grid.rates, weights), bounds(weights)
     these_runs = over_texts(0.95)
     if np.isnan(these_runs[0]):
-        return Known()
+        return Estimate()
     if len(by_seed) == 1:
-        return Known(these_runs, method)
+        return Estimate(these_runs, method)
     low, high = composed(value, over_texts, error_of_mean(by_seed))
     whole = low <= limits[0] and high >= limits[1]
-    return Known((max(low, limits[0]), min(high, limits[1])), f"seeds t, {method}", these_runs, whole)
+    return Estimate((max(low, limits[0]), min(high, limits[1])), f"seeds t, {method}", these_runs, whole)
 
 
 def bounds(weights: Weights) -> Interval:
-    """The least and the most that a quantity can be."""
+    """Return the smallest and the largest possible value of a quantity."""
     parts = np.array(list(weights.values()))
     return float(np.minimum(parts, 0).sum()), float(np.maximum(parts, 0).sum())
 
 
 def texts_method(grid: Grid, draws: Floats, weights: Weights) -> str:
-    """How an interval over texts is made.
+    """Return the method of the interval over texts.
 
-    A cell in which everything is right, or wrong, gives the same however its texts are drawn: where there is one, or
-    where no draw differs from another, Wilson's intervals are put together.
+    The bootstrap fails if all answers of a cell are right or all are wrong; Wilson intervals are combined then.
     """
     if len(weights) == 1:
         return "wilson"
-    still = any(grid.rates[column] in (0, 1) for column in weights) or np.ptp(drawn(draws, weights)) < 1e-12
-    return "combined wilson" if still else "text bootstrap"
+    degenerate = (
+        any(grid.rates[column] in (0, 1) for column in weights) or np.ptp(drawn(draws, weights)) < 1e-12
+    )
+    return "combined wilson" if degenerate else "text bootstrap"
 
 
 def texts_interval(grid: Grid, draws: Floats, weights: Weights, method: str, level: float) -> Interval:
-    """An interval for a quantity of these trainings on new texts."""
+    """Return an interval of a quantity for these runs on new texts."""
     if method != "text bootstrap":
         return combined_wilson(grid, weights, level)
     degrees = float(max(1, int(grid.owners.max()) + 1 - len(ROLES)))
@@ -256,10 +237,10 @@ def texts_interval(grid: Grid, draws: Floats, weights: Weights, method: str, lev
 
 
 def combined_wilson(grid: Grid, weights: Weights, level: float = 0.95) -> Interval:
-    """Wilson's intervals of the columns put together (Zou & Donner 2008, "MOVER").
+    """Combine the Wilson intervals of the cells (Zou & Donner 2008, "MOVER").
 
-    Distances from the rates to the ends add up as variances do between classes of texts, and plainly within one: the
-    same texts may be wrong in both cells. Texts that share a premise, and several seeds on one text, are a cluster.
+    Distances from rate to interval end add in squares between classes of texts, and linearly within a class, because
+    the same texts may be wrong in both cells. Texts of one premise, and several seeds on one text, form a cluster.
     """
     rates = grid.rates
     middle = weighted(rates, weights)
@@ -274,9 +255,9 @@ def combined_wilson(grid: Grid, weights: Weights, level: float = 0.95) -> Interv
 
 
 def components(grid: Grid, weights: Weights) -> VarianceComponents | None:
-    """Where the variance of a quantity comes from, seeds or texts (`docs/method/beyond.md` 7.3); None with one seed.
+    """Return the variance components of a quantity, seeds and texts (`docs/method/beyond.md` 7.3); None with one seed.
 
-    Of what each text adds to the quantity, less the mean of its class: the classes are fixed, not drawn.
+    They are computed on the contribution of each text minus the mean of its class, since classes are fixed.
     """
     if grid.seeds < 2:
         return None
@@ -292,3 +273,94 @@ def components(grid: Grid, weights: Weights) -> VarianceComponents | None:
         if of_class.any():
             added[of_class] -= added[of_class].mean()
     return variance_components(added[used]) if used.sum() > 1 else None
+
+
+# Differences between setups
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A quantity of one setup minus that of another."""
+
+    value: float
+    n: int
+    """Inputs that all runs of both setups answered."""
+    interval: Interval | None
+    """For new texts and new seeds; with one run per side for these two; None for one run against several."""
+    these_runs: Interval
+    """For these runs on new texts."""
+    p: float | None
+
+
+def on_common_inputs(new: Grid, old: Grid) -> tuple[Floats, Floats]:
+    """Return both sides with NaN wherever some run has no answer."""
+    answered = ~np.isnan(np.concatenate([new.values, old.values], axis=2)).any(axis=2, keepdims=True)
+    return np.where(answered, new.values, np.nan), np.where(answered, old.values, np.nan)
+
+
+def difference(new: Grid, old: Grid, weights: Weights, *, paired: bool) -> Difference | None:
+    """Return a quantity of `new` minus that of `old` on the same texts, or None if a cell has no answers.
+
+    `paired`: the runs of both sides have the same seeds, in the same order.
+    """
+    columns = [COLUMNS.index(column) for column in weights]
+    parts = np.array(list(weights.values()))
+    sides = [side[:, columns] for side in on_common_inputs(new, old)]
+    counts = (~np.isnan(sides[0][:, :, 0])).sum(axis=0)
+    if not counts.all():
+        return None
+    by_seed = [parts @ (np.nansum(side, axis=0) / counts[:, None]) for side in sides]
+    changes = sides[0].mean(axis=2) - sides[1].mean(axis=2)
+    asked = ~np.isnan(changes)
+    texts = sum_t(
+        [changes[rows, column] for column, rows in enumerate(asked.T)],
+        [new.owners[rows] for rows in asked.T],
+        parts.tolist(),
+    )
+    influence = [_influence(side, counts, parts, new.owners) for side in sides]
+    value = texts.middle
+    seeds = _over_seeds(by_seed, influence, paired=paired)
+    limits = _limits(weights)
+    these_runs = _within(texts.interval(), limits)
+    if seeds is None:
+        return Difference(value, int(counts.sum()), None, these_runs, None)
+    interval = _within(composed(value, texts.interval, seeds), limits)
+    return Difference(
+        value, int(counts.sum()), interval, these_runs, composed_p(value, texts.interval, seeds)
+    )
+
+
+def _influence(values: Floats, counts: NDArray[np.int64], parts: Floats, owners: NDArray[np.int64]) -> Floats:
+    """Return the influence of each cluster of texts on the quantity of each run: (clusters, runs)."""
+    used = ~np.isnan(values[:, :, 0]).all(axis=1)
+    names, owner = np.unique(owners[used], return_inverse=True)
+    added = np.nan_to_num((values - np.nanmean(values, axis=0)) / counts[:, None])
+    influence = np.zeros((len(names), values.shape[2]))
+    np.add.at(influence, owner, np.einsum("tcr,c->tr", added[used], parts))
+    return influence
+
+
+def _over_seeds(by_seed: Sequence[Floats], influence: Sequence[Floats], *, paired: bool) -> SeedError | None:
+    """Return the error of the difference over seeds; None for one run against several."""
+    new, old = by_seed
+    if paired or len(new) == len(old) == 1:
+        return error_of_mean(new - old, _noise(influence[0] - influence[1]))
+    if min(len(new), len(old)) == 1:
+        return None
+    return error_of_difference(new, old, sum(map(_noise, influence)))
+
+
+def _noise(influence: Floats) -> float:
+    """Return the residual variance, which would otherwise count both over seeds and over texts."""
+    runs = influence.shape[1]
+    residual = influence - influence.mean(axis=1, keepdims=True)
+    return float((residual**2).sum()) / (runs * (runs - 1)) if runs > 1 else 0.0
+
+
+def _limits(weights: Weights) -> Interval:
+    low, high = bounds(weights)
+    return low - high, high - low
+
+
+def _within(interval: Interval, limits: Interval) -> Interval:
+    return max(interval[0], limits[0]), min(interval[1], limits[1])

@@ -1,4 +1,4 @@
-"""How a job makes its model: an encoder with a fresh head, trained on the biased set (`docs/method/cood.md` 3.4)."""
+"""Training of a job's model: an encoder with a fresh head, on the biased set (`docs/method/cood.md` 3.4)."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
@@ -21,7 +21,7 @@ TINY_RATE, PAPER_RATE = 5e-4, 1e-5
 
 
 def recipe(settings: Settings, model: str) -> Recipe | None:
-    """One training on the biased set, asked after every epoch; None for answers that are there already."""
+    """Return one training on the biased set, queried after every epoch; None for stored answers."""
     scheme, options = parse_spec(model).scheme, parse_spec(model).options
     if settings.control == ("majority",):
         return Recipe(lambda seed: Majority(), (), {"answers": INCONSISTENT})
@@ -30,28 +30,28 @@ def recipe(settings: Settings, model: str) -> Recipe | None:
     if scheme in ("python", "openai") or "prompt" in options:
         raise ModelError(
             f"{model} cannot be trained by shoal",
-            why="cood trains an encoder on biased data, then asks it",
+            why="cood trains an encoder on biased data before it queries it",
             fix="hf:FOLDER of an encoder; or train it on the items that shoal.protocols.cood.export writes, "
             "then set trained = true",
         )
-    items, how = training_items(settings), how_of(settings, model)
+    items, how = training_items(settings), training_config(settings, model)
     environment = Environment("cood", "iid", [_labelled(item) for item in items])
     return Recipe(
         _base(settings, model, items),
-        (_stage(_title(settings), environment, how, digest_items(items), curve=settings.curve),),
+        (_stage(_title(settings), environment, how, digest_items(items)),),
         {"labels": list(LABELS), **({} if settings.head == "own" else {"head": settings.head})},
         settings.threads,
     )
 
 
-def how_of(settings: Settings, model: str) -> How:
-    """The paper's numbers where it has them; the very small models need a larger learning rate to move at all.
+def training_config(settings: Settings, model: str) -> How:
+    """Return the paper's numbers where it states them; tiny models need a larger learning rate.
 
-    Batches are not grouped by length: both items of a neutral text are alike in it, and would meet in a batch.
+    Batches are not grouped by length, which would put both items of a neutral text into one batch.
     """
     usual = TINY_RATE if parse_spec(model).scheme == "tiny" else PAPER_RATE
     rate = usual if settings.learning_rate is None else settings.learning_rate
-    batch = batch_of(settings, model)
+    batch = batch_size(settings, model)
     return How(
         learning_rate=rate,
         batch=batch,
@@ -61,18 +61,18 @@ def how_of(settings: Settings, model: str) -> How:
     )
 
 
-def batch_of(settings: Settings, model: str) -> int:
-    """Items per step of this model: the paper's 32 for base, 8 for large, in one plan.
+def batch_size(settings: Settings, model: str) -> int:
+    """Return the batch size of a model: the paper's 32 for base and 8 for large, in one plan.
 
     >>> settings = Settings(batch_of={"large": 8})
-    >>> [batch_of(settings, model) for model in ("hf:bert-base-uncased", "hf:models/bert-large-uncased")]
+    >>> [batch_size(settings, model) for model in ("hf:bert-base-uncased", "hf:models/bert-large-uncased")]
     [32, 8]
     """
     sizes = {size for word, size in (settings.batch_of or {}).items() if word in parse_spec(model).name}
     if len(sizes) > 1:
         raise PlanError(
-            f"batch_of: {model} holds several of {', '.join(settings.batch_of or {})}",
-            fix="words of which each model's name holds one at the most",
+            f"batch_of: {model} contains several of {', '.join(settings.batch_of or {})}",
+            fix="words of which each model's name contains at most one",
         )
     return sizes.pop() if sizes else settings.batch
 
@@ -82,7 +82,7 @@ def _labelled(item: Item) -> Labelled:
 
 
 def _title(settings: Settings) -> str:
-    """How much is trained on, and what is unusual about it."""
+    """Return K and what differs from the defaults."""
     (control,), (reveal,) = settings.control, settings.reveal
     words = [
         f"k{settings.per_label[0]}",
@@ -93,9 +93,8 @@ def _title(settings: Settings) -> str:
     return " ".join(filter(None, words))
 
 
-def _stage(title: str, environment: Environment, how: How, items: str, *, curve: bool) -> Stage:
+def _stage(title: str, environment: Environment, how: How, items: str) -> Stage:
     epochs = tuple(str(epoch + 1) for epoch in range(int(how.epochs)))
-    epochs = epochs if curve else epochs[-1:]
 
     def train(model: Any, seed: int, progress: Progress, mark: Mark) -> None:
         from ...training.loop import train as train_model  # loads torch
@@ -114,7 +113,7 @@ def _stage(title: str, environment: Environment, how: How, items: str, *, curve:
 
 
 def _base(settings: Settings, model: str, items: Sequence[Item]) -> Callable[[int], Any]:
-    """The encoder with a fresh head, once it is sure that nothing it will be shown has to be cut."""
+    """Return a function that loads the encoder with a fresh head and checks that no input is truncated."""
 
     def base(seed: int) -> Any:
         fresh = load_model(model).with_fresh_head(LABELS, seed, linear=settings.head == "linear")
@@ -126,26 +125,26 @@ def _base(settings: Settings, model: str, items: Sequence[Item]) -> Callable[[in
 
 
 def check_room(model: object, examples: Sequence[Example]) -> None:
-    """Stop where a text leaves no room for the template: it stands at the end, and would be cut off."""
+    """Raise an error if an input is too long: the template at its end would be truncated."""
     if not isinstance(model, HasTokens):
         return
     lengths = model.lengths(examples)
     long = sum(length > model.longest for length in lengths)
     if long:
         raise ModelError(
-            f"{model!r} takes {model.longest:,} tokens; {long:,} of {len(lengths):,} texts leave no room for the "
-            f"template, the longest have {max(lengths):,}",
-            why="the template stands at the end and would be cut off",
-            fix=f'tokenizer = "{model!r}" with a lower max_tokens, to leave such texts out',
+            f"{model!r} takes {model.longest:,} tokens; {long:,} of {len(lengths):,} inputs are longer, "
+            f"up to {max(lengths):,}",
+            why="the template at the end would be truncated",
+            fix=f'tokenizer = "{model!r}" with a lower max_tokens, to drop these texts',
         )
 
 
 class Majority:
-    """The control that learns nothing: says of everything what is right in six of the nine cells."""
+    """The majority control: always the answer that is right in six of the nine cells."""
 
     def __repr__(self) -> str:
         return "the most frequent answer"
 
     def classify(self, examples: Sequence[Example], labels: Sequence[str] | None) -> Answers:
-        """Inconsistent, whatever it is shown."""
+        """Return `inconsistent` for every example."""
         return Answers(LABELS, np.full(len(examples), LABELS.index(INCONSISTENT), np.int64))

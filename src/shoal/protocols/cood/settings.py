@@ -1,8 +1,9 @@
-"""What a COOD audit can be told; numbers are the paper's where it has one, else those of `docs/method/cood.md`."""
+"""Settings of COOD; defaults are the paper's where it states them, else those of `docs/method/cood.md`."""
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from itertools import product
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from ...core.errors import PlanError
 from ..base import Profiled, changes, file_content
@@ -33,80 +34,78 @@ def _tokenizer(settings: "Settings") -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Settings(Profiled):
-    """What `[cood]` in a plan, or `--set` on the command line, may say. Lists multiply the jobs."""
+    """Settings of `[cood]` in a plan, or of `--set` on the command line. Lists multiply the jobs."""
+
+    REMOVED: ClassVar[Mapping[str, str]] = {
+        "test_data": "data, from which test texts are held out",
+        "rotate": "roles, one plan per unseen class",
+        "single_segment": "template, always after the second text of a pair",
+        "curve": "the model is always queried after every epoch",
+        "test_seed": "always 0",
+    }
 
     data: str = changes("cases", "opinions", resolve=file_content("data"))
-    """Labelled texts: a file, or `opinions`, short reviews of our own with three labels."""
-    test_data: str = changes("cases", "", resolve=file_content("test_data"))
-    """A file of its own for the test and validation texts; empty: they are held out from `data`."""
-    text: tuple[str, ...] = changes("cases", ())
-    """The column of the text, or the two of a pair; told from the usual names if not given."""
-    label: str = changes("cases", "")
-    """The column of the label."""
-    classes: dict[str, tuple[str | int | float, ...]] | None = changes("cases", None)
-    """Labels put together: {negative = [1, 2], neutral = [3], positive = [4, 5]}; labels not named are left out."""
-    roles: dict[str, str] | None = changes("cases", None, resolve=_roles)
-    """Which class is fst, sec and neu; known for sentiment and NLI. The word for neu is never trained on."""
-    rotate: bool = changes("cases", False)
-    """Let each of the three classes be neu in turn."""
+    """Labelled texts: a file, or `opinions`, built-in short reviews with three labels."""
+    text: tuple[str, ...] = changes("cases", (), advanced=True)
+    """Column of the text, or the two columns of a pair; by default the usual names."""
+    label: str = changes("cases", "", advanced=True)
+    """Column of the label."""
+    classes: dict[str, tuple[str | int | float, ...]] | None = changes("cases", None, advanced=True)
+    """Labels to merge: {negative = [1, 2], neutral = [3], positive = [4, 5]}; other labels are dropped."""
+    roles: dict[str, str] | None = changes("cases", None, resolve=_roles, advanced=True)
+    """The classes fst, sec and neu; known for sentiment and NLI. The word of neu is never trained on."""
     per_label: tuple[AtLeastOne, ...] = changes("answers", (2000,))
-    """K: how many texts of each class are trained on."""
+    """K: number of training texts per class."""
     test_per_label: AtLeastOne = changes("cases", 1000)
-    """M: how many texts of each class are tested, each with all three templates."""
+    """M: number of test texts per class, each with all three templates."""
     validation_per_label: Count = changes("cases", 250)
-    """How many texts of each class choose the epoch, in the trained combinations only; 0: the last epoch is taken."""
+    """Number of texts per class that select the epoch, in trained combinations only; 0 takes the last epoch."""
     template: tuple[str, ...] = changes("cases", (f"It is {SLOT}",))
-    """What is put behind each text, with one slot for the class's word."""
+    """The statement after each text, with one slot for the class word."""
     names: dict[str, str] | tuple[dict[str, str], ...] = changes("cases", (), resolve=_words)
     """The word for each class: {positive = "great", neutral = "okay", negative = "terrible"}, or a list of such."""
     control: tuple[Control, ...] = changes("answers", ("none",))
-    """Train on all nine cells, on texts or templates alone, or not at all; none: the probe itself."""
-    reveal: tuple[Count, ...] = changes("answers", (0,))
-    """How many items with the third word are trained on after all: so many neu/neu, and as many with other texts."""
-    max_tokens: AtLeastOne = changes("cases", 100)
-    """Longer texts (pairs: both together, the template not counted) are left out."""
+    """Control: train on all nine cells, on texts or templates alone, or not at all; none is the probe itself."""
+    reveal: tuple[Count, ...] = changes("answers", (0,), advanced=True)
+    """Number of neu/neu items to train on, with as many other items that have the third word."""
+    max_tokens: AtLeastOne = changes("cases", 100, advanced=True)
+    """Longest text, or pair, in tokens without the template; longer ones are dropped."""
     tokenizer: str = changes("cases", "", resolve=_tokenizer)
-    """The model whose word pieces are counted; empty: words and punctuation marks."""
-    single_segment: bool = changes("cases", False)
-    """Join a pair and its template into one text, instead of the template behind the second."""
+    """Model whose word pieces count as tokens; by default words and punctuation marks."""
     epochs: Annotated[int, Within(1, 10_000)] = changes("answers", 10)
-    """How long to train; the model is asked after each."""
-    curve: bool = changes("answers", True)
-    """No: asked at the end only, a sixth less work; the last epoch is then the one that counts."""
-    learning_rate: Rate | None = changes("answers", None)
-    """By default the paper's 1e-5, and 5e-4 for the very small `tiny:` models."""
-    batch: BatchSize = changes("answers", 32)
-    """Items per step."""
+    """Training epochs; the model is queried after each."""
+    learning_rate: Rate | None = changes("answers", None, advanced=True)
+    """Learning rate; by default the paper's 1e-5, and 5e-4 for `tiny:` models."""
+    batch: BatchSize = changes("answers", 32, advanced=True)
+    """Batch size."""
     batch_of: dict[str, BatchSize] | None = changes(
-        "answers", None, when=lambda settings: bool(settings.batch_of)
+        "answers", None, when=lambda settings: bool(settings.batch_of), advanced=True
     )
-    """Items per step of the models whose name holds a word, where they are not `batch`: {large = 8}."""
-    warm_up: Share = changes("answers", 0.06)
-    """The share of steps over which the learning rate rises; then it falls to nothing."""
-    head: Literal["own", "linear"] = changes("answers", "own")
-    """own: the architecture's; linear: one layer on the first token's state, as the paper writes it."""
-    trained: bool = changes("answers", False)
-    """The model was trained on these items already, somewhere else: ask it as it is."""
+    """Batch size of models whose name contains a word: {large = 8}."""
+    warm_up: Share = changes("answers", 0.06, advanced=True)
+    """Share of steps with linear warm-up; the learning rate then decays to zero."""
+    head: Literal["own", "linear"] = changes("answers", "own", advanced=True)
+    """Classification head: the architecture's own, or one linear layer on the first token, as in the paper."""
+    trained: bool = changes("answers", False, advanced=True)
+    """The model was trained on these items elsewhere: query it as it is."""
     seed: Seed = changes("scoring", 0)
-    """For the training texts, their order and the new head."""
-    test_seed: Seed = changes("cases", 0)
-    """For the test and validation texts: the same for every seed, so that seeds can be compared text by text."""
-    threads: Threads = changes("answers", 1)
-    """Processor threads for training and asking."""
-    resamples: Resamples = changes("scoring", 2000)
-    """Bootstrap resamples behind the intervals of means."""
+    """Seed of the training texts, their order and the new head."""
+    threads: Threads = changes("answers", 1, advanced=True)
+    """CPU threads."""
+    resamples: Resamples = changes("scoring", 2000, advanced=True)
+    """Bootstrap resamples of the intervals."""
 
     def __post_init__(self) -> None:
         if "" in (self.batch_of or {}):
             raise PlanError(
                 f"batch_of = {self.batch_of}",
-                why="a word of a model's name is expected before each number",
+                why="each batch size needs a word of a model's name",
                 fix="batch_of = {large = 8}",
             )
 
 
 def combinations(settings: Settings) -> list[Settings]:
-    """One for each combination of what stands in lists."""
+    """Return the settings of each combination of the listed values."""
     names = (settings.names,) if isinstance(settings.names, dict) else settings.names
     lists = (settings.control, settings.per_label, settings.template, names or (None,), settings.reveal)
     return [

@@ -1,12 +1,12 @@
-"""Data to distinct texts of three classes, and which of them are tested, validated and trained on.
+"""Distinct texts of three classes, split into test, validation and training texts.
 
     rows ──► roles ──► distinct content ──► short enough ──► test ──► validation ──► training
              three     not twice, not                        the same for            K per class,
              classes   with two labels                       every seed and K        by the seed
 
-Texts that read the same, whatever their case and punctuation, count as one. Pairs that share their first text, the
-premise, stay on one side. What is drawn is told by a hash of the seed and the content: neither the order of the file
-nor K moves a text from one side to the other, and the texts of a smaller K are among those of a larger.
+Texts that differ only in case and punctuation count as one. Pairs with the same premise stay on one side. A hash of
+seed and content decides the split, so neither the order of the file nor K moves a text to another side, and a smaller
+K uses a subset of a larger one.
 """
 
 import hashlib
@@ -29,13 +29,13 @@ from .cells import ROLES
 from .settings import Settings
 
 OURS = "opinions"
-"""The data set that needs no file."""
+"""The built-in data."""
 
 KNOWN_ROLES: tuple[dict[str, str], ...] = (
     {"fst": "positive", "sec": "negative", "neu": "neutral"},
     {"fst": "entailment", "sec": "contradiction", "neu": "neutral"},
 )
-"""As in the paper, by the names of the classes."""
+"""The paper's roles, by the names of the classes."""
 
 WORD = re.compile(r"\w+|[^\w\s]")
 NO_LETTERS = re.compile(r"[\W_]+")
@@ -43,20 +43,20 @@ NO_LETTERS = re.compile(r"[\W_]+")
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """One text, or pair, with the role of its class."""
+    """A text, or pair, with the role of its class."""
 
     id: str
     texts: Example
     y: str
     cluster: str
-    """The id of the first text that shares its premise; its own where none does."""
+    """The id of the first text with its premise."""
     key: str
-    """What it must not share with a text on the other side."""
+    """The normalised premise, which never occurs on two sides of a split."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """The texts that may be used, in the order of the file, and what was left out on the way to them."""
+    """The usable texts in the order of the file, and counts of dropped rows."""
 
     texts: tuple[Text, ...]
     rows: int
@@ -65,12 +65,12 @@ class Pool:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """Texts by what they are for; no content is in two parts."""
+    """Texts by purpose; no premise is in two parts."""
 
     test: list[Text]
     validation: list[Text]
     training: list[Text]
-    """All that is left; each seed draws its own from it."""
+    """The remaining texts, from which each seed draws its own."""
     rows: int
     dropped: Mapping[str, int]
 
@@ -78,19 +78,11 @@ class Parts:
 # Files
 
 
-def digest(data: str) -> str:
-    """The content of a file, or of our own data, as a hash."""
-    if not data:
-        return ""
-    content = Path(data).read_bytes() if _is_file(data) else repr(_rows(data, 0, (), "", "null")).encode()
-    return hashlib.sha256(content).hexdigest()[:16]
-
-
 def _is_file(data: str) -> bool:
     if data != OURS and not Path(data).is_file():
         raise DataError(
             f"data {data!r}: no such file",
-            why=f"a CSV, TSV or JSON Lines file is expected, or {OURS!r}, which ships with shoal",
+            why=f"expected a CSV, TSV or JSON Lines file, or {OURS!r}, the built-in data",
             fix=nearest(data, [OURS]) or 'data = "reviews.csv"',
         )
     return data != OURS
@@ -100,7 +92,7 @@ def _is_file(data: str) -> bool:
 def _rows(
     data: str, stamp: int, columns: Example, label: str, classes: str
 ) -> tuple[list[tuple[str, Row]], int]:
-    """Each row with its line as a name, and how many rows are of no class; `stamp` tells another file of this name."""
+    """Return each row with its line, and the number of rows without a class; `stamp` invalidates the cache."""
     if data == OURS:
         return [(str(number), row) for number, row in enumerate(make_rows(OURS, "train"), start=1)], 0
     labelled = read_labelled(Path(data), columns, label, json.loads(classes))
@@ -108,21 +100,21 @@ def _rows(
     return named, sum(labelled.left_out.values())
 
 
-def _rows_of(settings: Settings, data: str) -> tuple[list[tuple[str, Row]], int]:
-    stamp = Path(data).stat().st_mtime_ns if _is_file(data) else 0
-    return _rows(data, stamp, settings.text, settings.label, json.dumps(settings.classes))
+def _read_rows(settings: Settings) -> tuple[list[tuple[str, Row]], int]:
+    stamp = Path(settings.data).stat().st_mtime_ns if _is_file(settings.data) else 0
+    return _rows(settings.data, stamp, settings.text, settings.label, json.dumps(settings.classes))
 
 
 # Roles
 
 
 def roles_of(settings: Settings) -> dict[str, str]:
-    """Role to class: as the settings say, or as the paper has it for classes of these names."""
-    labels = sorted({row.label for _, row in _rows_of(settings, settings.data)[0]})
+    """Return the class of each role, from the settings or as in the paper."""
+    labels = sorted({row.label for _, row in _read_rows(settings)[0]})
     if len(labels) < 3:
         raise DataError(
             f'cood needs a task with at least 3 labels; "{settings.data}" has {len(labels)} ({", ".join(labels)})',
-            why="the third supplies the training texts that disagree with their template",
+            why="the third class supplies the training texts that disagree with their template",
             fix="other data, another label column, or classes = {…}",
         )
     if settings.roles is None:
@@ -131,7 +123,7 @@ def roles_of(settings: Settings) -> dict[str, str]:
             shown = ", ".join(f'{role} = "{label}"' for role, label in zip(ROLES, labels, strict=False))
             raise PlanError(
                 f'"{settings.data}": which label is fst, sec and neu?',
-                why=f"labels: {some(labels, 8)}; neu is the one whose word is never trained on",
+                why=f"labels: {some(labels, 8)}; the word of neu is never trained on",
                 fix=f"roles = {{{shown}}}",
             )
         return known
@@ -142,22 +134,22 @@ def roles_of(settings: Settings) -> dict[str, str]:
 def _check_roles(roles: Mapping[str, str], labels: Sequence[str]) -> None:
     if set(roles) != set(ROLES):
         raise PlanError(
-            f"roles name {', '.join(roles) or 'nothing'}",
-            why="fst, sec and neu are expected",
+            f"roles has {', '.join(roles) or 'no entries'}",
+            why="expected fst, sec and neu",
             fix='roles = {fst = "positive", sec = "negative", neu = "neutral"}, with labels of the data',
         )
     for role, label in roles.items():
         if label not in labels:
             raise PlanError(
-                f"roles: {role} = {label!r} is no label of the data",
+                f"roles: {role} = {label!r} is not a label of the data",
                 why=f"labels: {some(labels, 8)}",
                 fix=nearest(label, labels) or "one of those",
             )
     if len(set(roles.values())) < len(ROLES):
         raise PlanError(
             f"roles: {', '.join(roles.values())}",
-            why="three different classes are expected",
-            fix="a label of its own for each role",
+            why="expected three different classes",
+            fix="a different label for each role",
         )
 
 
@@ -165,7 +157,7 @@ def _check_roles(roles: Mapping[str, str], labels: Sequence[str]) -> None:
 
 
 def content(texts: Iterable[str]) -> str:
-    """What a text says, without case, punctuation and spacing.
+    """Return a text without case, punctuation and spacing.
 
     >>> content(["Loved  it!", "ＯＫ."])
     'loved it ¦ ok'
@@ -178,16 +170,16 @@ def _plain(text: str) -> str:
     return NO_LETTERS.sub(" ", folded).strip() or " ".join(folded.split())
 
 
-def pool_of(settings: Settings, data: str) -> Pool:
-    """The usable texts of a file."""
-    named, unnamed = _rows_of(settings, data)
+def usable_texts(settings: Settings) -> Pool:
+    """Return the usable texts of the data."""
+    rows, unnamed = _read_rows(settings)
     roles = {label: role for role, label in roles_of(settings).items()}
     by_content: dict[str, list[tuple[str, Row]]] = {}
     dropped: Counter[str] = Counter()
-    for line, row in named:
+    for line, row in rows:
         if row.label in roles:
             by_content.setdefault(content(row.texts), []).append((line, row))
-    dropped["of another class"] = unnamed + len(named) - sum(map(len, by_content.values()))
+    dropped["of another class"] = unnamed + len(rows) - sum(map(len, by_content.values()))
     kept: list[tuple[str, Row]] = []
     for same in by_content.values():
         if len({row.label for _, row in same}) > 1:
@@ -205,11 +197,11 @@ def pool_of(settings: Settings, data: str) -> Pool:
         for line, row in short
         for key in [_plain(row.texts[0])]
     )
-    return Pool(texts, len(named) + unnamed, {why: number for why, number in dropped.items() if number})
+    return Pool(texts, len(rows) + unnamed, {why: number for why, number in dropped.items() if number})
 
 
 def count_tokens(texts: Sequence[Example], tokenizer: str) -> list[int]:
-    """How long each text or pair is: in a model's word pieces, or in words and punctuation marks.
+    """Return the length of each text or pair, in word pieces of a model or in words and punctuation marks.
 
     >>> count_tokens([("Loved it.",), ("A man sleeps.", "He's awake.")], "")
     [3, 9]
@@ -218,76 +210,70 @@ def count_tokens(texts: Sequence[Example], tokenizer: str) -> list[int]:
         return [sum(len(WORD.findall(text)) for text in example) for example in texts]
     model = load_model(tokenizer)
     if not isinstance(model, HasTokens):
-        raise PlanError(f"tokenizer = {tokenizer!r} has no word pieces", fix="hf:FOLDER of a model")
+        raise PlanError(f"tokenizer = {tokenizer!r} has no word pieces", fix="tokenizer = hf:FOLDER")
     added = {width: model.lengths([("",) * width])[0] for width in {len(example) for example in texts}}
     lengths = model.lengths(texts)
     return [length - added[len(example)] for example, length in zip(texts, lengths, strict=True)]
 
 
-# What each is for
+# Splits
 
 
 DECIDING = (
-    "data", "test_data", "text", "label", "classes", "roles", "test_per_label", "validation_per_label",
-    "max_tokens", "tokenizer", "test_seed",
+    "data", "text", "label", "classes", "roles", "test_per_label", "validation_per_label",
+    "max_tokens", "tokenizer",
 )  # fmt: skip
-"""The settings on which the parts depend."""
+"""The settings that decide the split."""
 
 
-def parts_of(settings: Settings) -> Parts:
-    """Test and validation texts, and what is left to train on; the same for every seed, K, template and control."""
-    stamps = [
-        Path(data).stat().st_mtime_ns
-        for data in (settings.data, settings.test_data)
-        if data and _is_file(data)
-    ]
-    return _parts(json.dumps({name: getattr(settings, name) for name in DECIDING}), *stamps)
+def split_texts(settings: Settings) -> Parts:
+    """Return test, validation and remaining texts; the same for every seed, K, template and control."""
+    stamp = Path(settings.data).stat().st_mtime_ns if _is_file(settings.data) else 0
+    return _parts(json.dumps({name: getattr(settings, name) for name in DECIDING}), stamp)
 
 
 @lru_cache(maxsize=4)
-def _parts(deciding: str, *stamps: int) -> Parts:
-    """Kept, since every job of a sweep asks for them."""
-    given = json.loads(deciding)
-    settings = Settings(**{**given, "text": tuple(given["text"])})
-    pool = pool_of(settings, settings.data)
-    source = pool_of(settings, settings.test_data) if settings.test_data else pool
-    salt = f"test {settings.test_seed}"
-    test, taken = _choose(source.texts, settings.test_per_label, salt, settings, "test")
-    rest = [text for text in source.texts if text.key not in taken]
-    validation, more = _choose(rest, settings.validation_per_label, salt, settings, "validate")
+def _parts(deciding: str, stamp: int) -> Parts:
+    """Split the texts, cached because every job of a sweep needs the split."""
+    values = json.loads(deciding)
+    settings = Settings(**{**values, "text": tuple(values["text"])})
+    pool = usable_texts(settings)
+    test, taken = _choose(pool.texts, settings.test_per_label, settings, "test")
+    rest = [text for text in pool.texts if text.key not in taken]
+    validation, more = _choose(rest, settings.validation_per_label, settings, "validate")
     taken |= more
     training = [text for text in pool.texts if text.key not in taken]
     return Parts(test, validation, training, pool.rows, pool.dropped)
 
 
 def _choose(
-    texts: Sequence[Text], number: int, salt: str, settings: Settings, what: str
+    texts: Sequence[Text], number: int, settings: Settings, purpose: str
 ) -> tuple[list[Text], set[str]]:
-    """So many texts of each class, whole premises at a time, and the keys that are thereby taken."""
+    """Choose a number of texts per class, by whole premises; return them and the keys of their premises."""
     together: dict[str, list[Text]] = {}
     for text in texts:
         together.setdefault(text.key, []).append(text)
     wanted = dict.fromkeys(ROLES, number)
     chosen: list[Text] = []
     taken: set[str] = set()
-    for key in sorted(together, key=lambda key: _hash(salt, key)):
+    for key in sorted(together, key=lambda key: _hash("test 0", key)):
         if not any(wanted.values()):
             break
         if any(wanted[text.y] for text in together[key]):
             taken.add(key)
-            for text in sorted(together[key], key=lambda text: _hash(salt, content(text.texts))):
+            for text in sorted(together[key], key=lambda text: _hash("test 0", content(text.texts))):
                 if wanted[text.y]:
                     wanted[text.y] -= 1
                     chosen.append(text)
     if any(wanted.values()):
-        raise _too_few(settings, {role: number - left for role, left in wanted.items()}, number, what)
+        raise _too_few(settings, {role: number - left for role, left in wanted.items()}, number, purpose)
     return chosen, taken
 
 
 def training_texts(settings: Settings) -> dict[str, list[Text]]:
-    """K texts of each class, drawn by the seed."""
+    """Return K texts per class, drawn by the seed."""
     (number,) = settings.per_label
-    left = parts_of(settings).training
+    left = split_texts(settings).training
     texts = {}
     for role in ROLES:
         ordered = sorted(
@@ -300,14 +286,13 @@ def training_texts(settings: Settings) -> dict[str, list[Text]]:
     return texts
 
 
-def _too_few(settings: Settings, counts: Mapping[str, int], number: int, what: str) -> DataError:
+def _too_few(settings: Settings, counts: Mapping[str, int], number: int, purpose: str) -> DataError:
     role = min(counts, key=lambda role: counts[role])
     label = roles_of(settings)[role]
-    data = (settings.test_data if what != "train on" else "") or settings.data
-    dropped = "; ".join(f"{count:,} {why}" for why, count in pool_of(settings, data).dropped.items())
-    name = {"test": "test_per_label", "validate": "validation_per_label"}.get(what, "per_label")
+    dropped = "; ".join(f"{count:,} {why}" for why, count in usable_texts(settings).dropped.items())
+    name = {"test": "test_per_label", "validate": "validation_per_label"}.get(purpose, "per_label")
     return DataError(
-        f'"{data}": {counts[role]:,} texts of class {label!r} ({role}) left to {what}; {name} asks for {number:,}',
+        f'"{settings.data}": {counts[role]:,} texts of class {label!r} ({role}) left to {purpose}; {name} = {number:,}',
         why="test and validation texts come first, then K = per_label to train on"
         + (f"; dropped: {dropped}" if dropped else ""),
         fix=f"{name} = {counts[role]}, or fewer test_per_label",

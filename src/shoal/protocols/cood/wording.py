@@ -1,0 +1,191 @@
+"""Sentences of COOD: the verdict, findings, notes, legends and captions, from typed values."""
+
+from collections.abc import Mapping, Sequence
+
+from ...core.claims import ENOUGH_SEEDS
+from ...core.errors import some
+from ...core.measures import quantity, shown, shown_interval
+from ...core.records import Finding, Measure, Measures
+from .cells import cells_of
+
+HEADS = {
+    "shortcut": "It uses the shortcut",
+    "combines": "It combines text and template",
+    "between": "Undecided between combining and the shortcut",
+    "not learnt": "It has hardly learnt the trained combinations",
+    "no answer": "Some cells have no answers",
+}
+"""Kind of finding to the start of its sentence."""
+WEIGHTS = {"shortcut": 1.0, "no answer": 0.9, "not learnt": 0.8, "between": 0.6, "combines": 0.4}
+CONTROL_WEIGHT = 0.1
+"""Factor on the weight of a control's verdict."""
+MOSTLY = 0.9
+"""COOD accuracy of a model that combines; below it, it combines in part."""
+LEARNT = 0.7
+"""Below this on ID, where a constant answer gets half, errors on COOD are not evidence of a shortcut."""
+
+
+# The verdict
+
+
+def verdict(measures: Measures, groups: Mapping[str, str]) -> Finding:
+    """Return the verdict on the measures with these groups and no epoch.
+
+    It depends on how much of COOD is right beyond what the shortcut alone gets: more than half of the maximum is
+    combining, less is the shortcut, and an interval that includes halfway is undecided.
+    """
+    seen, unseen = (find_measure(measures, "accuracy", groups, kind=kind) for kind in ("ID", "COOD"))
+    gap, beyond = (find_measure(measures, name, groups) for name in ("gap", "beyond the shortcut"))
+    if seen.value is None or unseen.value is None or "over half" not in beyond.facts:
+        return _finding("no answer", ": combining cannot be judged.", groups)
+    if not has_learnt(measures, groups):
+        worst = min(
+            (_id_cell(measures, cell, groups) for cell in cells_of("ID")), key=lambda row: row.value or 0
+        )
+        text = (
+            f": {_value(seen)} % are right, {_value(worst)} % in {worst.groups['cell']}; "
+            "a constant answer gets 50 %. Its COOD score cannot be interpreted."
+        )
+        return _finding("not learnt", text, groups, seen, worst)
+    low, high = beyond.facts["over half"]
+    kind = "shortcut" if high < 0 else "combines" if low > 0 else "between"
+    largest = sum(_id_cell(measures, cell, groups).value or 0.0 for cell in ("fst/fst", "sec/sec")) / 2
+    over_half = (beyond.value or 0.0) - largest / 2
+    points = quantity(beyond)
+    ends = " to ".join(shown(end, points, signed=True) for end in (low, high))
+    partly = ", but only in part" if kind == "combines" and unseen.value < MOSTLY else ""
+    text = (
+        f"{partly}: {_value(unseen)} % of unseen combinations are right, {_value(seen)} % of seen ones. It gets "
+        f"{_value(beyond)} of {shown(largest, points, signed=False)} possible points beyond the shortcut, "
+        f"{shown(abs(over_half), points, signed=False)} {'above' if over_half >= 0 else 'below'} halfway "
+        f"(95 % CI {ends})."
+    )
+    return _finding(kind, text, groups, unseen, gap, beyond)
+
+
+def has_learnt(measures: Measures, groups: Mapping[str, str]) -> bool:
+    """Return whether all four trained combinations were learnt.
+
+    A model that answers "inconsistent" too often, for lack of training, is right on COOD by accident.
+    """
+    mean = find_measure(measures, "accuracy", groups, kind="ID")
+    cells = [_id_cell(measures, cell, groups).value or 0.0 for cell in cells_of("ID")]
+    return (mean.value or 0.0) >= LEARNT and min(cells) > 0.5
+
+
+def find_measure(measures: Measures, name: str, setup: Mapping[str, str], **groups: str) -> Measure:
+    """Return the measure with this name and exactly these groups; one without a value if there is none."""
+    wanted = {**setup, **groups}
+    rows = (row for row in measures if row.name == name and dict(row.groups) == wanted)
+    return next(rows, Measure(name, None, 0, wanted))
+
+
+def _id_cell(measures: Measures, cell: str, groups: Mapping[str, str]) -> Measure:
+    return find_measure(measures, "accuracy", groups, cell=cell, kind="ID")
+
+
+def _finding(kind: str, text: str, groups: Mapping[str, str], *measures: Measure) -> Finding:
+    is_probe = groups.get("control", "none") == "none"
+    weight = WEIGHTS[kind] * (1.0 if is_probe else CONTROL_WEIGHT)
+    unusable = is_probe and kind in ("not learnt", "no answer")
+    return Finding(kind, HEADS[kind] + text, measures, weight, groups, disqualifies=unusable)
+
+
+def _value(row: Measure) -> str:
+    return shown(row.value, quantity(row), signed=False)
+
+
+# Notes and reasons
+
+
+NO_ANSWER_IN_CELL = "no answer in one of its cells"
+NO_COMMON_ANSWER = "no answer in common"
+NO_VALIDATION = "no validation texts"
+LAST_EPOCH = "the last"
+BEST_EPOCH = "best on validation texts in trained combinations"
+INTERVALS = (
+    "95 % intervals: Wilson for a cell; bootstrap over texts for means. One checkpoint: no seed variance."
+)
+
+
+def dropped_texts(counts: Mapping[str, int]) -> str:
+    """Return the numbers of dropped texts by reason."""
+    return some([f"{count:,} {reason}" for reason, count in counts.items()]) or "none"
+
+
+def dropped_note(row: Measure) -> str:
+    """Return the note on dropped texts."""
+    return f"! Texts excluded, of {row.n:,}: {row.note}."
+
+
+def unanswered_note(errors: int) -> str:
+    """Return the note on inputs without an answer."""
+    return f"! {errors:,} inputs are unanswered and in no rate."
+
+
+def seed_claim(seeds: Sequence[int]) -> str:
+    """Return the population that the numbers of these seeds support (`docs/method/beyond.md` 7.19)."""
+    if len(seeds) == 1:
+        return "One seed: results hold for this checkpoint only."
+    several = f"{len(seeds)} seeds ({', '.join(map(str, seeds))})"
+    if len(seeds) < ENOUGH_SEEDS:
+        return f"{several}: a claim about the training recipe needs {ENOUGH_SEEDS}."
+    return f"{several}: results hold for this training recipe."
+
+
+def seed_count(number: int) -> str:
+    """Return a number of seeds in words."""
+    return "one seed" if number == 1 else f"{number} seeds"
+
+
+def difference_note(new: int, old: int) -> str:
+    """Return the numbers of runs on both sides of a difference.
+
+    >>> difference_note(1, 1), difference_note(3, 2), difference_note(1, 5)
+    ('one seed', '3 seeds against 2', 'one run against several supports no claim about the recipes')
+    """
+    if min(new, old) == 1 < max(new, old):
+        return "one run against several supports no claim about the recipes"
+    return seed_count(new) if new == old else f"{seed_count(new)} against {old}"
+
+
+def not_estimable_note(row: Measure, setup: str) -> str:
+    """Return the interval for these runs where the interval over seeds covers the whole range."""
+    low, high = row.facts["these runs"]
+    interval = shown_interval(Measure(row.name, row.value, row.n, row.groups, (low, high)))
+    seeds = len(row.facts["seeds"])
+    return f"Not estimable from {seeds} seeds. COOD of these runs on new texts: {interval} ({setup})."
+
+
+def interval_note(several_seeds: bool) -> str:
+    """Return the populations of the intervals of a comparison."""
+    return "95 % intervals over texts" + (" and, by Student's t, over seeds." if several_seeds else ".")
+
+
+# Legends and captions
+
+
+MEANING = {
+    "ID": "combinations seen in training",
+    "COOD": "unseen combinations of seen parts",
+    "OOD": "word never seen in training; not scored",
+    "gap": "ID minus COOD, in points",
+    "beyond the shortcut": "COOD minus what the shortcut alone gets",
+}
+BEYOND = f"beyond: {MEANING['beyond the shortcut']}"
+BRACKETS = f"COOD in brackets: hardly learnt (ID below {100 * LEARNT:.0f} %, or a cell of it below 50 %)"
+GRID = "the nine cells"
+GRID_LEGEND = "fst/sec and sec/fst are COOD; column neu is OOD and not scored; the others were trained on"
+BY_SIZE = "by number of training texts"
+DIFFERENCES = "differences on the same texts"
+NO_INTERVAL = "no interval: one run against several supports no claim about the recipes"
+
+
+def more_pairs(number: int) -> str:
+    """Return the legend for pairs that the table leaves out."""
+    return f"{number} more pairs: --json"
+
+
+def head_name(linear: bool) -> str:
+    """Return which classification head was trained."""
+    return "linear head on the first token" if linear else "the architecture's own head"
