@@ -13,7 +13,7 @@ from shoal.models import load_model
 from shoal.models.projection import first_component
 from shoal.models.words import represent
 from shoal.runs.plan import make_plan
-from shoal.training.wordpieces import make_tokenizer
+from shoal.training.from_scratch import make_tokenizer
 
 TEXT = (
     "he is here . she is here . the man is a nurse . the woman is a nurse . a father . a mother . they play ."

@@ -13,16 +13,16 @@ from shoal.core.errors import ModelError
 from shoal.models.frugal import in_pieces
 from shoal.training.batch import Tokens
 from shoal.training.checkpointing import Keeper, kept_midway
-from shoal.training.config import How
+from shoal.training.config import TrainConfig
+from shoal.training.from_scratch import MaskedBlocks, logits_at_chosen
+from shoal.training.learner import Learner, Stepper
 from shoal.training.loaders import ByEnvironment, EveryItem
 from shoal.training.loop import train
-from shoal.training.masked import MaskedBlocks, logits_at_chosen
 from shoal.training.methods import METHODS, make_method
-from shoal.training.methods.dropout import dropout_at
-from shoal.training.stepper import Learner, Stepper
+from shoal.training.methods.regularisation import dropout_at
 
 LABELS = ("negative", "positive")
-HOW = How(learning_rate=1e-3, batch=8, epochs=0.2)
+HOW = TrainConfig(learning_rate=1e-3, batch=8, epochs=0.2)
 """Few steps: without a processor made for it bfloat16 is slow."""
 
 
@@ -58,7 +58,7 @@ def first_gradients(model: Any, name: str, environments: Any, options: dict[str,
 @pytest.mark.parametrize("method", [name for name in METHODS if name != "lora"])
 def test_the_gradient_of_a_batch_in_pieces_is_that_of_the_batch(method, kind, toy):
     environments = [one for one in toy if kind in (one.kind, "all")]
-    options = {"per_step": 0} if method == "irm" else {"all_groups": True} if method == "group-dro" else {}
+    options = {"per_step": 0} if method == "irm" else {}
     whole = first_gradients(model_of(), method, environments, options)
     for count in (3, 64) if kind == "all" else (3,):
         pieces = first_gradients(model_of(f"?accumulate={count}"), method, environments, options)
@@ -172,7 +172,7 @@ def test_spans_train_and_answer_in_bfloat16(tmp_path):
     example = ("the red house stands in the garden", "which house ?")
     model = load_model("tiny:reading?dtype=bfloat16&accumulate=2").with_fresh_span_head(0)
     environment = Environment("a", "MFT", [Answered(example, ((4, 7),))] * 4)
-    log = train(model, [environment], make_method("vanilla"), How(3e-3, 4, 20), 0)
+    log = train(model, [environment], make_method("vanilla"), TrainConfig(3e-3, 4, 20), 0)
     assert log.losses[-1] < 0.7 * log.losses[0]
     assert model.extract([example]).texts is not None
 

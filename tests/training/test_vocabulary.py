@@ -5,7 +5,7 @@ import torch
 
 from shoal.models import load_model
 from shoal.training import vocabulary
-from shoal.training.config import How
+from shoal.training.config import TrainConfig
 from shoal.training.environments import Environment, Labelled
 from shoal.training.loop import train
 from shoal.training.methods import make_method
@@ -30,7 +30,9 @@ def trained(name, narrowed, monkeypatch, **more):
     def progress(*_):
         rows.append(len(network.get_input_embeddings().weight))
 
-    train(model, KNOWN, make_method(name), How(1e-2, 2, 3, **more), 0, progress, mark, marks=("1", "3"))
+    train(
+        model, KNOWN, make_method(name), TrainConfig(1e-2, 2, 3, **more), 0, progress, mark, marks=("1", "3")
+    )
     return {key: value.clone() for key, value in network.state_dict().items()}, said, set(rows)
 
 
@@ -58,14 +60,16 @@ def test_what_fills_up_a_batch_need_not_be_in_a_text_nor_known_as_padding(monkey
     model = load_model("tiny:sentiment").with_fresh_head(("negative", "positive"), 3)
     model.network(model.trained).get_input_embeddings().padding_idx = None  # as GPT-2's
     items = [Labelled((text,), (0.0, 1.0)) for text in ("good", "a good film that is nice")]
-    log = train(model, [Environment("mixed", "MFT", items)], make_method("vanilla"), How(1e-2, 2, 1), 0)
+    log = train(
+        model, [Environment("mixed", "MFT", items)], make_method("vanilla"), TrainConfig(1e-2, 2, 1), 0
+    )
     assert log.steps == 1
 
 
 def test_nothing_to_train_on_is_nothing_to_do(monkeypatch):
     monkeypatch.setattr(vocabulary, "LARGE", 0)
     model = load_model("tiny:sentiment").with_fresh_head(("negative", "positive"), 3)
-    assert train(model, [], make_method("vanilla"), How(1e-2, 2, 1), 0).steps == 0
+    assert train(model, [], make_method("vanilla"), TrainConfig(1e-2, 2, 1), 0).steps == 0
 
 
 def test_a_table_that_is_tied_to_another_layer_stays_whole(monkeypatch):

@@ -98,15 +98,3 @@ class Unmade:
             why="it is made by the training that a plan asks for",
             fix=self.needs,
         )
-
-
-def untrained(model: HFModel, seed: int) -> HFModel:
-    """A classifier of the same shape and tokenizer in which every weight is drawn anew, from the seed alone."""
-    torch, _ = libraries()
-    network = model.network("classify")
-    with torch.random.fork_rng(range(torch.cuda.device_count())):
-        torch.manual_seed(seed)
-        drawn = type(network)(network.config).float().eval()
-    twin = HFModel(model.checkpoint, model.options)
-    twin.adopt("classify", drawn)
-    return twin

@@ -152,21 +152,6 @@ def accuracy_by_set(means: Floats, truth: ArrayLike, ties: Ties = "half") -> Flo
     return np.asarray(above / pairs if ties == "fail" else (1 + (above - below) / pairs) / 2, np.float64)
 
 
-def rank_correlations(means: Floats, truth: ArrayLike) -> Floats:
-    """Kendall's tau-b of each set's means with the truth; 0 where all means tie.
-
-    >>> rank_correlations(np.array([[1.0, 2.0, 3.0], [1.0, 1.0, 1.0]]), [0.5, 0.7, 0.9]).tolist()
-    [1.0, 0.0]
-    """
-    known = np.asarray(truth, np.float64)
-    first, second = np.triu_indices(len(known), 1)
-    right = np.sign(known[first] - known[second]).astype(np.int64)
-    above = signs(means).astype(np.int64)
-    spread = np.sqrt(np.count_nonzero(above, axis=1) * np.count_nonzero(right))
-    taus: Floats = np.divide(above @ right, spread, out=np.zeros(len(means)), where=spread > 0)
-    return taus
-
-
 # What needs no examples
 
 

@@ -1,14 +1,16 @@
-"""A long training kept in its middle: whoever goes on ends with the same weights as who was never interrupted.
+"""Checkpoints within a long training, and the features of a frozen encoder, as files.
 
-    kept          weights, the optimiser's moments, the state of chance, what the method remembers, how far it came
-    not kept      batches: those before that point are drawn again, which takes no computing to speak of
+    stored       weights, optimiser moments, generator states, the state of the method, progress
+    not stored   batches: those before the checkpoint are drawn again, which costs next to nothing
 
-One safetensors file with a digest inside; a file that is damaged, or of another version, is as good as none.
+A resumed training ends with the same weights as an uninterrupted one. A checkpoint is one safetensors file with a
+digest inside; a damaged file, or one of another version, is ignored.
 """
 
 import hashlib
 import json
 import time
+import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -24,8 +26,9 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from .. import __version__
-from ..core.errors import StoreError
+from ..core.errors import DataError, StoreError
 from ..core.files import replacing, sweep
+from ..models.features import Features
 
 SHARE = 0.05
 """Of the time at the most goes into keeping."""
@@ -254,3 +257,24 @@ def unpacked(value: Any) -> Any:
         return tuple(inner) if kind == "tuple" else inner
     found = {unpacked(key): unpacked(inner) for key, inner in content}
     return Counter(found) if kind == "Counter" else found
+
+
+def save_features(table: Features, path: Path) -> None:
+    """Write a table."""
+    with path.open("wb") as stream:
+        np.savez(
+            stream,
+            names=np.array(list(table.vectors), np.uint64),
+            vectors=np.array(list(table.vectors.values()), np.float32),
+        )
+
+
+def load_features(path: Path) -> Features:
+    """Read a table."""
+    try:
+        with np.load(path, allow_pickle=False) as found:
+            return Features(found["names"].tolist(), found["vectors"])
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as problem:
+        raise DataError(
+            f"{path}: not a table of features", why=str(problem), fix="delete it: it is made again"
+        ) from None

@@ -33,8 +33,6 @@ class Losses:
     """Which loss each test type has, by the names in `losses.py`."""
 
     labels: str = "softmax"
-    invariance: str = "paper"
-    direction: str = "paper"
     spans: str = "context"
     directed: list[Any] = field(default_factory=lambda: [0, 0], init=False, repr=False, compare=False)
     """Batches of DIR cases so far, and how many of them lost nothing, which have no gradient: counted where the network
@@ -52,8 +50,6 @@ class Losses:
     def __post_init__(self) -> None:
         for name, known in (
             ("labels", losses.LABEL_LOSSES),
-            ("invariance", losses.INVARIANCE_LOSSES),
-            ("direction", losses.DIRECTION_LOSSES),
             ("spans", WAYS),
         ):
             found = getattr(self, name)
@@ -152,7 +148,7 @@ class PairLoader:
         return rows, len(chosen), self._loss(chosen)
 
     def _loss(self, chosen: Rows) -> BoundedLoss:
-        return InvarianceLoss(self.loss.invariance)
+        return InvarianceLoss()
 
 
 class DirectedLoader(PairLoader):
@@ -164,7 +160,7 @@ class DirectedLoader(PairLoader):
 
     def _loss(self, chosen: Rows) -> BoundedLoss:
         directions = [self.directions[item] for item in chosen.tolist()]
-        return DirectionLoss(directions, self.loss.direction, self.loss.directed)
+        return DirectionLoss(directions, self.loss.directed)
 
 
 LOADERS: dict[type[Item], Callable[[Any, Any, Losses], Loader]] = {
@@ -204,18 +200,15 @@ class LabelLoss:
 class InvarianceLoss:
     """The loss of pairs that should be answered alike; only the variant is scaled."""
 
-    kind: str
     multipliers: ClassVar[int] = 0
 
     def __call__(self, logits: Tensor, scale: Tensor | None = None) -> Tensor:
         """The mean over pairs."""
         original, variant = logits.chunk(2)
-        return losses.INVARIANCE_LOSSES[self.kind](original, variant if scale is None else variant * scale)
+        return losses.invariance(original, variant if scale is None else variant * scale)
 
     def floor(self, logits: Tensor) -> float:
-        """The entropy of the answers to the originals, where the loss has it inside."""
-        if self.kind not in losses.WITH_ENTROPY:
-            return 0.0
+        """Return the entropy of the answers to the originals."""
         return losses.entropy(logits.detach().chunk(2)[0].softmax(dim=-1)).item()
 
 
@@ -224,7 +217,6 @@ class DirectionLoss:
     """The loss of pairs whose answer must not move one way; both sides are scaled."""
 
     directions: Sequence[str]
-    kind: str
     counted: list[Any]
     """Batches so far, and those that lost nothing."""
     multipliers: ClassVar[int] = 0
@@ -233,8 +225,8 @@ class DirectionLoss:
         """The mean over pairs."""
         original, variant = logits.chunk(2)
         if scale is not None:
-            return losses.DIRECTION_LOSSES[self.kind](original * scale, variant * scale, self.directions)
-        loss = losses.DIRECTION_LOSSES[self.kind](original, variant, self.directions)
+            return losses.direction(original * scale, variant * scale, self.directions)
+        loss = losses.direction(original, variant, self.directions)
         self.counted[0] += 1
         self.counted[1] = self.counted[1] + (loss.detach() == 0)
         return loss

@@ -26,16 +26,15 @@ from torch import Tensor
 from ..core.errors import PlanError
 from . import checkpointing
 from .batch import Batch, Source, Tokens, Vectors
-from .config import How
+from .config import TrainConfig
 from .environments import Environment
+from .learner import Learner, Stepper, Vocabulary, is_large, vocabulary_of
 from .loaders import ByEnvironment, EveryItem, Feed, Losses
 from .methods import Method, Phase, Vanilla
 from .spans import Windows
 from .stage import BrokenTrainingError, Mark, Progress
-from .stepper import Learner, Stepper
-from .vocabulary import Vocabulary, is_large, vocabulary_of
 
-__all__ = ["How", "Learner", "Log", "steps_of", "train", "train_network"]
+__all__ = ["Learner", "Log", "TrainConfig", "steps_of", "train", "train_network"]
 
 
 def _silent(*_: object) -> None:
@@ -67,14 +66,14 @@ class _Leg:
 
     @property
     def steps(self) -> int:
-        return self.phase.how.steps(self.per_epoch)
+        return self.phase.config.steps(self.per_epoch)
 
 
 def train(
     model: Any,
     environments: Sequence[Environment],
     method: Method,
-    how: How,
+    config: TrainConfig,
     seed: int,
     progress: Progress = _silent,
     mark: Mark = _silent,
@@ -95,11 +94,11 @@ def train(
         def feed(rng: Generator) -> Feed:
             return _feed(model, environments, windows or examples, method, phase, rng, loss)
 
-        per_epoch = method.steps_per_epoch(environments, phase.how.batch) if environments else 0
+        per_epoch = method.steps_per_epoch(environments, phase.config.batch) if environments else 0
         return _Leg(phase, per_epoch, feed)
 
     method.start(environments)
-    legs = [leg(phase) for phase in method.phases(how)]
+    legs = [leg(phase) for phase in method.phases(config)]
     words = None if windows else _vocabulary(model, examples, method, legs)
     learner = Learner(model.network(model.trained), model.forward, words)
     if words is not None:
@@ -127,7 +126,7 @@ def _vocabulary(
     model: Any, examples: Sequence[Any], method: Method, legs: Sequence[_Leg]
 ) -> Vocabulary | None:
     """The words of the examples, where no other can move: not if every weight shrinks, nor if the encoder is still."""
-    shrinks = method.moves_every_weight or any(leg.phase.how.weight_decay for leg in legs)
+    shrinks = method.moves_every_weight or any(leg.phase.config.weight_decay for leg in legs)
     if shrinks or not examples or all(leg.phase.frozen for leg in legs):
         return None
     network = model.network(model.trained)
@@ -147,7 +146,7 @@ def _feed(
     rng: Generator,
     loss: Losses,
 ) -> Feed:
-    how = phase.how
+    config = phase.config
     if not phase.frozen:
         model.frozen = None  # what is known of its encoder is about to be out of date
     source: Source
@@ -157,16 +156,18 @@ def _feed(
         source = (Vectors if phase.frozen and model.head is not None else Tokens)(model, examples)
     if not method.by_environment:
         # Features need no padding; and a head of several layers is to learn from the same batches as one of one.
-        by_length = how.group_by_length and not phase.frozen
-        return EveryItem(environments, source, how.batch, rng, loss, by_length=by_length)
-    steps = method.steps_per_epoch(environments, how.batch)
-    return ByEnvironment(environments, source, how.batch, rng, loss, choose=method.environments, steps=steps)
+        by_length = config.group_by_length and not phase.frozen
+        return EveryItem(environments, source, config.batch, rng, loss, by_length=by_length)
+    steps = method.steps_per_epoch(environments, config.batch)
+    return ByEnvironment(
+        environments, source, config.batch, rng, loss, choose=method.environments, steps=steps
+    )
 
 
 def train_network(
     learner: Learner,
     feed: Feed,
-    how: How,
+    config: TrainConfig,
     seed: int,
     progress: Progress = _silent,
     mark: Mark = _silent,
@@ -174,16 +175,17 @@ def train_network(
 ) -> Log:
     """Train any network in place on batches of one's own, in the plain way; `feed` brings its own randomness."""
     method = Vanilla()
-    legs = [_Leg(phase, feed.steps, lambda rng: feed) for phase in method.phases(how)]
+    legs = [_Leg(phase, feed.steps, lambda rng: feed) for phase in method.phases(config)]
     return _Walk(learner, method, legs, seed, progress, mark, marks).go()
 
 
-def steps_of(environments: Sequence[Environment], method: Method, how: How) -> int:
+def steps_of(environments: Sequence[Environment], method: Method, config: TrainConfig) -> int:
     """How many steps a training takes."""
     if not environments:
         return 0
     return sum(
-        phase.how.steps(method.steps_per_epoch(environments, phase.how.batch)) for phase in method.phases(how)
+        phase.config.steps(method.steps_per_epoch(environments, phase.config.batch))
+        for phase in method.phases(config)
     )
 
 
@@ -240,7 +242,7 @@ class _Walk:
             checkpointing.put_back(self.learner.network, checkpointing.part(kept.tensors, "network"))
         with self.learner.asked():  # a frozen encoder reads its examples here
             feed = leg.feed(rng)
-        stepper = Stepper(self.learner.weights(), leg.phase.how, leg.steps * self.method.updates)
+        stepper = Stepper(self.learner.weights(), leg.phase.config, leg.steps * self.method.updates)
         steps = enumerate(islice(_batches(feed), leg.steps), start=1)
         self.drawn.clear()
         if kept is not None:
@@ -359,7 +361,7 @@ def _stops(legs: Sequence[_Leg], marks: Sequence[str]) -> dict[int, list[str]]:
 
     An epoch that is cut short, as the last one may be, ends where the training does.
     """
-    whole = sum(leg.phase.how.epochs for leg in legs)
+    whole = sum(leg.phase.config.epochs for leg in legs)
     known = [str(number) for number in range(1, math.ceil(round(whole, 6)) + 1)]
     unknown = [name for name in marks if name not in known]
     if unknown:
@@ -372,8 +374,8 @@ def _stops(legs: Sequence[_Leg], marks: Sequence[str]) -> dict[int, list[str]]:
     for name in sorted(marks, key=int):
         left, step = float(name), 0
         for leg in legs:
-            step += min(leg.steps, leg.phase.how.steps(leg.per_epoch, max(0.0, left)))
-            left -= leg.phase.how.epochs
+            step += min(leg.steps, leg.phase.config.steps(leg.per_epoch, max(0.0, left)))
+            left -= leg.phase.config.epochs
         stops.setdefault(step, []).append(name)
     return stops
 

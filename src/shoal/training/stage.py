@@ -1,12 +1,13 @@
-"""What a protocol says about training: stages, each starting from the weights that the one before it ends with.
+"""What a protocol tells the runs about training: stages, each starting from the weights of the one before.
 
-    Recipe ──► base(seed) ──► stage 1 ──► stage 2 ──► a model to ask
-               fresh head     kept if     asked at
+    Recipe ──► base(seed) ──► stage 1 ──► stage 2 ──► a model to query
+               fresh head     stored if   queried at
                               shared      its marks
 
-A stage is named by what decides its weights. Jobs whose recipes begin alike share those stages: they are trained once.
+A stage is identified by everything that decides its weights. Jobs whose recipes begin alike share those stages.
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -101,3 +102,39 @@ class Recipe:
     """What decides the base beside the model's own fingerprint and the seed: the labels of a fresh head."""
     threads: int = 1
     """Processor threads for training and asking. Part of the job: another number can change the last digits."""
+
+
+def best_try(search: Search, scores: Sequence[float]) -> Try:
+    """The first of those that did best; a try that broke down is none."""
+    if all(map(math.isnan, scores)):
+        raise ModelError(
+            f"every try of {search.title} broke down",
+            why=f"{len(scores)} were made, and the loss of each was no number any more",
+            fix="lower rates: train.learning_rate, or train.options.METHOD.learning_rate",
+        )
+    return search.tries[max(range(len(scores)), key=lambda at: (_rank(scores[at]), -at))]
+
+
+def _rank(score: float) -> float:
+    return -math.inf if math.isnan(score) else score
+
+
+def run_search(
+    search: Search, known: Sequence[float], keep: Callable[[list[float]], None], progress: Progress
+) -> list[float]:
+    """The score of every try; `known` are those of an earlier attempt, `keep` is given all of them after each."""
+    scores = list(known)
+    if len(scores) >= len(search.tries):
+        return scores[: len(search.tries)]
+    model = search.base(progress)
+    network = model.network(model.trained)
+    start = {name: weight.clone() for name, weight in network.state_dict().items()}
+    for number in range(len(scores), len(search.tries)):
+        network.load_state_dict(start)
+        progress(f"trying {search.title}", number + 1, len(search.tries))
+        try:
+            scores.append(search.score(model, search.tries[number], progress))
+        except BrokenTrainingError:
+            scores.append(math.nan)
+        keep(scores)
+    return scores

@@ -29,7 +29,7 @@ from transformers import (
 
 from ..data.grammar import Row, make_rows
 from .batch import Batch
-from .config import How
+from .config import TrainConfig
 from .loop import Learner, train_network
 
 FOLDER = Path(__file__).parents[1] / "models" / "tiny"
@@ -172,8 +172,8 @@ def build(name: str, seed: int = 0, progress: Any = lambda step, done, total: No
     tokenizer = make_tokenizer([text for row in rows for text in row.texts], recipe)
     model = make_model(recipe, tokenizer, seed)
     feed = Rows(rows, tokenizer, recipe, np.random.default_rng(seed))
-    how = How(recipe.learning_rate, recipe.batch, recipe.epochs, warm_up=0.1)
-    train_network(Learner(model, partial(logits_of, model)), feed, how, seed, progress)
+    settings = TrainConfig(recipe.learning_rate, recipe.batch, recipe.epochs, warm_up=0.1)
+    train_network(Learner(model, partial(logits_of, model)), feed, settings, seed, progress)
     return model, tokenizer
 
 

@@ -21,8 +21,7 @@ from shoal.runs.estimate import estimate
 from shoal.runs.plan import check_plan, read_plan
 from shoal.runs.store import ThrownAway
 from shoal.runs.training import _settled
-from shoal.training.search import best_try, run_search
-from shoal.training.stage import BrokenTrainingError, Search, silent
+from shoal.training.stage import BrokenTrainingError, Search, best_try, run_search, silent
 
 
 def settings(**train: Any) -> Settings:

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar, Literal, get_args
 
+from ...core.ranges import BatchSize, Count, Epochs, Rate, Seed, Share, Threads, Within
 from ..base import Profiled, changes
-from ..ranges import BatchSize, Count, Epochs, Rate, Seed, Share, Threads, Within
 
 SPLITS = ("train", "validation", "test")
 

@@ -27,7 +27,7 @@ from ...data.grammar.rows import Row
 from ...data.labelled import read_labelled
 from ...models import load_model, parse_spec
 from ...stats.intervals import wilson
-from ...training.config import How
+from ...training.config import TrainConfig
 from ...training.environments import Environment, Labelled
 from ...training.stage import Mark, Progress, Recipe, Stage
 from ..base import Built, Scored
@@ -161,14 +161,13 @@ def _answering(make: Callable[[int], Any], labels: Sequence[str], seed: int) -> 
     return model
 
 
-def how_of(task: Task, model: str) -> How:
+def how_of(task: Task, model: str) -> TrainConfig:
     """The usual numbers; very small models need a larger learning rate to move at all."""
     usual = TINY_RATE if parse_spec(model).scheme == "tiny" else USUAL_RATE
-    rate = usual if task.learning_rate is None else task.learning_rate
-    return How(rate, task.batch, task.epochs, task.weight_decay, task.warm_up)
+    return task.plain(usual)
 
 
-def _stage(task: Task, lessons: Lessons, how: How) -> Stage:
+def _stage(task: Task, lessons: Lessons, how: TrainConfig) -> Stage:
     targets = {label: tuple(float(label == name) for name in lessons.labels) for label in lessons.labels}
     environment = Environment(
         task.name, "iid", [Labelled(row.texts, targets[row.label]) for row in lessons.train]

@@ -3,7 +3,6 @@
 from typing import Any
 
 from ...core.errors import PlanError
-from ...training.config import How
 from ...training.stage import Mark, Progress, Recipe, Stage
 from ...training.text import about_how_many_blocks, digest
 from .settings import Pretrain
@@ -26,7 +25,7 @@ def make_recipe(pretrain: Pretrain, model: str) -> Recipe:
             why=f"8 to {POSITIONS} tokens are expected",
             fix="pretrain.block = 64",
         )
-    how = How(pretrain.learning_rate, pretrain.batch, pretrain.epochs, warm_up=pretrain.warm_up)
+    how = pretrain.plain(pretrain.learning_rate)
     content = digest(pretrain.text)
     shape = {
         "width": pretrain.width,
@@ -37,12 +36,12 @@ def make_recipe(pretrain: Pretrain, model: str) -> Recipe:
     }
 
     def base(seed: int) -> Any:
-        from ...training.masked import Shape, fresh_masked_model
+        from ...training.from_scratch import Shape, fresh_masked_model
 
         return fresh_masked_model(pretrain.text, Shape(**shape), seed)
 
     def train(model: Any, seed: int, progress: Progress, mark: Mark) -> None:
-        from ...training.masked import pretrain as train_masked
+        from ...training.from_scratch import pretrain as train_masked
 
         train_masked(model, pretrain.text, how, pretrain.block, seed, progress, mark, marks)
 

@@ -4,10 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
-from ..base import Profiled, changes, file_content
-from ..ranges import (
+from ...core.ranges import (
     AtLeastOne,
-    BatchSize,
     Count,
     Epochs,
     Level,
@@ -15,9 +13,10 @@ from ..ranges import (
     Resamples,
     Seed,
     Share,
-    Threads,
     Within,
 )
+from ...training.config import TrainConfig
+from ..base import Profiled, changes, file_content
 
 Representation = Literal["cls", "mean", "word_mean", "first_piece_no_specials"]
 Profile = Literal["recommended", "paper", "reference"]
@@ -39,14 +38,13 @@ PROFILES: dict[str, dict[str, Any]] = {
 """`recommended` is ours, `paper` the formulas of the paper, `reference` the code of each diagnostic's authors."""
 
 
-@dataclass(frozen=True, slots=True)
-class Pretrain:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pretrain(TrainConfig):
     """What `pretrain.…` may say: make a small masked language model from nothing, another for every seed."""
 
     text: str
     """A file with a paragraph or a sentence per line, gzipped or not; or `example`."""
     epochs: Epochs = 10.0
-    batch: BatchSize = 32
     learning_rate: Rate = 1e-3
     warm_up: Share = 0.1
     width: AtLeastOne = 128
@@ -57,11 +55,10 @@ class Pretrain:
     """Tokens of text that are seen together."""
     ask_after: tuple[Count, ...] = ()
     """Epochs after which the model is asked too, besides the end: for curves over the training."""
-    threads: Threads = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task(TrainConfig):
     """What a table of `tasks` may say: fine-tune every checkpoint on this, and test it. The numbers are BERT's own."""
 
     name: str
@@ -72,13 +69,10 @@ class Task:
     """The column of the text, or the two of a pair; told from the usual names if not given."""
     label: str = ""
     """The column of the label."""
-    epochs: Epochs = 3.0
-    batch: BatchSize = 32
     learning_rate: Rate | None = None
     """By default 2e-5, and 5e-4 for the very small `tiny:` models."""
     weight_decay: Annotated[float, Within(0)] = 0.01
     warm_up: Share = 0.1
-    threads: Threads = 1
 
 
 def _data(settings: "Settings") -> Any:

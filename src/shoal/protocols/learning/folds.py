@@ -11,7 +11,7 @@ import numpy as np
 
 from ...core.errors import PlanError, nearest
 from ...core.records import Case
-from ...training.config import How
+from ...training.config import TrainConfig
 from ..behaviour.build import load_suite, split_file, suite_cases, training_split
 from ..behaviour.iid import is_beside
 from ..behaviour.settings import SPLITS, Settings, Train
@@ -174,7 +174,7 @@ def _refuse_idle_grouping(settings: Settings, train: Train) -> None:
         return
     from ...training.methods import make_method  # torch, which few plans need to be read
 
-    task, how = load_suite(settings.suite).task, How(learning_rate=1.0, batch=1, epochs=1.0)
+    task, how = load_suite(settings.suite).task, TrainConfig(learning_rate=1.0, batch=1, epochs=1.0)
     for config in train.on:
         for name in train.method if config != "iid" else ():
             options = method_options(settings, task, config, name)

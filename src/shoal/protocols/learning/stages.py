@@ -19,7 +19,7 @@ from ...models import load_model, parse_spec
 from ...models.ask import distinct
 from ...models.labels import in_suite_order, suite_names
 from ...training.environments import Environment
-from ...training.loop import How, steps_of, train
+from ...training.loop import TrainConfig, steps_of, train
 from ...training.methods import make_method
 from ...training.stage import Fact, Mark, Progress, Recipe, Stage
 from ..behaviour.build import build, iid_of, load_suite
@@ -115,7 +115,7 @@ def _suite_stage(
     whole = [*lessons.environments, *mixed]
     without = [name for name, groups in lessons.groups.items() if _is_held_out(settings, groups)]
 
-    def by(how: How, options: Mapping[str, Any]) -> Stage:
+    def by(how: TrainConfig, options: Mapping[str, Any]) -> Stage:
         kinds = losses(settings, task)
         return _stage(
             settings,
@@ -156,7 +156,7 @@ def _stage(
     environments: Sequence[Environment],
     method: str,
     options: Mapping[str, Any],
-    how: How,
+    how: TrainConfig,
     variants: Mapping[str, str],
     digest: str,
     without: Sequence[str] = (),

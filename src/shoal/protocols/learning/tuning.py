@@ -30,7 +30,7 @@ from ...training.environments import (
     Labelled,
     Several,
 )
-from ...training.loop import How, steps_of, train
+from ...training.loop import TrainConfig, steps_of, train
 from ...training.methods import Method, make_method
 from ...training.spans import Windows
 from ...training.stage import Progress, Search, Stage, Try, silent
@@ -64,7 +64,7 @@ def tuned_stage(
     model: str,
     labels: tuple[str, ...],
     usual: Stage,
-    by: Callable[[How, Mapping[str, Any]], Stage],
+    by: Callable[[TrainConfig, Mapping[str, Any]], Stage],
     whole: Sequence[Environment],
     digest: str,
     before: Sequence[Stage],

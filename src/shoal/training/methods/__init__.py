@@ -20,16 +20,13 @@ from importlib import import_module
 from typing import Any
 
 from ...core.errors import PlanError, nearest
-from .base import Method, Phase
-from .dropout import Dropout
+from .base import Method, Phase, Vanilla
 from .fish import Fish
 from .group_dro import GroupDRO
 from .irm import IRM
-from .l2 import L2
 from .lora import LoRA
-from .lp import LP
-from .lp_ft import LPFT
-from .vanilla import Vanilla
+from .probing import LP, LPFT
+from .regularisation import L2, Dropout
 
 __all__ = ["METHODS", "Method", "Phase", "Vanilla", "make_method"]
 

@@ -12,9 +12,8 @@ from numpy.random import Generator
 
 from ..batch import Batch
 from ..environments import Environment
-from ..stepper import Learner, Stepper
-from .base import Method, refuse_outside
-from .sampling import chances, draw_with_iid, refuse_kappa, steps_of_an_epoch
+from ..learner import Learner, Stepper
+from .base import Method, chances, draw_with_iid, refuse_kappa, refuse_outside, steps_of_an_epoch
 
 
 @dataclass

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch.nn.utils import parametrize
 
 from ...core.errors import ModelError, PlanError
-from ..config import How
+from ..config import TrainConfig
 from .base import Method, Phase, refuse_outside
 
 
@@ -36,9 +36,9 @@ class LoRA(Method):
                 fix="alpha = 16; for the head alone the method lp",
             )
 
-    def phases(self, how: How) -> list[Phase]:
+    def phases(self, config: TrainConfig) -> list[Phase]:
         """One, with adapters."""
-        return [Phase(how, partial(adapted, rank=self.rank, scale=self.alpha / self.rank))]
+        return [Phase(config, partial(adapted, rank=self.rank, scale=self.alpha / self.rank))]
 
 
 class LowRank(nn.Module):
