@@ -281,5 +281,5 @@ def test_what_cannot_be_an_environment_is_refused():
 
 
 def test_a_loss_that_is_not_known_is_refused():
-    with pytest.raises(PlanError, match=r"loss for labels: 'sigmod'[\s\S]*try: \"sigmoid\""):
+    with pytest.raises(PlanError, match=r"unknown loss for labels: 'sigmod'[\s\S]*try: \"sigmoid\""):
         Losses(labels="sigmod")

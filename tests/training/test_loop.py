@@ -211,4 +211,4 @@ def test_a_training_counts_batches_of_directions_that_lost_nothing(toy, fresh):
     model = fresh()
     with dropout_at(model.network("classify"), rate=0.0):
         log = train(model, [still], make_method("vanilla"), how, 0)
-    assert log.facts == ["8 of 8 DIR batches lost nothing, so had no gradient"]
+    assert log.facts == ["8 of 8 DIR batches had zero loss and no gradient"]

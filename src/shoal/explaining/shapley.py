@@ -50,7 +50,7 @@ def is_exact(units: Units, config: ExplainConfig) -> bool:
 
 
 def kernel(size: int, present: int) -> float:
-    """Return the Shapley kernel: the weight of one copy with so many units present.
+    """Return the Shapley kernel: the weight of one copy by the number of units present.
 
     >>> [kernel(4, present) for present in (1, 2, 3)]
     [0.25, 0.125, 0.25]

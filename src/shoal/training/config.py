@@ -59,7 +59,7 @@ class TrainConfig:
         return TrainConfig(**values | changes)
 
     def steps(self, per_epoch: int, epochs: float | None = None) -> int:
-        """Return the number of steps in so many epochs.
+        """Return the number of steps of a training.
 
         >>> TrainConfig(batch=8, epochs=1.5).steps(23)
         35

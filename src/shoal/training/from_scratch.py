@@ -2,8 +2,8 @@
 
 The trainers of the `tokenizers` library number pieces differently in every process. Stored weights would then belong to
 other words, so the vocabulary is made here: letters, frequent words, frequent word endings. Pre-training is BERT's own
-task without next-sentence prediction (Devlin et al. 2019): 15 % of the tokens are chosen anew at every visit; of these
-80 % are masked, 10 % replaced, 10 % kept. The seed decides initial weights, order and masking, but not the tokenizer.
+task without next-sentence prediction (Devlin et al. 2019): 15 % of the tokens are chosen anew at every visit;
+80 % of them are masked, 10 % replaced, 10 % kept. The seed decides initial weights, order and masking, but not the tokenizer.
 """
 
 from collections import Counter
@@ -34,14 +34,14 @@ from .text import read_text, stamp
 
 SPECIALS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 ENDINGS = 0.15
-"""Share of the vocabulary for ends of words."""
+"""Share of the vocabulary for word endings."""
 LONGEST_ENDING = 6
 RARE_LETTER = 3
-"""Letters seen less often stay unknown."""
+"""Rarer letters stay unknown."""
 
 
 def make_tokenizer(texts: Iterable[str], size: int, length: int) -> PreTrainedTokenizerFast:
-    """A lower-case word-piece tokenizer for these texts."""
+    """Return a lower-case word-piece tokenizer for these texts."""
     pieces = [*SPECIALS, *make_pieces(texts, size - len(SPECIALS))]
     tokenizer = _bare(models.WordPiece({piece: code for code, piece in enumerate(pieces)}, unk_token="[UNK]"))
     tokenizer.decoder = decoders.WordPiece()
@@ -59,7 +59,7 @@ def make_tokenizer(texts: Iterable[str], size: int, length: int) -> PreTrainedTo
 
 
 def make_pieces(texts: Iterable[str], size: int) -> list[str]:
-    """Letters, then the most frequent words and ends of words; of equally frequent ones the first in the alphabet."""
+    """Return letters, then the most frequent words and endings; ties in alphabetical order."""
     words = count_words(texts)
     letters, endings = Counter[str](), Counter[str]()
     for word, times in words.items():
@@ -70,7 +70,7 @@ def make_pieces(texts: Iterable[str], size: int) -> list[str]:
     room = max(0, size - len(pieces))
     whole = [word for word in _frequent(words) if len(word) > 1]
     kept = whole[: room - int(room * ENDINGS)]
-    for word in whole[len(kept) :]:  # words that will be put together from pieces
+    for word in whole[len(kept) :]:  # words that will be split into pieces
         for start in range(max(1, len(word) - LONGEST_ENDING), len(word) - 1):
             endings[f"##{word[start:]}"] += words[word]
     pieces |= dict.fromkeys([*kept, *_frequent(endings)])
@@ -78,7 +78,7 @@ def make_pieces(texts: Iterable[str], size: int) -> list[str]:
 
 
 def count_words(texts: Iterable[str]) -> Counter[str]:
-    """How often each word stands in the texts, as the tokenizer will divide them."""
+    """Count the words of the texts, split as the tokenizer splits them."""
     bare = _bare(models.WordPiece({"[UNK]": 0}, unk_token="[UNK]"))
     words: Counter[str] = Counter()
     for text in texts:
@@ -100,11 +100,11 @@ def _frequent(counts: Counter[str]) -> list[str]:
 
 
 SHAPE = {"vocabulary": 1_500, "width": 64, "layers": 2, "heads": 4, "length": 96}
-"""What decides its shape, beside texts and labels."""
+"""Size of the classifier."""
 
 
 def fresh_classifier(texts: Sequence[str], labels: Sequence[str], seed: int) -> HFModel:
-    """A model of this shape with weights drawn from the seed, that reads the words of these texts."""
+    """Return a classifier with random weights and a tokenizer made from these texts."""
     tokenizer = _tokenizer_of(tuple(texts))
     config = BertConfig(
         vocab_size=len(tokenizer),
@@ -131,23 +131,23 @@ def _tokenizer_of(texts: tuple[str, ...]) -> PreTrainedTokenizerFast:
 
 CHOSEN, MASKED, EXCHANGED = 0.15, 0.8, 0.1
 SHORTEST = 4
-"""Tokens below which a line says nothing that could be learnt."""
+"""Shorter lines are skipped."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """How large the model and its vocabulary are."""
+    """Size of the model and its vocabulary."""
 
     width: int = 128
     layers: int = 2
     heads: int = 4
     vocabulary: int = 8_000
     length: int = 128
-    """Tokens that the model takes at the most."""
+    """Longest input in tokens."""
 
 
 def fresh_masked_model(text: str, shape: Shape, seed: int) -> HFModel:
-    """A model of this shape with weights drawn from the seed, and a tokenizer made of the text."""
+    """Return a masked language model with random weights and a tokenizer made from the text."""
     tokenizer = _text_tokenizer(text, stamp(text), shape)
     config = BertConfig(
         vocab_size=len(tokenizer),
@@ -170,7 +170,7 @@ def _text_tokenizer(text: str, _stamp: int, shape: Shape) -> PreTrainedTokenizer
 
 
 def blocks_of(lines: Sequence[str], tokenizer: Any, length: int) -> list[NDArray[np.int64]]:
-    """The lines as tokens, long ones cut into blocks; each block framed as a text of its own."""
+    """Return the lines as tokens, cut into blocks that each start and end as a text."""
     begin, end = tokenizer.cls_token_id, tokenizer.sep_token_id
     blocks = []
     for ids in tokenizer(list(lines), add_special_tokens=False, verbose=False)["input_ids"]:
@@ -183,7 +183,7 @@ def blocks_of(lines: Sequence[str], tokenizer: Any, length: int) -> list[NDArray
 
 @dataclass(frozen=True, slots=True)
 class MaskedBlocks:
-    """Batches of blocks, shuffled and masked anew for each epoch."""
+    """Batches of blocks, shuffled and masked anew in each epoch."""
 
     blocks: Sequence[NDArray[np.int64]]
     tokenizer: Any
@@ -193,11 +193,11 @@ class MaskedBlocks:
 
     @property
     def steps(self) -> int:
-        """In one epoch."""
+        """Return the number of steps in one epoch."""
         return -(-len(self.blocks) // self.batch)
 
     def epoch(self) -> Iterator[Sequence[Batch]]:
-        """The batches of the next epoch."""
+        """Yield the batches of the next epoch."""
         order = self.rng.permutation(len(self.blocks))
         if self.by_length:
             lengths = np.array([len(block) for block in self.blocks])
@@ -209,7 +209,7 @@ class MaskedBlocks:
             yield (Batch("text", inputs, partial(_loss, wanted), cases=len(part)),)
 
     def show(self, blocks: Sequence[NDArray[np.int64]]) -> tuple[dict[str, Tensor], Tensor]:
-        """One visit to some blocks: what the network is given, and the tokens at the places that were chosen."""
+        """Return network inputs for some blocks, and the tokens at the chosen positions."""
         lengths = np.array([len(block) for block in blocks])
         filled = np.arange(lengths.max()) < lengths[:, None]
         ids = np.full(filled.shape, self.tokenizer.pad_token_id, np.int64)
@@ -231,7 +231,7 @@ def _loss(wanted: Tensor, logits: Tensor, scale: Tensor | None = None) -> Tensor
 
 
 def logits_at_chosen(network: Any, inputs: dict[str, Tensor]) -> Tensor:
-    """Logits (places, vocabulary) where tokens were chosen; the head is computed there only."""
+    """Return logits (positions, vocabulary) at the chosen tokens only."""
     inputs = {name: column.to(network.device) for name, column in inputs.items()}
     states = network.base_model(
         inputs["input_ids"], attention_mask=inputs["attention_mask"]
@@ -250,7 +250,7 @@ def pretrain(
     mark: Mark,
     marks: Sequence[str],
 ) -> Log:
-    """Train a masked model on a text, in place; `mark` is called at the end of each epoch that `marks` names."""
+    """Train a masked model on a text in place; call `mark` at the end of each epoch in `marks`."""
     network = model.network("masked")
     blocks = blocks_of(read_text(text), model.tokenizer, length)
     if not blocks:

@@ -1,4 +1,4 @@
-"""What a method works with: the model as a function from inputs to logits, and the optimiser.
+"""The tools of a method: the model as a function from inputs to logits, and the optimiser.
 
 Training keeps only the rows of the word table that its texts use. Other rows have no gradient, and AdamW without decay
 leaves them alone, so they need neither gradients nor moments. With 30,000 word pieces of which the texts use 3,000,
@@ -18,49 +18,49 @@ from torch import Tensor, nn
 from .config import TrainConfig
 
 LARGE = 2**20
-"""Numbers in a table from which on it is worth the trouble."""
+"""Smaller word tables are trained whole."""
 LANES = 64
-"""Rows of a multiple of so many numbers fill whole vectors."""
+"""Row widths that are a multiple of this fill whole vector registers."""
 
 
 class UsedRows(nn.Module):
-    """A table of words that has only those which are used; asked for others, it does not know them."""
+    """A word table with the used rows only."""
 
     def __init__(self, whole: nn.Embedding, used: Tensor) -> None:
         super().__init__()
         self.weight = nn.Parameter(whole.weight.detach()[used].clone())
         self.weight.requires_grad_(whole.weight.requires_grad)
-        # Not a buffer: it is no part of what the network has learnt.
+        # Not a buffer: it must not be saved with the weights.
         self.place = torch.full((len(whole.weight),), -1, device=used.device)
         self.place[used] = torch.arange(len(used), device=used.device)
         padding = whole.padding_idx
         self.padding = None if padding is None else int(self.place[padding])
 
     def forward(self, words: Tensor) -> Tensor:
-        """The rows of these words."""
+        """Return the rows of these words."""
         return nn.functional.embedding(self.place[words], self.weight, self.padding)
 
 
 class Vocabulary:
-    """The word table of a network, whole or as far as it is used."""
+    """Switches a network between its whole word table and the used rows."""
 
     def __init__(self, network: nn.Module, table: nn.Embedding, used: Tensor) -> None:
         self.network, self.table, self.used = network, table, used
         self.part = UsedRows(table, used)
 
     def narrow(self) -> None:
-        """Only the rows that are used."""
+        """Use the used rows only."""
         self.network.set_input_embeddings(self.part)  # type: ignore[operator]
 
     def widen(self) -> None:
-        """All of them, with what was learnt."""
+        """Use the whole table, updated with the trained rows."""
         with torch.no_grad():
             self.table.weight[self.used] = self.part.weight
         self.network.set_input_embeddings(self.table)  # type: ignore[operator]
 
     @contextmanager
     def whole(self) -> Iterator[None]:
-        """All words, for as long as the network is asked whatever comes."""
+        """Use the whole table inside this block, so that the network can read any text."""
         self.widen()
         try:
             yield
@@ -69,13 +69,13 @@ class Vocabulary:
 
 
 def is_large(network: nn.Module) -> bool:
-    """Whether the word table of a network is worth the trouble; most that are trained in tests are not."""
+    """Return whether the word table of a network is large enough to be worth narrowing."""
     table = _table(network)
     return table is not None and table.weight.numel() >= LARGE
 
 
 def vocabulary_of(network: nn.Module, rows: Iterable[NDArray[np.int64]]) -> Vocabulary | None:
-    """The words of these texts, where training with them alone is the same and worth it; else None."""
+    """Return the used part of the word table; None if narrowing changes the training or saves too little."""
     table = _table(network)
     if table is None or not _is_plain(network, table):
         return None
@@ -92,7 +92,7 @@ def _table(network: nn.Module) -> nn.Embedding | None:
 
 
 def _is_plain(network: nn.Module, table: nn.Embedding) -> bool:
-    """A table that is looked up and nothing else: not tied to another layer, not scaled, not watched."""
+    """Return whether the table is only looked up: not tied to another layer, not scaled, without hooks."""
     shared = sum(weight is table.weight for _, weight in network.named_parameters(remove_duplicate=False))
     special = table.max_norm is not None or table.scale_grad_by_freq or table.sparse
     watched = table._forward_hooks or table._forward_pre_hooks
@@ -105,7 +105,7 @@ CLIP = 1.0
 
 
 class Learner:
-    """The model as a method sees it: inputs to logits, and the weights under training."""
+    """The model as a method sees it: a function from inputs to logits, and the weights under training."""
 
     def __init__(
         self, network: nn.Module, forward: Callable[[Any], Tensor], vocabulary: Vocabulary | None = None
@@ -116,12 +116,12 @@ class Learner:
         return self.forward(inputs)
 
     def weights(self) -> list[nn.Parameter]:
-        """Those that are not frozen."""
+        """Return the weights that are not frozen."""
         return [weight for weight in self.network.parameters() if weight.requires_grad]
 
     @contextmanager
-    def asked(self) -> Iterator[None]:
-        """As it is when it answers; afterwards every part is back in the mode it was in."""
+    def evaluating(self) -> Iterator[None]:
+        """Switch to evaluation mode inside this block."""
         with self.vocabulary.whole() if self.vocabulary else nullcontext():
             modes = [(part, part.training) for part in self.network.modules()]
             self.network.eval()
@@ -133,9 +133,9 @@ class Learner:
 
 
 class Stepper:
-    """AdamW with linear decay to nothing, gradients clipped at a norm (`docs/method/beluga.md` 1.6).
+    """AdamW with linear decay to zero and gradient clipping (`docs/method/beluga.md` 1.6).
 
-    Methods add up gradients and then update once; `step` does both for one loss.
+    A method calls `add` for each loss and then `update`, or `step` for one loss.
     """
 
     def __init__(self, weights: list[nn.Parameter], config: TrainConfig, total: int) -> None:
@@ -146,7 +146,7 @@ class Stepper:
         )
 
     def _groups(self) -> list[dict[str, Any]]:
-        """All weights alike; with decay, biases and norms are spared, as Transformers' trainer does."""
+        """Return the parameter groups; biases and norms do not decay, as in Transformers' trainer."""
         decay = self.config.weight_decay
         if not decay:
             return [{"params": self.weights}]
@@ -155,16 +155,16 @@ class Stepper:
         return [{"params": matrices, "weight_decay": decay}, {"params": others}]
 
     def step(self, objective: Tensor) -> None:
-        """Down this gradient, once."""
+        """Update the weights once by the gradient of this objective."""
         self.add(objective)
         self.update()
 
     def add(self, objective: Tensor) -> None:
-        """Add this gradient to those already there."""
+        """Accumulate the gradient of this objective."""
         objective.backward()
 
     def update(self) -> None:
-        """Clip what was added, step, and go on in the schedule."""
+        """Clip the accumulated gradients, update the weights, and advance the schedule."""
         gradients = [weight.grad for weight in self.weights if weight.grad is not None]
         if not gradients:
             return
@@ -180,14 +180,14 @@ class Stepper:
         self.done += 1
 
     def rate(self) -> float:
-        """The share of the learning rate that the next update has."""
+        """Return the factor of the learning rate for the next update."""
         rising = int(self.config.warm_up * self.total)
         if self.done < rising:
             return (self.done + 1) / rising
         return max(0.0, (self.total - self.done) / (self.total - rising))
 
     def drift(self) -> None:
-        """One step on momentum alone, which optimiser and schedule then forget: a slip of BELUGA's Fish."""
+        """Update once by momentum alone, then restore the optimiser's state: a slip of BELUGA's Fish."""
         before = copy.deepcopy(self.optimiser.state_dict())
         for weight in self.weights:
             weight.grad = torch.zeros_like(weight)

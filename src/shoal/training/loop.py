@@ -1,11 +1,10 @@
 """The one training loop: batches in, a trained model out.
 
     train          a model on environments, by any method
-    train_network  any network on batches of one's own
+    train_network  any network on the caller's batches
 
-All randomness comes from the seed, whatever ran before in the process: same seed, same weights, bit by bit (on one
-machine, with one number of threads). Being asked at a mark changes nothing in the training, nor does being kept in its
-middle and gone on with elsewhere (`checkpointing.py`).
+All randomness comes from the seed: the same seed gives the same weights, bit by bit, on one machine with one number of
+threads. Neither queries at marks nor checkpoints change the weights (`checkpointing.py`).
 """
 
 import copy
@@ -38,27 +37,27 @@ __all__ = ["Learner", "Log", "TrainConfig", "steps_of", "train", "train_network"
 
 
 def _silent(*_: object) -> None:
-    """For who does not want to be told."""
+    """Ignore progress."""
 
 
 @dataclass(slots=True)
 class Log:
-    """What happened in a training."""
+    """The record of a training."""
 
     steps: int = 0
     losses: list[float] = field(default_factory=list)
-    """Of every step."""
+    """The loss of every step."""
     shown: Counter[str] = field(default_factory=Counter)
-    """Cases, by environment; by kind where every item is visited."""
+    """Cases shown, by environment, or by kind if every item is visited."""
     notes: list[str] = field(default_factory=list)
-    """What is to be known of it, where it was not what the method is for."""
+    """Warnings: the training was not what the method is for."""
     facts: list[str] = field(default_factory=list)
-    """What it was like, also where it was that."""
+    """Numbers about a normal training."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Leg:
-    """One phase of a method, and what it is fed."""
+    """One phase of a method, and its batches."""
 
     phase: Phase
     per_epoch: int
@@ -80,10 +79,10 @@ def train(
     marks: Sequence[str] = (),
     losses: Mapping[str, str] | None = None,
 ) -> Log:
-    """Train the network of a model in place; `mark` is called with each of `marks` when the epoch of that name ends.
+    """Train the network of a model in place and return the record.
 
-    `losses` names variants: labels, invariance, direction, spans (`losses.py`). Without environments there is nothing
-    to do.
+    `mark` is called with each of `marks` when the epoch of that name ends. `losses` names variants for labels and spans
+    (`losses.py`). Without environments nothing happens.
     """
     loss = Losses(**losses or {})
     examples = [example for one in environments for item in one.items for example in item.examples]
@@ -114,7 +113,7 @@ def train(
 
 
 def _iid_epochs(method: Method, environments: Sequence[Environment], log: Log) -> list[str]:
-    """How often the i.i.d. data passed, where a method chooses what it draws from."""
+    """Return how often the i.i.d. data were seen, if the method chooses environments."""
     iid = [one for one in environments if one.kind == "iid"]
     if not method.by_environment or not 0 < len(iid) < len(environments):
         return []
@@ -125,7 +124,7 @@ def _iid_epochs(method: Method, environments: Sequence[Environment], log: Log) -
 def _vocabulary(
     model: Any, examples: Sequence[Any], method: Method, legs: Sequence[_Leg]
 ) -> Vocabulary | None:
-    """The words of the examples, where no other can move: not if every weight shrinks, nor if the encoder is still."""
+    """Return the used part of the word table; None if other rows change too, or if the encoder is frozen."""
     shrinks = method.moves_every_weight or any(leg.phase.config.weight_decay for leg in legs)
     if shrinks or not examples or all(leg.phase.frozen for leg in legs):
         return None
@@ -133,7 +132,7 @@ def _vocabulary(
     if not is_large(network):
         return None
     rows = model.tokenise(list(dict.fromkeys(examples)))["input_ids"]
-    # What fills up a batch need not be in any text, nor known to the table as padding.
+    # The padding token need not occur in any text.
     return vocabulary_of(network, [*rows, np.array([model.padding.get("input_ids", 0)])])
 
 
@@ -148,14 +147,14 @@ def _feed(
 ) -> Feed:
     config = phase.config
     if not phase.frozen:
-        model.frozen = None  # what is known of its encoder is about to be out of date
+        model.frozen = None  # stored features are about to be outdated
     source: Source
     if isinstance(examples, Windows):
         source = examples
     else:
         source = (Vectors if phase.frozen and model.head is not None else Tokens)(model, examples)
     if not method.by_environment:
-        # Features need no padding; and a head of several layers is to learn from the same batches as one of one.
+        # Features need no padding, and heads of one and of several layers should see the same batches.
         by_length = config.group_by_length and not phase.frozen
         return EveryItem(environments, source, config.batch, rng, loss, by_length=by_length)
     steps = method.steps_per_epoch(environments, config.batch)
@@ -173,14 +172,14 @@ def train_network(
     mark: Mark = _silent,
     marks: Sequence[str] = (),
 ) -> Log:
-    """Train any network in place on batches of one's own, in the plain way; `feed` brings its own randomness."""
+    """Train any network in place on the caller's batches by plain training; `feed` has its own generator."""
     method = Vanilla()
     legs = [_Leg(phase, feed.steps, lambda rng: feed) for phase in method.phases(config)]
     return _Walk(learner, method, legs, seed, progress, mark, marks).go()
 
 
 def steps_of(environments: Sequence[Environment], method: Method, config: TrainConfig) -> int:
-    """How many steps a training takes."""
+    """Return the number of steps of a training."""
     if not environments:
         return 0
     return sum(
@@ -193,7 +192,7 @@ def steps_of(environments: Sequence[Environment], method: Method, config: TrainC
 
 
 class _Walk:
-    """One training, through all phases of its method."""
+    """One training through all phases of its method."""
 
     def __init__(
         self,
@@ -213,10 +212,10 @@ class _Walk:
         self.total, self.stops = sum(leg.steps for leg in legs), _stops(legs, marks)
         self.keeper, self.log = checkpointing.the_keeper(), Log()
         self.drawn: Counter[str] = Counter()  # cases of this phase, by environment
-        self.before: dict[str, Tensor] = {}  # the weights, while it is not sure whether it can go on
+        self.before: dict[str, Tensor] = {}  # the weights, until it is certain that the training can resume
 
     def go(self) -> Log:
-        """To the end, from the beginning or from where it was left."""
+        """Train to the end, from the start or from a checkpoint."""
         if self.total:
             kept = self._kept()
             if kept is None or not self._goes_on(kept):
@@ -240,7 +239,7 @@ class _Walk:
     def _leg(self, number: int, leg: _Leg, rng: Generator, kept: checkpointing.Moment | None) -> None:
         if kept is not None:
             checkpointing.put_back(self.learner.network, checkpointing.part(kept.tensors, "network"))
-        with self.learner.asked():  # a frozen encoder reads its examples here
+        with self.learner.evaluating():  # a frozen encoder encodes its examples here
             feed = leg.feed(rng)
         stepper = Stepper(self.learner.weights(), leg.phase.config, leg.steps * self.method.updates)
         steps = enumerate(islice(_batches(feed), leg.steps), start=1)
@@ -264,7 +263,7 @@ class _Walk:
         self._note_drawn(batches)
         if not math.isfinite(loss):
             raise BrokenTrainingError(
-                f"the training broke down at step {self.log.steps:,}",
+                f"the training diverged at step {self.log.steps:,}",
                 why=f"the loss is {loss}",
                 fix="a lower learning rate",
             )
@@ -274,7 +273,7 @@ class _Walk:
             self.log.shown[batch.environment] += batch.cases
             self.drawn[batch.environment] += batch.cases
 
-    # Kept in its middle
+    # Checkpoints
 
     def _now(self, number: int, step: int, stepper: Stepper, feed: Feed) -> checkpointing.Moment:
         tensors = {
@@ -296,7 +295,7 @@ class _Walk:
         )
 
     def _kept(self) -> checkpointing.Moment | None:
-        """Where this training was left, if that is known and every mark before it has been asked at."""
+        """Return the checkpoint to resume from, if the answers at every earlier mark are stored."""
         kept = self.keeper.found() if self.keeper is not None else None
         if self.keeper is None or kept is None or kept.total != self.total:
             return None
@@ -305,7 +304,7 @@ class _Walk:
         return kept if passed <= self.keeper.asked else None
 
     def _goes_on(self, kept: checkpointing.Moment) -> bool:
-        """Go on from there to the end; False, and all as it was before, where the same batches do not come again."""
+        """Resume and train to the end; if the same batches do not come again, restore everything and return False."""
         network, remembered = self.learner.network, copy.deepcopy(vars(self.method))
         self.before = {
             name: weight.detach().clone() for name, weight in checkpointing.weights_of(network).items()
@@ -327,7 +326,7 @@ class _Walk:
         feed: Feed,
         steps: Iterator[tuple[int, Sequence[Batch]]],
     ) -> None:
-        """Draw again what had been drawn, and be as it was then."""
+        """Draw the earlier batches again and restore the state."""
         chance = feed.rng.bit_generator.state
         for _, batches in islice(steps, kept.step):
             self._note_drawn(batches)
@@ -344,7 +343,7 @@ class _Walk:
         elif kept.tally:
             self.loss.directed[:] = kept.tally
         checkpointing.put_generators_back(checkpointing.part(kept.tensors, "generator"))
-        kept.tensors.clear()  # four times the weights that nobody needs any more
+        kept.tensors.clear()  # frees four times the size of the weights
         self.before.clear()
 
 
@@ -357,9 +356,9 @@ def _batches(feed: Feed) -> Iterator[Sequence[Batch]]:
 
 
 def _stops(legs: Sequence[_Leg], marks: Sequence[str]) -> dict[int, list[str]]:
-    """After which step each mark comes: epoch "2" ends with the second epoch of all phases together.
+    """Return the marks that come after each step: epoch "2" ends with the second epoch of all phases together.
 
-    An epoch that is cut short, as the last one may be, ends where the training does.
+    The last epoch may be cut short and then ends with the training.
     """
     whole = sum(leg.phase.config.epochs for leg in legs)
     known = [str(number) for number in range(1, math.ceil(round(whole, 6)) + 1)]
@@ -381,13 +380,13 @@ def _stops(legs: Sequence[_Leg], marks: Sequence[str]) -> dict[int, list[str]]:
 
 
 def _ask(learner: Learner, mark: Mark, name: str) -> None:
-    with learner.asked(), torch.random.fork_rng(_devices()):
+    with learner.evaluating(), torch.random.fork_rng(_devices()):
         mark(name)
 
 
 @contextmanager
 def _seeded(seed: int) -> Iterator[None]:
-    """Dropout draws from this seed, and nobody else's draws are disturbed."""
+    """Seed torch inside this block, and restore its generators afterwards."""
     with torch.random.fork_rng(_devices()):
         torch.manual_seed(seed)
         yield

@@ -33,7 +33,7 @@ from ...stats.ranking import guess
 from . import word_factors
 
 Direction = Literal["better", "worse", ""]
-"""What a high value means for accuracy; empty where there are no values."""
+"""Whether a high value means better or worse accuracy; empty without values."""
 Values = list[float | None]
 Attributions = Sequence[Attribution | None]
 
@@ -148,9 +148,7 @@ FACTORS = {
         _from_words(
             "INDEX-DIFF", "weight of shared words, first text minus second", word_factors.index_difference
         ),
-        _from_words(
-            "SUBSEQUENCE", "weight of the second text where it stands in the first", word_factors.subsequence
-        ),
+        _from_words("SUBSEQUENCE", "weight of the second text inside the first", word_factors.subsequence),
         _from_words("FIRST-TOK", "weight of the first separator of a pair", word_factors.first_separator),
         _from_words("CONST", "minus the weight of words such as unless, if, or", word_factors.control_words),
         _from_words("SWAP-AVG", "minus the mean weight of swapped words", word_factors.swapped_mean),
@@ -272,7 +270,7 @@ def _custom_values(
             raise PlanError(
                 f"factor {name!r} failed on example {case.id!r}",
                 why=f"{type(problem).__name__}: {problem}",
-                fix="return a finite number, or None if there is no value",
+                fix="return a finite number or None",
             ) from None
     return values
 

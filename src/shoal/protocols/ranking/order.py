@@ -64,7 +64,7 @@ class Draws:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """What the labels say about two models."""
+    """The evidence on two models."""
 
     first: int
     second: int
@@ -77,7 +77,7 @@ class Pair:
     n: int
     e_value: float
     limit: float
-    """What the e-value must reach."""
+    """The e-value that decides."""
 
     @property
     def verdict(self) -> str:

@@ -166,7 +166,7 @@ class Settings(Profiled):
     accuracies: tuple[str, ...] = changes("scoring", ())
     """Known accuracies on the full test set, "MODEL=0.9" each; by default those on the examples here."""
     ties: Ties = changes("scoring", "half")
-    """What a tie of two models on a probe set counts: one half, a failure, or a coin flip."""
+    """Count a tie of two models on a probe set as one half, a failure, or a coin flip."""
     resamples: Resamples = changes("scoring", 2000)
     """Bootstrap resamples of the population for the comparison with ACC."""
     label_next: Count = changes("scoring", 10)

@@ -2,7 +2,7 @@
 
 Probe sets are drawn from the labelled examples, the same for all factors and models. Models of equal accuracy form no
 pair. Every factor is reported in its declared direction; next to it stands the better direction, which is chosen
-afterwards and says nothing about other models.
+afterwards and does not generalise to other models.
 """
 
 from collections.abc import Iterable, Sequence
@@ -129,7 +129,7 @@ def _truth(settings: Settings, table: AnswerTable) -> Floats:
 
 
 def _cautions(whole: Study) -> list[Finding]:
-    """Return why there is no study, or less than asked for."""
+    """Return reasons for leaving out the study or parts of it."""
     examples = len(whole.positions)
     too_large = [size for size in whole.settings.probe_sizes if size > examples]
     findings = []

@@ -187,7 +187,7 @@ def contiguous(first: Sequence[str], second: Sequence[str]) -> Pairs:
 
 
 def shared_words(first: Sequence[str], second: Sequence[str]) -> Pairs:
-    """Return the words that both texts have: the second as it stands in the first, else one to one from the left.
+    """Return the words that both texts have: the whole second text inside the first, else one to one from the left.
 
     >>> shared_words("the dog saw a cat".split(), "a dog saw the bird".split())
     [(0, 3), (1, 1), (2, 2), (3, 0)]

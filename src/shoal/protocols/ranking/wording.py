@@ -58,7 +58,7 @@ def no_labels() -> str:
 
 
 def too_few_labels(labels: int, models: int) -> str:
-    """Say that there are fewer labels than models."""
+    """Say that labels are fewer than models."""
     return (
         f"Not ordered: {labels} labelled examples for {models} models are too few. Label at least {models}."
     )
@@ -147,8 +147,8 @@ def label_next(number: int, pool: int, disagree_on: int | None) -> str:
 
 
 def same_accuracy() -> str:
-    """Say that there is nothing to order."""
-    return "All models have the same accuracy: there is no pair to be ordered."
+    """Say that no two models differ."""
+    return "All models have the same accuracy, so no pair can be ordered."
 
 
 def one_pair() -> str:

@@ -17,11 +17,11 @@ from ..learner import Learner, Stepper
 from .base import Sampled, draw, refuse_outside, steps_of_an_epoch
 
 STRENGTH = 2.0
-"""By how much an excess loss of 1 throughout a training raises log q, whatever its length."""
+"""How much an excess loss of 1 throughout a training raises log q."""
 SMALLEST, LARGEST = 0.001, 0.1
-"""What the step size may be where it is not given."""
+"""Range of the default step size."""
 PLAIN, ALONE = 1.5, 0.9
-"""Weights within this ratio are those of plain training; a weight above this is of one environment alone."""
+"""Weights within the first ratio amount to plain training; a weight above the second to one environment alone."""
 
 
 @dataclass
@@ -35,16 +35,16 @@ class GroupDRO(Sampled):
     """
 
     step_size: float | None = None
-    """None: 2 / the draws that an environment is expected to have, from .001 to .1."""
+    """By default 2 / the expected draws of an environment, from .001 to .1."""
     importance: bool = True
     excess: bool = True
     by_environment: ClassVar[bool] = True
     blame: dict[str, float] = field(default_factory=dict, init=False, repr=False)
-    """log q, but for a constant."""
+    """log q, up to a constant."""
     shares: dict[str, float] = field(default_factory=dict, init=False, repr=False)
-    """Of the draws of weighted environments, how many are of each."""
+    """Share of each weighted environment in the draws."""
     apart: float = field(default=0.0, init=False, repr=False)
-    """The share of i.i.d. data that are not among those weighted."""
+    """Share of the i.i.d. data, if they are not weighted."""
     draws: Counter[str] = field(default_factory=Counter, init=False, repr=False)
     largest: float = field(default=1.0, init=False, repr=False)
     """The largest ratio of two weights so far."""
@@ -58,7 +58,7 @@ class GroupDRO(Sampled):
         return {"excess": "with step_size 0 the weights never change"} if self.step_size == 0 else {}
 
     def start(self, environments: Sequence[Environment]) -> None:
-        """Nobody is to blame. With a share of its own the i.i.d. data are not among those weighted."""
+        """Reset the weights. I.i.d. data with a share are not weighted."""
         suite = [one.name for one in environments if one.kind != "iid"]
         self.apart = self.iid_share if 0 < len(suite) < len(environments) else 0.0
         names = suite if self.apart else [one.name for one in environments]
@@ -72,7 +72,7 @@ class GroupDRO(Sampled):
         return draw(known, 1, self.chances(known), rng)
 
     def steps_per_epoch(self, known: Sequence[Environment], batch: int) -> int:
-        """As many as let the examples of one plain epoch pass."""
+        """Return as many steps as show the examples of one plain epoch."""
         return steps_of_an_epoch(known, batch, self.chances(known))
 
     def step(self, model: Learner, batches: Sequence[Batch], stepper: Stepper, progress: float) -> float:
@@ -94,19 +94,19 @@ class GroupDRO(Sampled):
         return objective.item()
 
     def rate(self, stepper: Stepper) -> float:
-        """η: as given, or so that a training of any length can tell environments apart."""
+        """Return η: the option, or a value that separates environments in a training of any length."""
         if self.step_size is not None:
             return self.step_size
         drawn = (1 - self.apart) / len(self.blame)
         return min(LARGEST, max(SMALLEST, STRENGTH / (stepper.total * drawn)))
 
     def weights(self) -> dict[str, float]:
-        """q: how much each environment weighs; they sum to 1."""
+        """Return q, the weight of each environment."""
         raised = np.exp(np.array(list(self.blame.values())) - max(self.blame.values()))
         return dict(zip(self.blame, (raised / raised.sum()).tolist(), strict=True))
 
     def facts(self) -> list[str]:
-        """How often environments were drawn, and how far their weights are apart in the end."""
+        """Return the number of draws, and how far the weights are apart."""
         weights = sorted(self.weights().values())
         ratio = weights[-1] / max(weights[0], 1e-300)
         return [
@@ -115,7 +115,7 @@ class GroupDRO(Sampled):
         ]
 
     def notes(self) -> list[str]:
-        """Whether any environment was sought out, or one alone."""
+        """Return a warning if the training was plain, or on one environment alone."""
         weights = self.weights()
         name = max(weights, key=lambda name: weights[name])
         if self.largest < PLAIN and len(weights) > 1:
@@ -128,12 +128,12 @@ class GroupDRO(Sampled):
         return []
 
     def _chance(self, batch: Batch) -> float:
-        """The chance of this draw among those of weighted environments; all alike where it is not to matter."""
+        """Return the probability of this draw among weighted environments; equal ones without `importance`."""
         return self.shares[batch.environment] if self.importance else 1 / len(self.blame)
 
     def _share(self, batch: Batch, weights: Mapping[str, float]) -> float:
-        """What a batch's loss is multiplied by: q, over its chance where one environment is drawn."""
-        if batch.environment not in weights:  # i.i.d. data with a share of their own
+        """Return the factor of a batch's loss: q over the probability of the draw."""
+        if batch.environment not in weights:  # i.i.d. data with a share
             return 1.0 if self.importance else 1 / len(weights)
         weight = weights[batch.environment]
         return weight / self._chance(batch) if self.importance else weight

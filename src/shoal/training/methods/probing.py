@@ -19,25 +19,25 @@ from .base import Method, Phase, refuse_outside
 class LP(Method):
     """Plain training of the head alone; the pooler counts as encoder.
 
-    The paper's code leaves dropout on in the frozen encoder: `frozen_dropout`. We leave it off, and then what the
-    encoder makes of an example is computed once.
+    The paper's code keeps dropout in the frozen encoder: `frozen_dropout`. We turn it off, so that each example is
+    encoded once.
     """
 
     frozen_dropout: bool = False
 
     def phases(self, config: TrainConfig) -> list[Phase]:
-        """One, with a frozen encoder."""
+        """Return one phase, with a frozen encoder."""
         return [probing(config, self.frozen_dropout)]
 
 
 def probing(config: TrainConfig, frozen_dropout: bool) -> Phase:
-    """A phase in which only the head learns."""
+    """Return a phase that trains the head only."""
     return Phase(config, partial(frozen_encoder, dropout=frozen_dropout), frozen=not frozen_dropout)
 
 
 @contextmanager
 def frozen_encoder(network: nn.Module, dropout: bool) -> Iterator[None]:
-    """No gradient reaches the encoder, and unless asked for nothing in it is left to chance."""
+    """Freeze the encoder inside this block, by default without dropout."""
     encoder = network.base_model
     assert isinstance(encoder, nn.Module)
     learning = [weight for weight in encoder.parameters() if weight.requires_grad]
@@ -55,12 +55,12 @@ def frozen_encoder(network: nn.Module, dropout: bool) -> Iterator[None]:
 class LPFT(Method):
     """Half of the epochs each, with optimiser and schedule anew in between: 1.5 and 1.5 of the paper's three.
 
-    The second half is trained as plain training is; the first has a rate and a batch of its own, those of `lp`.
+    The second half is plain training; the first has the learning rate and the batch of `lp`.
     """
 
     probe_learning_rate: float = 1e-3
     probe_batch: int = 0
-    """0: as in the second half."""
+    """0 for that of the second half."""
     frozen_dropout: bool = False
 
     def __post_init__(self) -> None:
@@ -72,7 +72,7 @@ class LPFT(Method):
         refuse_outside("lp-ft: probe_batch", self.probe_batch, 0, 100_000, example=8)
 
     def phases(self, config: TrainConfig) -> list[Phase]:
-        """The head, then all."""
+        """Return the head's phase, then the whole network's."""
         first = replace(
             config,
             learning_rate=self.probe_learning_rate,

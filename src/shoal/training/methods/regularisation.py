@@ -19,8 +19,8 @@ from .base import Method, Phase, refuse_outside
 class L2(Method):
     """Plain training with weight decay.
 
-    The paper speaks of an ℓ2 penalty, its code has AdamW's decoupled decay, which spares biases and norms. We follow
-    the code; `penalty` adds ½ · decay · ‖θ‖² to the loss instead.
+    The paper describes an ℓ2 penalty; its code uses AdamW's decoupled decay without biases and norms. We follow the
+    code; `penalty` adds ½ · decay · ‖θ‖² to the loss instead.
     """
 
     decay: float = 0.1
@@ -31,11 +31,11 @@ class L2(Method):
         refuse_outside("l2: decay", self.decay, 0, example=0.1)
 
     def idle(self) -> Mapping[str, str]:
-        """Without decay there is nothing to put elsewhere."""
+        """Return `penalty` if decay is 0."""
         return {} if self.decay else {"penalty": "decay is 0"}
 
     def phases(self, config: TrainConfig) -> list[Phase]:
-        """One, with decay in the optimiser unless it is in the loss."""
+        """Return one phase, with decay in the optimiser unless it is in the loss."""
         return [Phase(config if self.penalty else replace(config, weight_decay=self.decay))]
 
     def step(self, model: Learner, batches: Sequence[Batch], stepper: Stepper, progress: float) -> float:
@@ -59,14 +59,14 @@ class Dropout(Method):
         refuse_outside("dropout: rate", self.rate, 0, 1, below=True, example=0.3)
 
     def phases(self, config: TrainConfig) -> list[Phase]:
-        """One, with another rate."""
+        """Return one phase, with another dropout rate."""
         return [Phase(config, partial(dropout_at, rate=self.rate))]
 
 
 @contextmanager
 def dropout_at(network: nn.Module, rate: float) -> Iterator[None]:
-    """Every dropout of a network at this rate, and afterwards at its own again."""
-    # Some networks keep the rate of their attention as a plain number, and pass it on themselves.
+    """Set every dropout of a network to this rate inside this block."""
+    # Some networks store the attention dropout as a plain number.
     places = [
         (part, name)
         for part in network.modules()
