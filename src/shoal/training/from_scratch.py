@@ -3,7 +3,8 @@
 The trainers of the `tokenizers` library number pieces differently in every process. Stored weights would then belong to
 other words, so the vocabulary is made here: letters, frequent words, frequent word endings. Pre-training is BERT's own
 task without next-sentence prediction (Devlin et al. 2019): 15 % of the tokens are chosen anew at every visit;
-80 % of them are masked, 10 % replaced, 10 % kept. The seed decides initial weights, order and masking, but not the tokenizer.
+80 % of them are masked, 10 % replaced, 10 % kept. The seed decides initial weights, order and masking, but not the
+tokenizer.
 """
 
 from collections import Counter

@@ -87,7 +87,7 @@ class Windows:
             yield replace(item, window=window)
 
     def ends(self, item: Answered) -> tuple[list[int], list[int]]:
-        """Return the tokens at which the answer starts and ends in an item's window; the first token if it is absent."""
+        """Return the start and end tokens of the answer in an item's window; the first token if it is absent."""
         places = self.windows[self.place[item.example][item.window]][3]
         ends = [token_ends(places, *place) for place in item.places]
         inside = [pair for pair in ends if pair is not None]
