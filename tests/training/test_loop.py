@@ -142,14 +142,14 @@ def test_nothing_to_train_on_leaves_the_model_and_still_keeps_its_marks(fresh, w
 
 def test_a_training_that_breaks_down_says_so(fresh):
     environment = Environment("a", "iid", [Labelled(("good",), (float("nan"), 1.0))])
-    with pytest.raises(ModelError, match=r"broke down at step 1\n  why: the loss is nan\n  try: a lower"):
+    with pytest.raises(ModelError, match=r"diverged at step 1\n  why: the loss is nan\n  try: a lower"):
         train(fresh(), [environment], make_method("vanilla"), HOW, seed=0)
 
 
 def test_numbers_that_cannot_be_are_refused():
     with pytest.raises(PlanError, match="learning_rate must be above 0, found 0"):
         TrainConfig(learning_rate=0, batch=8, epochs=1)
-    with pytest.raises(PlanError, match="warm_up is a share"):
+    with pytest.raises(PlanError, match="warm_up must be from 0"):
         TrainConfig(learning_rate=1e-3, batch=8, epochs=1, warm_up=1)
 
 

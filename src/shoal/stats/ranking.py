@@ -283,8 +283,8 @@ def combined_order(factors: list[Floats], truth: ArrayLike, rng: Generator) -> t
 
     P(i better than j) = σ(Σ w_f (F_f(i) - F_f(j))), without an intercept. The weights for a pair are learnt from pairs
     of other models only; more than ten models are dealt to ten folds, and both folds of a pair are left out.
-    Differences are divided by their root mean square, and weights have a standard normal prior, which keeps them finite with one
-    training pair. `factors` are means by set and model. None if no pair of other models is left.
+    Differences are divided by their root mean square, and weights have a standard normal prior, which keeps them
+    finite with one training pair. `factors` are means by set and model. None if no pair of other models is left.
     """
     better, worse = decided_pairs(truth)
     models = factors[0].shape[1]

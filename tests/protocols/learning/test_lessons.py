@@ -758,5 +758,5 @@ def test_what_a_training_was_like_is_kept_with_its_job_and_is_no_fault():
     fault, fact = (noted(note) for note in notes)
     assert (fault.name, fault.ok) == ("training", False) and "this was plain training" in fault.detail
     assert (fact.name, fact.ok) == ("training in numbers", None)
-    for words in ("max q", "i.i.d. data were seen for", "DIR batches lost nothing"):
+    for words in ("max q", "i.i.d. data were seen for", "DIR batches had zero loss"):
         assert words in fact.detail

@@ -237,7 +237,7 @@ def test_a_training_that_cannot_be_kept_goes_on_and_says_so(toy, fresh, tmp_path
     with kept_midway(Keeper(tmp_path / "checkpointing.safetensors", 1e-9)):
         log = train(fresh(), toy, Hoarder(), HOW, 0, lambda what, now, total: said.append(what))
     assert [what for what in said if what != "training"] == [
-        "the middle of this training cannot be kept (its method remembers a Environment): it goes on without"
+        "cannot store a checkpoint (the method's state holds a Environment): training continues without"
     ]
     assert log.steps == said.count("training") and not list(tmp_path.iterdir())
 
